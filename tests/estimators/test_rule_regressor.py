@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 from solah import RuleRegressor, load_model
 from solah.estimators.base import LinguisticEstimator
 from solah.exceptions import DataError
-from solah.labels.limits import Limits
+from solah.labels.drawing import Limits
 from solah.model.format import to_json
 
 FAST = {"interactions": 1, "max_rules": 20}

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from solah.data import Column, Table
 from solah.data.digests import LARGEST, digest_numbers
-from solah.labels.drawing import digest_rows, draw_rows, keep_smallest, sample_bound
-from solah.labels.limits import Limits
+from solah.labels.drawing import Limits, digest_rows, draw_rows, keep_smallest, sample_bound
 
 GAUGE, SAMPLE = 8, 32
 

@@ -14,7 +14,7 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
 )
-from solah.learn.folds import content_folds
+from solah.learn.sample import content_folds
 from solah.model.format import to_json
 
 WIRING = "z <- x0, x1, x2, x3; y <- z, x4"

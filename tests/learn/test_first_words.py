@@ -9,9 +9,8 @@ from additive_cases import cases, make_frame, sample_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solah.learn.cuts import split_gains
 from solah.learn.recipe import WORD_KINDS, BoostingSettings, WordSettings
-from solah.learn.vocabulary import _apart, place_words
+from solah.learn.vocabulary import _apart, place_words, split_gains
 
 
 def first_words(sample, kind="auto", **more):

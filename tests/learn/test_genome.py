@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah import Hierarchy
-from solah.learn.genetic.genome import ROOT, Genome, mend
-from solah.learn.genetic.variation import Variation
+from solah.learn.evolution import ROOT, Genome, Variation, mend
 
 NAMES = tuple(f"x{i}" for i in range(12))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from solah.exceptions import ParameterError
-from solah.learn.grouping import choose_n_clusters, group_attributes
+from solah.learn.organisation import choose_n_clusters, group_attributes
 
 
 def symmetric(n, pairs, rest=0.0):

@@ -18,7 +18,7 @@ from solah import (
     load_model,
 )
 from solah.data import Kind
-from solah.learn.joining import simplify_tree
+from solah.learn.tree import simplify_tree
 from solah.model.attributes import discrete_attribute
 
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.exceptions import ParameterError
-from solah.learn.grouping import group_attributes
-from solah.learn.wiring import choose_level_gap, wire_hierarchy
+from solah.learn.organisation import choose_level_gap, group_attributes, wire_hierarchy
 from solah.model.structure import Hierarchy
 
 NAMES = [f"x{i}" for i in range(20)]

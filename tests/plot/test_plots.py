@@ -31,8 +31,8 @@ from solah import (
 from solah.exceptions import ColumnError, DataError, MissingExtraError, ParameterError
 from solah.explain import attribute_importances
 from solah.explain.importance import node_shares
-from solah.learn.grouping import group_attributes
 from solah.learn.objective import ClassStep, NumberStep
+from solah.learn.organisation import group_attributes
 from solah.model.attributes import cored_attribute
 from solah.model.predictor import Predictor
 from solah.plot import (

@@ -12,7 +12,7 @@ from solah.estimators.inputs import known_names, read_features, tolerant_tags
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.explain import attribute_importances, rules_of
 from solah.kernels.choose import count_threads
-from solah.labels.limits import LIMITS, Limits
+from solah.labels.drawing import LIMITS, Limits
 from solah.model import Model, save_document
 from solah.model.predictor import Predictor
 

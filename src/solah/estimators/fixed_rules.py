@@ -12,7 +12,7 @@ import numpy as np
 from solah.edit import parse_rule
 from solah.estimators.rule_parameters import check_columns, place_of_class
 from solah.exceptions import ParameterError, shorten
-from solah.learn.pins import FixedRule
+from solah.learn.recipe import FixedRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,11 +25,9 @@ from solah.estimators.hierarchy import (
 )
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.exceptions import ParameterError, shorten
-from solah.learn.genetic.genome import Genome
-from solah.learn.genetic.search import Search, SearchSettings
-from solah.learn.genetic.variation import Variation
+from solah.learn.evolution import Genome, Search, SearchSettings, Variation
 from solah.learn.levels import NODE_KINDS
-from solah.learn.organising import organise
+from solah.learn.organisation import organise
 from solah.model.structure import Hierarchy
 from solah.progress import show_progress
 from solah.sklearn_private import HasMethods, Interval, StrOptions
@@ -38,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.estimators.hierarchy import Scoring
+    from solah.learn.evolution import Generation, Scores
     from solah.learn.fitness import Fitness
-    from solah.learn.genetic.search import Generation, Scores
     from solah.learn.rows import Rows
     from solah.progress import Advance
 

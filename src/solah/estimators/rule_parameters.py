@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import ColumnError, ParameterError, shorten
-from solah.learn.organising import clusters_by_hand
+from solah.learn.organisation import clusters_by_hand
 from solah.learn.recipe import (
     WORD_KINDS,
     AdditiveRecipe,

@@ -24,11 +24,9 @@ from solah.kernels.arrays import WEIGHT_ONE
 from solah.kernels.choose import count_threads
 from solah.labels.describe import LabelSettings, describe_table
 from solah.labels.goals import ClassGoal
-from solah.learn.additive import settle
-from solah.learn.assembly import with_weight
-from solah.learn.learning import find_groups, learn, with_promises
+from solah.learn.assembly import assemble_numbers, with_weight
+from solah.learn.learning import find_groups, learn, settle, with_promises
 from solah.learn.memory import MemoryRows, is_large
-from solah.learn.numbers import assemble_numbers
 from solah.learn.objective import NumberObjective
 from solah.learn.sample import Sample
 from solah.model import Goal

@@ -16,7 +16,7 @@ from solah.estimators.classifier import LinguisticClassifier
 from solah.estimators.hierarchy import HIERARCHY_CONSTRAINTS, SCORINGS, HierarchyEstimator
 from solah.estimators.inputs import known_names
 from solah.exceptions import ParameterError
-from solah.learn.organising import Organiser
+from solah.learn.organisation import Organiser
 from solah.learn.tree import Tree
 from solah.sklearn_private import Interval, RealNotInt, StrOptions
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from solah.dependence import Screening
     from solah.estimators.hierarchy import Scoring
     from solah.estimators.trees import LinguisticTreeClassifier
-    from solah.learn.organising import Candidate
+    from solah.learn.organisation import Candidate
     from solah.learn.rows import Rows
 
 _SEVERAL = (list, tuple, range)

@@ -19,13 +19,10 @@ from solah.explain.traversal import traced_blocks
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import count_threads, kernel
 from solah.labels.describe import LabelSettings, describe_table
-from solah.labels.goals import NumberGoal
-from solah.labels.placement import place_peaks
-from solah.labels.weights import split_weights
-from solah.labels.words import MAX_WORDS, default_names
-from solah.learn.growth import LEAVES, LeafSettings, TreeSettings
+from solah.labels.goals import NumberGoal, split_weights
+from solah.labels.words import MAX_WORDS, default_names, place_peaks
+from solah.learn.growth import LEAVES, LeafSettings, TreeSettings, TreeTask, learn_trees
 from solah.learn.memory import MemoryRows
-from solah.learn.trees import TreeTask, learn_trees
 from solah.model import Goal, Model
 from solah.model.encode import warn_of_unseen
 from solah.model.structure import fresh_name
@@ -39,8 +36,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.estimators.regressor import NumberColumn
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.labels.placement import Placement
-    from solah.labels.words import WordsByHand
+    from solah.labels.words import Placement, WordsByHand
     from solah.learn.growth import Criterion, Leaves, NullBranch
     from solah.learn.rows import Rows
 

@@ -14,8 +14,14 @@ from solah.data.table import Kind
 from solah.exceptions import DataError, shorten
 from solah.kernels.arrays import Described, TreeShape
 from solah.kernels.choose import kernel, map_slices
-from solah.labels.placement import NumbersAtHand, check_span, place_peaks, uniform_peaks
-from solah.labels.words import default_names, plan_words
+from solah.labels.words import (
+    NumbersAtHand,
+    check_span,
+    default_names,
+    place_peaks,
+    plan_words,
+    uniform_peaks,
+)
 from solah.model.attributes import Attribute, discrete_attribute, flatten
 from solah.model.encode import encode
 from solah.model.limits import what_states_must_be
@@ -28,8 +34,7 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.data.table import Column, Table
     from solah.kernels.arrays import Int64, Labels
-    from solah.labels.placement import Numbers, Placement
-    from solah.labels.words import WordPlan, WordsByHand
+    from solah.labels.words import Numbers, Placement, WordPlan, WordsByHand
 
 _BLOCK_ROWS = 16_384
 

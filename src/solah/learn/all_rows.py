@@ -28,8 +28,8 @@ from solah.learn.assembly import (
     describe,
     with_weight,
 )
+from solah.learn.objective import Pins
 from solah.learn.passes import BlockPass
-from solah.learn.pins import Pins
 from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int64
-    from solah.learn.additive import Structure
     from solah.learn.blocks import RowBlock
+    from solah.learn.learning import Structure
     from solah.learn.objective import Scores
     from solah.learn.rows import Rows
     from solah.model import Attribute, Model

@@ -1,28 +1,39 @@
-"""Learns an additive model: rows and a recipe in, a model out."""
+"""Learn an additive model from rows: select on a sample, fit to all rows, group, assemble."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.learn.additive import settle
+from solah.exceptions import DataError
 from solah.learn.all_rows import assemble
 from solah.learn.assembly import name_groups
-from solah.learn.grouping import group_attributes
+from solah.learn.design import Design
 from solah.learn.lost import fitted_to_losses, parts_of, with_raised_variances
-from solah.learn.sample import Sample
+from solah.learn.organisation import group_attributes
+from solah.learn.sample import Sample, mean_and_error
+from solah.learn.selection import choose, fit_terms, reduce_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from solah.dependence import Dependence
-    from solah.learn.additive import Structure
+    from solah.kernels.arrays import Float
+    from solah.learn.cone import Cone
+    from solah.learn.lost import FittedRows
+    from solah.learn.objective import Scores
     from solah.learn.recipe import AdditiveRecipe, GroupSettings
     from solah.learn.rows import Rows
     from solah.learn.selection import Choice
+    from solah.learn.terms import SingleTerm, Term
     from solah.model import Model, Monotonic
+
+    Tell = Callable[[str], None]
+
 
 Clusters = tuple[tuple[str, ...], ...]
 
@@ -129,3 +140,142 @@ def find_groups(
 
 def _named(places: Sequence[Sequence[int]], names: Sequence[str]) -> Clusters:
     return tuple(tuple(names[place] for place in one) for one in places)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Terms that were settled on a sample, with their scores there.
+
+    Attributes
+    ----------
+    design : the terms over the sample
+    reduced : the scores of the parameters that are left, term by term, and the bias
+    shares : how first parameters are made of those that are left
+    choice : what was settled, and why
+    with_copies : the rows, beside copies of which something is lost; None where nothing may be lost
+    """
+
+    design: Design
+    reduced: Scores
+    shares: Float
+    choice: Choice
+    with_copies: FittedRows | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        """How many scores a rule has."""
+        return int(self.reduced.weights.shape[1])
+
+    @property
+    def live(self) -> list[Term]:
+        """The terms that are left."""
+        return [term for term in self.design.terms if term.n_rules]
+
+    @property
+    def live_singles(self) -> list[SingleTerm]:
+        """The terms of single attributes that are left."""
+        return [term for term in self.design.singles if term.n_rules]
+
+    @property
+    def used(self) -> set[str]:
+        """The names of the attributes that are left."""
+        return {term.vocabulary.attribute.name for term in self.live_singles}
+
+    @cached_property
+    def reduced_columns(self) -> Float:
+        """The columns of the parameters that are left."""
+        return np.asarray(self.design.columns @ self.shares)
+
+    @property
+    def reduced_penalty(self) -> Float:
+        """The price of the parameters that are left."""
+        penalty = self.design.penalty(self.choice.strength)
+        return np.asarray(self.shares.T @ penalty @ self.shares)
+
+    @property
+    def reduced_cone(self) -> Cone | None:
+        """What scores of the parameters that are left are allowed."""
+        cone = self.design.cone()
+        return None if cone is None else cone.reduced(self.shares)
+
+    @property
+    def is_as_good_as_expected(self) -> bool:
+        """Whether rows learnt from have no more loss than rows not learnt from, but for chance."""
+        if self.choice.expected is None:
+            return True
+        expected, its_error = self.choice.expected
+        sample = self.design.sample
+        losses = sample.objective.losses(self.reduced.of(self.reduced_columns))
+        mean, error = mean_and_error(losses, sample.weights, sample.pieces, sample.groups)
+        return mean <= expected + 2 * math.hypot(error, its_error)
+
+    def means_of(self, term: SingleTerm) -> Float:
+        """Return the mean memberships of an attribute's first words, and of missing readings."""
+        return self.design.means[self.design.singles.index(term)]
+
+    def high_mean(self, term: SingleTerm, boundary: int) -> float:
+        """Return the mean of the high part of an attribute."""
+        return self.design.high_mean(term, boundary)
+
+    def variances(self) -> dict[int, float]:
+        """Return how the evidence of each term varies over the sample, by the term's id."""
+        weights = self.design.sample.weights / self.design.sample.weights.sum()
+        found, at = {}, 0
+        for term in self.live:
+            width = term.reduction().shape[1]
+            part = slice(at, at + width)
+            evidence = self.reduced_columns[:, part] @ self.reduced.weights[part]
+            if self.n_outputs > 1:
+                evidence = evidence - evidence.mean(axis=1, keepdims=True)
+            evidence = evidence - weights @ evidence
+            found[id(term)] = float((weights @ evidence**2).mean())
+            at += width
+        return found
+
+
+def settle(
+    sample: Sample,
+    recipe: AdditiveRecipe,
+    tell: Tell = lambda _: None,
+    choice: Choice | None = None,
+) -> Structure:
+    """Settle an additive model on a sample; what was chosen before need not be compared."""
+    choice = (
+        choose(sample, recipe, tell)
+        if choice is None
+        else replace(choice, path=(), expected=None, allowance=0.0)
+    )
+    recipe = recipe.with_words(choice.words)
+    design = Design.begin(sample, recipe)
+    _check_required(design, recipe)
+    tell("fitting the rules")
+    fit_terms(design, recipe, choice.strength, choice.n_products)
+    for max_rules in _allowed(choice):
+        structure = _reduced(design.again_fitted(), recipe, choice, max_rules)
+        if max_rules is None or structure.is_as_good_as_expected:
+            break
+    return structure
+
+
+def _check_required(design: Design, recipe: AdditiveRecipe) -> None:
+    """Refuse an attribute that must stay and tells nothing, as it never changes."""
+    there = {term.vocabulary.attribute.name for term in design.singles}
+    for name in sorted(recipe.budget.required - there):
+        raise DataError(f"column {name!r} is required, and its known readings never change")
+
+
+def _allowed(choice: Choice) -> list[int | None]:
+    """List the numbers of rules to try: that chosen, then larger ones.
+
+    Fewer rules may suffice on all rows but one fold, and not on all rows.
+    """
+    larger = [step.max_rules for step in choice.path if step.max_rules > (choice.max_rules or 0)]
+    return [choice.max_rules, *sorted(larger)]
+
+
+def _reduced(
+    design: Design, recipe: AdditiveRecipe, choice: Choice, max_rules: int | None
+) -> Structure:
+    """Go to so many rules, and fit what is left."""
+    reduced, path = reduce_terms(design, recipe, choice, max_rules)
+    return Structure(design, reduced, path.reduction(), choice)

@@ -23,10 +23,13 @@ from scipy.optimize import minimize
 from solah.learn.cone import minimise_within, nearest_within
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
     from solah.learn.cone import Cone
+    from solah.learn.terms import Term
 
 _TINY = 1e-12
 _LEAST_CURVATURE = 1e-4
@@ -472,6 +475,64 @@ class NumberObjective:
         bounds = None if cone is None else cone.of_odds()[:, :-1]
         solved = -_newton_step(bend, -slope, np.zeros(len(bend)), bounds)[:, None]
         return Scores(solved, mean - middle @ solved)
+
+
+@dataclass(frozen=True, eq=False)
+class Pins:
+    """Which parameters are given, and what they are.
+
+    Attributes
+    ----------
+    is_given : (n_parameters,)
+    values : (n_parameters, n_outputs) 0 where nothing is given
+    """
+
+    is_given: NDArray[np.bool_]
+    values: Float
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], n_outputs: int, *, is_first: bool) -> Pins:
+        """Gather what terms are given: of their first parameters, or of those that are left."""
+        given, values = [np.zeros(0, dtype=np.bool_)], [np.zeros((0, n_outputs))]
+        for term in terms:
+            shares = term.reduction()
+            own = getattr(term, "given", None)
+            width = shares.shape[0 if is_first else 1]
+            given.append(np.full(width, own is not None))
+            if own is None:
+                values.append(np.zeros((width, n_outputs)))
+            else:
+                values.append(shares @ own.scores if is_first else own.scores)
+        return cls(np.concatenate(given), np.vstack(values))
+
+    def fit(
+        self,
+        objective: Objective,
+        columns: Float,
+        weights: Float,
+        penalty: Float,
+        start: Scores | None = None,
+        pull: Float | None = None,
+        cone: Cone | None = None,
+        *,
+        is_rough: bool = False,
+    ) -> Scores:
+        """Fit the parameters that are free; see :meth:`Objective.fit`."""
+        free = ~self.is_given
+        if free.all():
+            return objective.fit(columns, weights, penalty, start, pull, cone, is_rough=is_rough)
+        found = objective.beside(columns @ self.values).fit(
+            columns[:, free],
+            weights,
+            penalty[np.ix_(free, free)],
+            None if start is None else replace(start, weights=start.weights[free]),
+            None if pull is None else pull[np.append(free, True)],
+            None if cone is None else cone.reduced(np.eye(len(free))[:, free]),
+            is_rough=is_rough,
+        )
+        scores = self.values.copy()
+        scores[free] = found.weights
+        return Scores(scores, found.bias)
 
 
 def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) -> Float:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from solah.learn.interactions import Product
-    from solah.learn.pins import FixedRule
+    from solah.learn.design import Product
     from solah.model import Attribute, Monotonic
 
 WordKind = Literal["auto", "both", "supervised", "quantile", "uniform"]
@@ -20,6 +19,29 @@ WORD_KINDS: tuple[WordKind, ...] = ("auto", "supervised", "quantile", "uniform")
 
 Part = Literal["groups", "features"]
 """What may be lost at once."""
+
+
+@dataclass(frozen=True)
+class FixedRule:
+    """A rule by hand, which is kept as it is while the rest is learnt.
+
+    Attributes
+    ----------
+    attribute : the attribute that it asks for
+    word : one of its words or states
+    scores : what the rule adds: evidence (log-odds) by class, for a number an amount
+    is_pinned : whether it is marked in the document
+
+    Examples
+    --------
+    >>> FixedRule("smoke", "high", {"alarm": 3.0})
+    FixedRule(attribute='smoke', word='high', scores={'alarm': 3.0}, is_pinned=True)
+    """
+
+    attribute: str
+    word: Any
+    scores: Mapping[Any, float] | Sequence[float] | float
+    is_pinned: bool = True
 
 
 @dataclass(frozen=True)

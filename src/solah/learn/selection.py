@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64
     from solah.learn.budget import Path
-    from solah.learn.cuts import SplitGains
     from solah.learn.objective import PathStep, Scores
     from solah.learn.recipe import (
         AdditiveRecipe,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         WordKind,
     )
     from solah.learn.sample import Fold, Sample
+    from solah.learn.vocabulary import SplitGains
 
     Tell = Callable[[str], None]
 
