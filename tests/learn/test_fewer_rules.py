@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from solah import RuleClassifier
 from solah.learn.design import Design
-from solah.learn.recipe import STRENGTHS, AdditiveRecipe, InteractionSettings
+from solah.learn.recipe import STRENGTHS, AdditiveRecipe
 from solah.learn.sample import Sample
 from solah.learn.terms import PairTerm, part_of_words
 
@@ -45,9 +45,9 @@ def path_of(X, y, n_products=4):
     design = Design.begin(sample, AdditiveRecipe())
     design.fit(STRENGTHS[2])
     for number in range(1, n_products + 1):
-        design.add_products(number, InteractionSettings())
+        design.add_products(number)
         design.fit(STRENGTHS[2])
-    return design, design.path(STRENGTHS[2], {})
+    return design, design.path(STRENGTHS[2])
 
 
 @settings(max_examples=25)

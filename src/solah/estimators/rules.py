@@ -108,7 +108,7 @@ class RuleClassifier(RefitMixin, LinguisticClassifier):
         The model document.
     path_ : RulePath
         The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_attributes``, and
-        the cross-validated ``loss`` and ``accuracy``. Empty where there was no choice.
+        the cross-validated ``loss`` and ``quality`` (accuracy). Empty where there was no choice.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
     selection_ : Choice
@@ -263,8 +263,8 @@ class RuleRegressor(RefitMixin, LinguisticRegressor):
     model_ : Model
         The model document.
     path_ : RulePath
-        The numbers of rules that were compared: the cross-validated ``rmse``, in the target's
-        unit, and ``r2`` of each.
+        The numbers of rules that were compared: the cross-validated ``loss`` (RMSE, in
+        the target's unit) and ``quality`` (R²) of each.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
     word_kind_, feature_groups_, hierarchy_, n_rules_, feature_importances_, n_features_in_,
@@ -378,9 +378,10 @@ class RulePath(tuple["PathStep", ...]):
 
     Examples
     --------
-    >>> from solah.learn.objective import NumberStep
-    >>> many = NumberStep(max_rules=20, n_rules=17.5, n_attributes=4, rmse=31.2, r2=0.9)
-    >>> few = NumberStep(max_rules=8, n_rules=8, n_attributes=3, rmse=33, r2=0.88, is_chosen=True)
+    >>> from solah.learn.objective import PathStep
+    >>> names = ("R²", "RMSE")
+    >>> many = PathStep(20, 17.5, 4, loss=31.2, quality=0.9, metrics=names)
+    >>> few = PathStep(8, 8, 3, loss=33, quality=0.88, is_chosen=True, metrics=names)
     >>> print(RulePath([many, few]))
     at most  rules  attributes     R²  RMSE
          20     18           4  0.900  31.2

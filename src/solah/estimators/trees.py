@@ -21,7 +21,7 @@ from solah.kernels.choose import count_threads, kernel
 from solah.labels.describe import LabelSettings, describe_table
 from solah.labels.goals import NumberGoal, split_weights
 from solah.labels.words import MAX_WORDS, default_names, place_peaks
-from solah.learn.growth import LEAVES, LeafSettings, TreeSettings, TreeTask, learn_trees
+from solah.learn.growth import LEAVES, LeafSettings, TreeSettings, learn_tree
 from solah.learn.memory import MemoryRows
 from solah.model import Goal, Model
 from solah.model.encode import warn_of_unseen
@@ -86,7 +86,7 @@ class TreeEstimator(LinguisticEstimator):
         """Grow a tree, and keep it as a model document."""
         goal = rows.facts.goal
         name = fresh_name(goal.name, rows.names)
-        (tree,) = learn_trees([TreeTask(name, rows.attributes, settings)], rows)
+        tree = learn_tree(name, rows.attributes, settings, rows)
         self.model_ = Model(goal, rows.attributes, (tree.node(),))
 
     def decision_path(self, X: ArrayLike) -> csr_array:

@@ -16,7 +16,7 @@ from solah.learn.design import Design
 from solah.learn.lost import fitted_to_losses, parts_of, with_raised_variances
 from solah.learn.organisation import group_attributes
 from solah.learn.sample import Sample, mean_and_error
-from solah.learn.selection import choose, fit_terms, reduce_terms
+from solah.learn.selection import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -249,9 +249,11 @@ def settle(
     design = Design.begin(sample, recipe)
     _check_required(design, recipe)
     tell("fitting the rules")
-    fit_terms(design, recipe, choice.strength, choice.n_products)
+    design.fit_all(choice.strength, choice.n_products)
     for max_rules in _allowed(choice):
-        structure = _reduced(design.again_fitted(), recipe, choice, max_rules)
+        own = design.copied()
+        reduced, path = own.reduced(choice.strength, max_rules, choice.allowance)
+        structure = Structure(own, reduced, path.reduction(), choice)
         if max_rules is None or structure.is_as_good_as_expected:
             break
     return structure
@@ -271,11 +273,3 @@ def _allowed(choice: Choice) -> list[int | None]:
     """
     larger = [step.max_rules for step in choice.path if step.max_rules > (choice.max_rules or 0)]
     return [choice.max_rules, *sorted(larger)]
-
-
-def _reduced(
-    design: Design, recipe: AdditiveRecipe, choice: Choice, max_rules: int | None
-) -> Structure:
-    """Go to so many rules, and fit what is left."""
-    reduced, path = reduce_terms(design, recipe, choice, max_rules)
-    return Structure(design, reduced, path.reduction(), choice)

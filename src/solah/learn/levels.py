@@ -17,10 +17,9 @@ import numpy as np
 
 from solah.data import Column, Table
 from solah.exceptions import ParameterError, TooManyCombinationsError
-from solah.kernels.arrays import TreeShape
 from solah.kernels.reference import masses
 from solah.labels.describe import describe_by, with_mean_masses
-from solah.learn.growth import LeafSettings, Question, TreeSettings, TreeTask, learn_trees
+from solah.learn.growth import ROOT, LeafSettings, TreeSettings, learn_tree
 from solah.learn.learning import learn
 from solah.learn.memory import MemoryRows
 from solah.learn.recipe import AdditiveRecipe, GroupSettings
@@ -126,11 +125,11 @@ def train_level(
     inputs = [node_inputs(node, described, rows, words) for node in linguistic]
     if words is not None:
         inputs = _with_mean_beliefs(inputs, rows)
-    tasks = [
-        TreeTask(node.name, of_node, _settings_of(node.name, kinds[node.name], of_node, growth))
-        for node, of_node in zip(linguistic, inputs, strict=True)
-    ]
-    trained: dict[str, NodeModel] = {tree.name: tree for tree in learn_trees(tasks, rows)}
+    trained: dict[str, NodeModel] = {}
+    for node, of_node in zip(linguistic, inputs, strict=True):
+        is_tree = kinds[node.name] == "tree"
+        settings = growth if is_tree else _cell_settings(node.name, of_node)
+        trained[node.name] = learn_tree(node.name, of_node, settings, rows)
     others = [node for node in nodes if node.name not in trained]
     trained |= {one.name: one for one in _train_others(others, rows, kinds, choices or {})}
     return [trained[node.name] for node in nodes]
@@ -175,8 +174,7 @@ def _with_mean_beliefs(
     """Let an unknown belief be what the training rows believe on average, in one pass."""
     if not any(one.tree is not None for of_node in inputs for one in of_node):
         return list(inputs)
-    root = Question(TreeShape.stump(), np.zeros(1, dtype=np.int32))
-    counts = rows.count(inputs, [root] * len(inputs))
+    counts = rows.count(inputs, [ROOT] * len(inputs))
     return [
         tuple(
             one if one.tree is None else mean
@@ -186,12 +184,6 @@ def _with_mean_beliefs(
         )
         for of_node, found in zip(inputs, counts, strict=True)
     ]
-
-
-def _settings_of(
-    name: str, kind: str, inputs: Sequence[Attribute], growth: TreeSettings
-) -> TreeSettings:
-    return growth if kind == "tree" else _cell_settings(name, inputs)
 
 
 def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from solah.learn.objective import ClassObjective, Pins, softmax
+from solah.learn.objective import ClassObjective, Pins, Problem, softmax
 from solah.learn.terms import SingleTerm
 from solah.model.evaluate import damping, trace
 
@@ -81,7 +81,8 @@ def fitted_to_losses(structure: Structure, parts: Sequence[frozenset[str]]) -> S
     rows = _with_copies(structure, parts)
     pins = Pins.of(structure.live, structure.n_outputs, is_first=False)
     penalty, cone = structure.reduced_penalty, structure.reduced_cone
-    reduced = pins.fit(*rows, penalty, structure.reduced, cone=cone)
+    problem = Problem(rows.columns, rows.weights, penalty, structure.reduced, None, cone)
+    reduced = pins.fit(rows.objective, problem)
     return replace(structure, reduced=reduced, with_copies=rows)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from solah.learn.design import Product
     from solah.model import Attribute, Monotonic
 
 WordKind = Literal["auto", "both", "supervised", "quantile", "uniform"]
@@ -177,41 +175,6 @@ class InteractionSettings:
     def stages(self, n_products: int) -> list[int]:
         """Return the numbers of products on the way to one: each is chosen by what is left."""
         return [number for number in (self.least, *self.tried) if 0 < number <= n_products]
-
-    def allowed(
-        self,
-        ranked: Iterable[Product],
-        names: Sequence[str],
-        there: Mapping[tuple[int, int], Collection[tuple[int, int]]],
-    ) -> Iterator[Product]:
-        """Pass on the products that are allowed and not there yet; given pairs come first.
-
-        Parameters
-        ----------
-        ranked : products, the best first
-        names : those of the attributes, by their numbers
-        there : the boundaries of the products that are there, by the numbers of both attributes
-        """
-        counts = Counter({terms: len(products) for terms, products in there.items()})
-        later = []
-        for product in ranked:
-            terms = product.terms
-            if not self.may_be(names[terms[0]], names[terms[1]]):
-                continue
-            is_new = not counts[terms]
-            is_one_more = self.max_pairs is not None and is_new and len(+counts) >= self.max_pairs
-            if (
-                is_one_more
-                or counts[terms] >= self.per_pair
-                or product.boundaries in there.get(terms, ())
-            ):
-                continue
-            counts[terms] += 1
-            if self.pairs is None or is_new:
-                yield product
-            else:
-                later.append(product)
-        yield from later
 
     def may_be(self, first: str, second: str) -> bool:
         """Tell whether two attributes may be a pair."""

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.learn.design import Design
+from solah.learn.objective import PathStep
 from solah.learn.sample import mean_and_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64
-    from solah.learn.budget import Path
-    from solah.learn.objective import PathStep, Scores
+    from solah.learn.objective import Scores
     from solah.learn.recipe import (
         AdditiveRecipe,
         BudgetSettings,
@@ -229,7 +229,7 @@ class _Trial:
 
     def try_products(self, strength: Strength, n_products: int) -> Result:
         """Test the terms with this number of products."""
-        self.design.add_products(n_products, self.recipe.interactions)
+        self.design.add_products(n_products)
         scores = self.design.fit(strength, is_rough=True)
         return self._result(scores.of(self.design.columns_of(self.fold.tested)))
 
@@ -237,11 +237,11 @@ class _Trial:
         """Test fewer and fewer rules."""
         design = self.design.again()
         design.scores = self.fitted.get(strength) or design.fit(strength, is_rough=True)
-        design.add_missing(self.recipe.missing_statistic)
+        design.add_missing()
         design.take_products(self.design, n_products)
         design.fit(strength, is_rough=True)
         tested = design.columns_of(self.fold.tested)
-        path = design.path(strength, prices_of(self.fold.learnt, self.recipe))
+        path = design.path(strength)
         found: list[_Step] = []
         for max_rules in self.recipe.budget.steps:
             before = path.n_rules
@@ -433,14 +433,16 @@ def _choose_rules(
         chosen = len(steps) - 1
     objective = trials[0].fold.tested.objective
     path = [
-        objective.step(
-            float(found.means[k] + too_low[k]),
-            held_out.mean(results[k].hits)[0] - float(too_high[k]),
-            float(found.errors[k]),
+        PathStep(
             max_rules=max_rules,
             n_rules=float(np.mean([one[k].n_rules for one in walked])),
             n_attributes=float(np.mean([one[k].n_attributes for one in walked])),
             is_chosen=k == chosen,
+            **objective.metrics(
+                float(found.means[k] + too_low[k]),
+                held_out.mean(results[k].hits)[0] - float(too_high[k]),
+                float(found.errors[k]),
+            ),
         )
         for k, max_rules in enumerate(steps)
     ]
@@ -460,54 +462,18 @@ def _choose_rules(
     )
 
 
-def fit_terms(design: Design, recipe: AdditiveRecipe, strength: Strength, n_products: int) -> None:
-    """Fit the single terms, then those of missing readings and of pairs; few rules come later."""
-    design.fit(strength, is_rough=True)
-    design.add_missing(recipe.missing_statistic)
-    if design.scores is None:
-        design.fit(strength, is_rough=True)
-    for number in recipe.interactions.stages(n_products):
-        design.add_products(number, recipe.interactions)
-        design.fit(strength, is_rough=True)
-
-
 def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRecipe) -> Choice:
     """Measure a choice on rows that no choice has seen, and move the figures of the path there."""
     design = Design.begin(learned, recipe)
-    fit_terms(design, recipe, choice.strength, choice.n_products)
-    scores, path = reduce_terms(design, recipe, choice, choice.max_rules)
+    design.fit_all(choice.strength, choice.n_products)
+    scores, path = design.reduced(choice.strength, choice.max_rules, choice.allowance)
     totals = scores.of(design.columns_of(tested) @ path.reduction())
     rows = HeldOut.of([tested])
     loss, error = rows.mean(tested.objective.losses(totals))
     hits, _ = rows.mean(tested.objective.hits(totals))
-    before, counts = choice.chosen, {"max_rules": 0, "n_rules": 0.0, "n_attributes": 0.0}
-    found = tested.objective.step(loss, hits, error, **counts)
-    moved = found.loss - before.loss, found.quality - before.quality
-    return replace(
-        choice,
-        path=tuple(step.shifted(*moved) for step in choice.path),
-        expected=(loss, error),
+    found, before = tested.objective.metrics(loss, hits, error), choice.chosen
+    lower, higher = found["loss"] - before.loss, found["quality"] - before.quality
+    moved = (
+        replace(one, loss=one.loss + lower, quality=one.quality + higher) for one in choice.path
     )
-
-
-def reduce_terms(
-    design: Design, recipe: AdditiveRecipe, choice: Choice, max_rules: int | None
-) -> tuple[Scores, Path]:
-    """Go to a number of rules, drop what is idle, and fit what is left."""
-    path = design.path(choice.strength, prices_of(design.sample, recipe))
-    if max_rules is not None:
-        path.walk(max_rules)
-    if recipe.budget.max_features is not None:
-        path.drop_attributes(recipe.budget.max_features)
-    path.drop_idle(choice.allowance * float(design.sample.weights.sum()))
-    return design.refit(path, choice.strength), path
-
-
-def prices_of(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:
-    """Return what attributes cost, by their places."""
-    costs = recipe.budget.costs
-    return {
-        place: costs[attribute.name]
-        for place, attribute in enumerate(sample.attributes)
-        if attribute.name in costs
-    }
+    return replace(choice, path=tuple(moved), expected=(loss, error))

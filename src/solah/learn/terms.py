@@ -155,6 +155,11 @@ class SingleTerm:
         """The places of the attributes."""
         return (self.vocabulary.place,)
 
+    @property
+    def sides(self) -> tuple[SingleTerm]:
+        """The term itself, as pairs have two."""
+        return (self,)
+
     def columns(self, memberships: list[Float], means: list[Float]) -> Float:
         """Return the columns of rows: memberships less their means; 0 where unknown."""
         (masses,), (mean,) = memberships, means
