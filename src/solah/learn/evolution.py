@@ -223,7 +223,10 @@ class Genome:
         Trees stand in the order of the first attribute below them, each after those it hears.
         """
         children = self.children
-        first = self._first_attributes()
+        # The lowest attribute at or below each tree.
+        first = [min(cluster, default=_AFTER_ALL) for cluster in self.clusters]
+        for node, parent in enumerate(self.parents[:-1]):
+            first[parent] = min(first[parent], first[node])
         order: list[int] = []
         stack = [len(self.clusters) - 1]
         while stack:
@@ -240,13 +243,6 @@ class Genome:
             nodes.append(HierarchyNode(called[node], tuple(inputs)))
         return Hierarchy(tuple(nodes))
 
-    def _first_attributes(self) -> list[int]:
-        """Return the lowest attribute at or below each tree."""
-        first = [min(cluster, default=_AFTER_ALL) for cluster in self.clusters]
-        for node, parent in enumerate(self.parents[:-1]):
-            first[parent] = min(first[parent], first[node])
-        return first
-
 
 def mend(
     clusters: Sequence[Sequence[int]],
@@ -261,88 +257,72 @@ def mend(
     many inputs gives some of them to new trees below it. In a cascade each tree hears the one
     before it, whatever the wiring was.
     """
-    draft = _Draft([list(cluster) for cluster in clusters], list(parents))
     if cascade:
-        draft = _Draft.chain([cluster for cluster in draft.clusters if cluster], max_inputs)
-    else:
-        draft.drop_idle()
-        draft.narrow(max_inputs)
-    return draft.genome()
-
-
-class _Draft:
-    """A genome in the making."""
-
-    def __init__(self, clusters: list[list[int]], parents: list[int]) -> None:
-        self.clusters = clusters
-        self.parents = parents
-
-    @classmethod
-    def chain(cls, clusters: list[list[int]], max_inputs: int) -> _Draft:
-        """Put trees on top of each other, cutting clusters that are too wide."""
-        narrow: list[list[int]] = []
+        narrow: list[tuple[int, ...]] = []
         for cluster in clusters:
-            rest = list(cluster)
+            rest = tuple(cluster)
             while rest:
                 room = max_inputs - (1 if narrow else 0)
                 narrow.append(rest[:room])
                 rest = rest[room:]
-        last = len(narrow) - 1
-        return cls(narrow, [node + 1 if node < last else ROOT for node in range(len(narrow))])
+        return _in_order(narrow, [*range(1, len(narrow)), ROOT])
+    kept, above = _without_idle(clusters, parents)
+    # New trees are appended and looked at in turn; the order is restored in the end.
+    node = 0
+    while node < len(kept):
+        below = [child for child, parent in enumerate(above) if parent == node]
+        while len(kept[node]) + len(below) > max_inputs:
+            new = len(kept)
+            above.append(node)
+            surplus = len(kept[node]) + len(below) - max_inputs + 1
+            size = min(max(surplus, 2), max_inputs)
+            if len(kept[node]) >= size:
+                kept.append(kept[node][-size:])
+                del kept[node][-size:]
+            else:
+                kept.append([])
+                for child in below[:size]:
+                    above[child] = new
+                del below[:size]
+            below.append(new)
+        node += 1
+    return _in_order(kept, above)
 
-    def drop_idle(self) -> None:
-        """Remove trees that hear nothing, or one other tree alone."""
-        # Bottom-up: what a tree hears is settled before the tree is looked at.
-        heard: list[list[int]] = [[] for _ in self.clusters]
-        alive = []
-        for node, cluster in enumerate(self.clusters):
-            passed_on = heard[node]
-            if cluster or len(heard[node]) > 1:
-                alive.append(node)
-                passed_on = [node]
-            if self.parents[node] != ROOT:
-                heard[self.parents[node]] += passed_on
-        parent_of = {child: node for node in alive for child in heard[node]}
-        number = {node: i for i, node in enumerate(alive)}
-        self.parents = [number.get(parent_of.get(node, ROOT), ROOT) for node in alive]
-        self.clusters = [self.clusters[node] for node in alive]
 
-    def narrow(self, max_inputs: int) -> None:
-        """Give inputs of too wide trees to new trees below them."""
-        # New trees are appended and looked at in turn; the order is restored in the end.
-        node = 0
-        while node < len(self.clusters):
-            below = [child for child, parent in enumerate(self.parents) if parent == node]
-            while len(self.clusters[node]) + len(below) > max_inputs:
-                new = len(self.clusters)
-                self.parents.append(node)
-                surplus = len(self.clusters[node]) + len(below) - max_inputs + 1
-                size = min(max(surplus, 2), max_inputs)
-                if len(self.clusters[node]) >= size:
-                    self.clusters.append(self.clusters[node][-size:])
-                    del self.clusters[node][-size:]
-                else:
-                    self.clusters.append([])
-                    for child in below[:size]:
-                        self.parents[child] = new
-                    del below[:size]
-                below.append(new)
-            node += 1
+def _without_idle(
+    clusters: Sequence[Sequence[int]], parents: Sequence[int]
+) -> tuple[list[list[int]], list[int]]:
+    """Remove trees that hear nothing, or one other tree alone."""
+    # Bottom-up: what a tree hears is known before the tree is looked at.
+    heard: list[list[int]] = [[] for _ in clusters]
+    alive = []
+    for node, cluster in enumerate(clusters):
+        passed_on = heard[node]
+        if cluster or len(heard[node]) > 1:
+            alive.append(node)
+            passed_on = [node]
+        if parents[node] != ROOT:
+            heard[parents[node]] += passed_on
+    parent_of = {child: node for node in alive for child in heard[node]}
+    number = {node: i for i, node in enumerate(alive)}
+    above = [number.get(parent_of.get(node, ROOT), ROOT) for node in alive]
+    return [list(clusters[node]) for node in alive], above
 
-    def genome(self) -> Genome:
-        """Return it with its trees in bottom-up order."""
-        depth = [0] * len(self.parents)
-        for node in range(len(self.parents)):
-            above = self.parents[node]
-            while above != ROOT:
-                depth[node] += 1
-                above = self.parents[above]
-        order = sorted(range(len(depth)), key=lambda node: -depth[node])
-        number = {node: i for i, node in enumerate(order)} | {ROOT: ROOT}
-        return Genome(
-            tuple(tuple(sorted(self.clusters[node])) for node in order),
-            tuple(number[self.parents[node]] for node in order),
-        )
+
+def _in_order(clusters: Sequence[Sequence[int]], parents: Sequence[int]) -> Genome:
+    """Return a genome with its trees in bottom-up order."""
+    depth = [0] * len(parents)
+    for node in range(len(parents)):
+        above = parents[node]
+        while above != ROOT:
+            depth[node] += 1
+            above = parents[above]
+    order = sorted(range(len(depth)), key=lambda node: -depth[node])
+    number = {node: i for i, node in enumerate(order)} | {ROOT: ROOT}
+    return Genome(
+        tuple(tuple(sorted(clusters[node])) for node in order),
+        tuple(number[parents[node]] for node in order),
+    )
 
 
 @dataclass(frozen=True)
@@ -381,7 +361,7 @@ class Variation:
         taken = {j for cluster in from_mother for j in cluster}
         from_father = [tuple(j for j in c if j not in taken) for c in father.clusters]
         parts = [
-            _Part(_height(genome, node), source, node, cluster)
+            _Part((node + 1) / len(genome.clusters), source, node, cluster)
             for source, genome, clusters in ((0, mother, from_mother), (1, father, from_father))
             for node, cluster in enumerate(clusters)
             if cluster
@@ -392,21 +372,20 @@ class Variation:
         if not father.clusters[-1]:
             clusters.append([])
         last = len(clusters) - 1
-        parents = [
-            _heard_by((mother, father)[part.source], part.node, home, place, last)
-            for place, part in enumerate(parts)
-        ]
+        parents = []
+        for place, part in enumerate(parts):
+            genome = (mother, father)[part.source]
+            # It is heard by the first tree above it whose attributes went further up.
+            above, hearing = genome.parents[part.node], list[int]()
+            while above != ROOT and not hearing:
+                hearing = [home[j] for j in genome.clusters[above] if home[j] > place]
+                above = genome.parents[above]
+            parents.append(hearing[0] if hearing else last)
         return self._mend(clusters, [*parents[:last], ROOT])
 
     def mutate(self, genome: Genome, rng: np.random.Generator) -> Genome:
         """Change one thing: an attribute's cluster, a pair of clusters, or the wiring."""
-        changes: list[Callable[[Parts, np.random.Generator], None]] = [
-            _move_attribute,
-            _merge_clusters,
-            _split_cluster,
-            _swap_clusters,
-            _rewire,
-        ]
+        changes = (_move_attribute, _merge_clusters, _split_cluster, _swap_clusters, _rewire)
         parts = [list(cluster) for cluster in genome.clusters], list(genome.parents)
         changes[int(rng.integers(len(changes)))](parts, rng)
         return self._mend(*parts)
@@ -415,11 +394,7 @@ class Variation:
         """Return the genome, its trees on top of each other where only cascades are wanted."""
         return self._mend(genome.clusters, genome.parents) if self.cascade else genome
 
-    def _mend(
-        self,
-        clusters: list[list[int]] | tuple[tuple[int, ...], ...],
-        parents: list[int] | tuple[int, ...],
-    ) -> Genome:
+    def _mend(self, clusters: Sequence[Sequence[int]], parents: Sequence[int]) -> Genome:
         return mend(clusters, parents, max_inputs=self.max_inputs, cascade=self.cascade)
 
 
@@ -430,21 +405,6 @@ class _Part(NamedTuple):
     source: int
     node: int
     cluster: tuple[int, ...]
-
-
-def _heard_by(genome: Genome, node: int, home: dict[int, int], place: int, last: int) -> int:
-    """Find who hears a tree at a place: the first above it whose attributes went further up."""
-    above = genome.parents[node]
-    while above != ROOT:
-        places = [home[j] for j in genome.clusters[above] if home[j] > place]
-        if places:
-            return places[0]
-        above = genome.parents[above]
-    return last
-
-
-def _height(genome: Genome, node: int) -> float:
-    return (node + 1) / len(genome.clusters)
 
 
 def _pick(items: list[int], rng: np.random.Generator) -> int:

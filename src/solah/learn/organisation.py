@@ -158,7 +158,7 @@ def group_attributes(
     dcorr : (n, n) symmetric distance correlations of the attributes. The diagonal does not count,
         the upper triangle is what is read, and what is not finite counts as 0
     n_clusters : the paper's k, at least 1: the larger it is, the narrower the clusters are. With
-        "auto" it is what ``choose_n_clusters`` returns
+        "auto" it is the smallest from 2 on that keeps clusters to max(6, sqrt(n)) attributes
 
     Returns
     -------
@@ -186,35 +186,30 @@ def group_attributes(
     >>> group_attributes(dcorr, 2)
     ((0, 1), (2, 3), (4,))
     """
-    matrix = _checked_matrix(dcorr)
-    k = _smallest_k(matrix) if n_clusters == "auto" else _checked_count(n_clusters)
-    return tuple(_clusters(matrix, k))
-
-
-def choose_n_clusters(dcorr: ArrayLike) -> int:
-    """Choose the paper's k: the smallest that keeps every cluster small enough to read.
-
-    Parameters
-    ----------
-    dcorr : (n, n) as in ``group_attributes``
-
-    Returns
-    -------
-    int
-        The smallest k from 2 to n for which no cluster has more than max(6, sqrt(n)) attributes,
-        or the largest of them if there is none. Attributes that depend on no other, such as
-        constants, do not count: no k can part them, and no tree asks for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> choose_n_clusters(np.eye(4))
-    2
-    """
-    return _smallest_k(_checked_matrix(dcorr))
+    given = np.asarray(dcorr, dtype=np.float64)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.size:
+        raise ParameterError(
+            "dcorr must be a square matrix of at least one attribute. "
+            f"Got the shape {given.shape} instead."
+        )
+    upper = np.triu(np.where(np.isfinite(given), given, 0.0), k=1)
+    matrix = upper + upper.T
+    if n_clusters == "auto":
+        return tuple(_clusters(matrix, _smallest_k(matrix)))
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
+        raise ParameterError(
+            "n_clusters must be an integer of at least 1, 'each' or 'auto'. "
+            f"Got {shorten(n_clusters)} instead."
+        )
+    return tuple(_clusters(matrix, int(n_clusters)))
 
 
 def _smallest_k(matrix: NDArray[np.float64]) -> int:
+    """Choose the paper's k: the smallest that keeps every cluster small enough to read.
+
+    That is at most max(6, sqrt(n)) attributes. Attributes that depend on no other, such as
+    constants, do not count: no k can part them, and no tree asks for them.
+    """
     n = len(matrix)
     limit = max(6.0, sqrt(n))
     depends = (matrix != 0).any(axis=0)
@@ -257,27 +252,6 @@ def _clusters(matrix: NDArray[np.float64], k: int) -> Iterator[tuple[int, ...]]:
         yield (int(attributes[0]),)
 
 
-def _checked_matrix(dcorr: ArrayLike) -> NDArray[np.float64]:
-    """Make a finite and exactly symmetric matrix with an empty diagonal."""
-    matrix = np.asarray(dcorr, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ParameterError(
-            "dcorr must be a square matrix of at least one attribute. "
-            f"Got the shape {matrix.shape} instead."
-        )
-    upper = np.triu(np.where(np.isfinite(matrix), matrix, 0.0), k=1)
-    return upper + upper.T
-
-
-def _checked_count(n_clusters: object) -> int:
-    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
-        raise ParameterError(
-            "n_clusters must be an integer of at least 1, 'each' or 'auto'. "
-            f"Got {shorten(n_clusters)} instead."
-        )
-    return int(n_clusters)
-
-
 # Relevances are at most 1: this is rounding, so that 0.3 - 0.1 reaches a gap of 0.2.
 _SAME_RELEVANCE = 1e-12
 
@@ -303,7 +277,8 @@ def wire_hierarchy(
     relevance : each attribute's distance correlation with the goal; NaN counts as 0
     clusters : indices of attributes, each in one cluster at most
     names : the attributes' names
-    level_gap : the paper's theta, above 0. With "auto" it is what ``choose_level_gap`` returns
+    level_gap : the paper's theta, above 0. With "auto" it is the span of the mean relevances
+        over 1 + ceil(sqrt(K)), at least 0.02: about as many levels as in the paper's hierarchies
     top : what to do with several trees on the last level: "fuse" adds a tree over their outputs
         (the paper's algorithm), "merge" makes one tree of them (the paper's SMS-20 text)
     goal : the root's name; the other trees are z1, z2, … as they are made. A name that an
@@ -332,38 +307,22 @@ def wire_hierarchy(
     if top not in ("fuse", "merge"):
         raise ParameterError(f"top must be 'fuse' or 'merge'. Got {shorten(top)} instead.")
     _check_clusters(clusters, len(names))
-    means = _mean_relevances(relevance, clusters)
-    gap = _gap_of(means) if level_gap == "auto" else _checked_gap(level_gap)
-    levels = _levels(clusters, means, gap)
-    if len(levels[-1]) > 1:
-        _join_last(levels, top)
-    return _wired(levels, names, goal)
-
-
-def choose_level_gap(relevance: Sequence[float], clusters: Sequence[Cluster]) -> float:
-    """Choose the paper's theta: the span of the clusters' relevances over 1 + ceil(sqrt(K)).
-
-    It is at least 0.02. So there are about as many levels as in the paper's own hierarchies, and
-    one where clusters are alike.
-
-    Examples
-    --------
-    >>> choose_level_gap([0.125, 0.375, 1.0, 1.0], [(0, 1), (2, 3)])
-    0.25
-    """
-    _check_clusters(clusters, len(relevance))
-    return _gap_of(_mean_relevances(relevance, clusters))
-
-
-def _gap_of(means: Sequence[float]) -> float:
-    n_levels = 1 + ceil(sqrt(len(means)))
-    return max((max(means) - min(means)) / n_levels, 0.02)
-
-
-def _mean_relevances(relevance: Sequence[float], clusters: Iterable[Cluster]) -> list[float]:
-    """Line 1. Sums are exact, so that a mean does not depend on the order in its cluster."""
+    # Line 1. Sums are exact, so that a mean does not depend on the order in its cluster.
     known = [float(value) if isfinite(value) else 0.0 for value in relevance]
-    return [fsum(known[i] for i in cluster) / len(cluster) for cluster in clusters]
+    means = [fsum(known[i] for i in cluster) / len(cluster) for cluster in clusters]
+    if level_gap == "auto":
+        level_gap = max((max(means) - min(means)) / (1 + ceil(sqrt(len(means)))), 0.02)
+    elif not (isinstance(level_gap, Real) and float(level_gap) > 0):  # nor is NaN
+        raise ParameterError(
+            f"level_gap must be a number above 0 or 'auto'. Got {shorten(level_gap)} instead."
+        )
+    levels = _levels(clusters, means, float(level_gap))
+    # Lines 18 to 20. Several clusters of the last level lead to one tree.
+    if len(levels[-1]) > 1 and top == "fuse":
+        levels.append([()])
+    elif len(levels[-1]) > 1:
+        levels[-1] = [[i for cluster in levels[-1] for i in cluster]]
+    return _wired(levels, names, goal)
 
 
 def _levels(clusters: Sequence[Cluster], means: Sequence[float], gap: float) -> list[Level]:
@@ -380,14 +339,6 @@ def _levels(clusters: Sequence[Cluster], means: Sequence[float], gap: float) -> 
             levels.append([])
         levels[-1].append(clusters[c])
     return levels
-
-
-def _join_last(levels: list[Level], top: str) -> None:
-    """Lines 18 to 20. Let the several clusters of the last level lead to one tree."""
-    if top == "fuse":
-        levels.append([()])
-    else:
-        levels[-1] = [[i for cluster in levels[-1] for i in cluster]]
 
 
 def _wired(levels: Sequence[Level], names: Sequence[str], goal: str) -> Hierarchy:
@@ -420,12 +371,3 @@ def _check_clusters(clusters: Sequence[Cluster], n_attributes: int) -> None:
         if index in seen:
             raise ParameterError(f"clusters has the attribute {index} twice")
         seen.add(index)
-
-
-def _checked_gap(level_gap: object) -> float:
-    # NaN is not above 0 either.
-    if not (isinstance(level_gap, Real) and float(level_gap) > 0):
-        raise ParameterError(
-            f"level_gap must be a number above 0 or 'auto'. Got {shorten(level_gap)} instead."
-        )
-    return float(level_gap)
