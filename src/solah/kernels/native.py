@@ -49,7 +49,6 @@ _SIGNATURES = {
     "solah_accumulate": [_P, _P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _I32, _P],
     "solah_route": [_P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _P, _P],
     "solah_share_weights": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
-    "solah_score_routes": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P, _P],
     "solah_score_labels": [*[_P] * 3, _I64, _I32, *_TREE, _P, _I32, _P, _I32, _P, _I32, _P, _P],
     "solah_find": [_P, _I64, _I64, _P, _I64, _P],
     "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
@@ -164,7 +163,9 @@ def share_weights(
 ) -> None:
     """Share rows' weights among their leaves by how likely each made the class."""
     _library().solah_share_weights(
-        *_entries(routes),
+        _at(routes.starts),
+        _at(routes.leaves),
+        _at(routes.weights),
         len(classes),
         _at(classes),
         _at(weights),
@@ -172,23 +173,6 @@ def share_weights(
         beliefs.shape[1],
         _at(out),
     )
-
-
-def score_routes(
-    routes: Routes, classes: Int64, weights: Int64, scores: Float, likelihood: Float, out: Int64
-) -> None:
-    """Find how likely scores make rows' classes, and how to change them."""
-    status = _library().solah_score_routes(
-        *_entries(routes),
-        len(classes),
-        _at(classes),
-        _at(weights),
-        _at(scores),
-        scores.shape[1],
-        _at(likelihood),
-        _at(out),
-    )
-    _check(status)
 
 
 def score_labels(
@@ -200,7 +184,7 @@ def score_labels(
     likelihood: Float,
     out: Int64,
 ) -> None:
-    """Walk rows through all trees, and score them as ``score_routes`` does."""
+    """Find how likely the scores of forests make rows' classes, and how to change them."""
     sets = forest.sets
     status = _library().solah_score_labels(
         _at(labels),
@@ -346,10 +330,6 @@ def _matrix(values: Float) -> tuple[int, int, int, int]:
 def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int, int, int]:
     """Return the arguments for inputs whose masses stand in an array of their own."""
     return _at(masses), _at(offsets), masses.shape[1]
-
-
-def _entries(routes: Routes) -> tuple[int, int, int]:
-    return _at(routes.starts), _at(routes.leaves), _at(routes.weights)
 
 
 def _nodes(tree: TreeShape) -> tuple[int, int, int]:

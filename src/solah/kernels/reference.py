@@ -98,21 +98,6 @@ def share_weights(
     np.add.at(out, (routes.leaves, goal), (support * per_unit[row] + 0.5).astype(np.int64))
 
 
-def score_routes(
-    routes: Routes, classes: Int64, weights: Int64, scores: Float, likelihood: Float, out: Int64
-) -> None:
-    """Find how likely scores make rows' classes, and how to change them."""
-    n_rows = len(classes)
-    row = np.repeat(np.arange(n_rows), np.diff(routes.starts))
-    part = routes.weights.astype(np.float64) * (1.0 / WEIGHT_ONE)
-    added = part[:, None] * scores[routes.leaves]
-    sums = [np.bincount(row, of_class, n_rows) for of_class in added.T]
-    evidence = np.column_stack(sums).astype(np.float64)
-    excess, weight = _excess(evidence, classes, weights, likelihood)
-    change = (routes.weights * weight[row])[:, None] * excess[row]
-    np.add.at(out, routes.leaves, change.astype(np.int64))
-
-
 def score_labels(
     forest: Forest,
     labels: Labels,
@@ -122,7 +107,7 @@ def score_labels(
     likelihood: Float,
     out: Int64,
 ) -> None:
-    """Walk rows through all trees, and score them as ``score_routes`` does."""
+    """Find how likely the scores of forests make rows' classes, and how to change them."""
     rows, whole = Described.plain(labels), np.where(weights > 0, WEIGHT_ONE, 0)
     here = np.flatnonzero(whole)
     walks = [
@@ -136,22 +121,14 @@ def score_labels(
     for place, taking, weight in reached:
         part = weight.astype(np.float64) * (1.0 / WEIGHT_ONE)
         evidence[taking] += part[:, None] * scores[place]
-    excess, units = _excess(evidence, classes, weights, likelihood)
-    likelihood[whole == 0] = 1.0
+    every = np.arange(len(classes))
+    excess = softmax(evidence)
+    likelihood[:] = np.where(whole > 0, excess[every, classes], 1.0)
+    excess[every, classes] -= 1.0
+    units = weights.astype(np.float64) * (SLOPE_SCALE / WEIGHT_ONE)
     for place, taking, weight in reached:
         change = (weight * units[taking])[:, None] * excess[taking]
         out[place] += change.astype(np.int64).sum(axis=0)
-
-
-def _excess(
-    evidence: Float, classes: Int64, weights: Int64, likelihood: Float
-) -> tuple[Float, Float]:
-    """Find how likely evidence makes classes; return what is believed too much, and its units."""
-    rows = np.arange(len(classes))
-    excess = softmax(evidence)
-    likelihood[:] = excess[rows, classes]
-    excess[rows, classes] -= 1.0
-    return excess, weights.astype(np.float64) * (SLOPE_SCALE / WEIGHT_ONE)
 
 
 def softmax(evidence: Float) -> Float:

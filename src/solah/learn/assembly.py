@@ -187,16 +187,13 @@ class Draft:
         sides = (of_term[id(term.low)], of_term[id(term.high)])
         ends = [term.boundaries(side) for side in (0, 1)]
         low, high = (
-            (part_of_words(single, at_ends), self._steps(single, at_ends))
+            (part_of_words(single, at_ends), part_steps(single, at_ends, np.array(means)))
             for single, at_ends in zip(term.sides, ends, strict=True)
+            for means in [[self.structure.high_mean(single, one) for one in at_ends]]
         )
         scores = np.zeros((len(low[1]), len(high[1]), len(self.bias)))
         places = slice(at, at + term.width * len(term.live))
         return PairRules(term, sides, (low[0], high[0]), (low[1], high[1]), places, scores)
-
-    def _steps(self, single: SingleTerm, boundaries: list[int]) -> Float:
-        means = [self.structure.high_mean(single, boundary) for boundary in boundaries]
-        return part_steps(single, boundaries, np.array(means))
 
     # --- scores ----------------------------------------------------------------------------------
 
@@ -253,15 +250,12 @@ class Draft:
             rules.scores = rules.scores - middle
             self.bias += middle
         if len(self.bias) > 1:
-            self._centre_classes()
-
-    def _centre_classes(self) -> None:
-        self.bias -= self.bias.mean()
-        every: list[SingleRules | PairRules] = [*self.singles, *self.pairs]
-        for rules in every:
-            rules.scores = rules.scores - rules.scores.mean(axis=-1, keepdims=True)
-        for single in self.singles:
-            single.missing = single.missing - single.missing.mean()
+            self.bias -= self.bias.mean()
+            for single in self.singles:
+                single.scores = single.scores - single.scores.mean(axis=-1, keepdims=True)
+                single.missing = single.missing - single.missing.mean()
+            for pair in self.pairs:
+                pair.scores = pair.scores - pair.scores.mean(axis=-1, keepdims=True)
 
     # --- the model -------------------------------------------------------------------------------
 
@@ -281,16 +275,15 @@ class Draft:
         tallies : what the rows are, for singles, then for pairs
         groups : the names of the attributes of each group
         """
-        variances = self.structure.variances()
-        every: list[SingleRules | PairRules] = [*self.singles, *self.pairs]
-        terms = []
-        for rules, tally in zip(every, tallies, strict=True):
-            made = (
-                _single_term(rules, tally, start)
-                if isinstance(rules, SingleRules)
-                else _pair_term(rules, tally, start)
-            )
-            terms.append(replace(made, variance=variances[id(rules.term)]))
+        variances, n_singles = self.structure.variances(), len(self.singles)
+        of_singles = zip(self.singles, tallies[:n_singles], strict=True)
+        of_pairs = zip(self.pairs, tallies[n_singles:], strict=True)
+        terms = [_single_term(rules, tally, start) for rules, tally in of_singles]
+        terms += [_pair_term(pair, tally, start) for pair, tally in of_pairs]
+        every = (id(rules.term) for rules in (*self.singles, *self.pairs))
+        terms = [
+            replace(term, variance=variances[one]) for term, one in zip(terms, every, strict=True)
+        ]
         attributes = tuple(rules.attribute for rules in self.singles)
         names = {attribute.name for attribute in attributes}
         root = fresh_name(goal.name, names)
@@ -432,11 +425,15 @@ def assemble_numbers(
     mean = np.array([weights @ numbers / weights.sum()])
     if not structure.live_singles:
         return constant_model(goal, sample.attributes[0], mean)
-    described = {}
-    memberships = {}
+    described, memberships = {}, {}
     for term in structure.live_singles:
-        attribute, found = _described(term, sample)
-        described[attribute.name], memberships[attribute.name] = attribute, found
+        attribute, readings = describe(term), sample.readings[:, term.vocabulary.place]
+        found, known = masses(readings, flatten([attribute]), 0), ~np.isnan(readings)
+        mean_masses = weights[known] @ found[known] / weights[known].sum()
+        found[~known] = np.nan
+        ignorance = tuple((mean_masses / mean_masses.sum()).tolist())
+        described[attribute.name] = replace(attribute, ignorance=ignorance)
+        memberships[attribute.name] = found
     draft = Draft(structure, described)
     draft.take(structure.reduced.weights * unit, structure.reduced.bias * unit)
     draft.centre()
@@ -449,17 +446,6 @@ def assemble_numbers(
     ]
     model = draft.model(goal, mean, tallies, groups)
     return model.with_terms(replace(term, variance=term.variance * unit**2) for term in model.terms)
-
-
-def _described(term: SingleTerm, sample: Sample) -> tuple[Attribute, Float]:
-    """Describe an attribute and the sample's readings of it; unknown ones are NaN."""
-    attribute = describe(term)
-    readings = sample.readings[:, term.vocabulary.place]
-    found = masses(readings, flatten([attribute]), 0)
-    known = ~np.isnan(readings)
-    mean = sample.weights[known] @ found[known] / sample.weights[known].sum()
-    found[~known] = np.nan
-    return replace(attribute, ignorance=tuple((mean / mean.sum()).tolist())), found
 
 
 def _tally(memberships: Sequence[Float], weights: Float, numbers: Float) -> Tally:

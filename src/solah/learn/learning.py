@@ -134,12 +134,8 @@ def find_groups(
         dependence = rows.draw(settings.max_rows).only(ordered).dependence()
     known = [dependence.names.index(name) for name in ordered]
     places = group_attributes(dependence.matrix[np.ix_(known, known)], settings.n_clusters)
-    clusters = _named(places, ordered)
+    clusters = tuple(tuple(ordered[place] for place in one) for one in places)
     return dict(name_groups(clusters)), clusters
-
-
-def _named(places: Sequence[Sequence[int]], names: Sequence[str]) -> Clusters:
-    return tuple(tuple(names[place] for place in one) for one in places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,37 +235,24 @@ def settle(
     tell: Tell = lambda _: None,
     choice: Choice | None = None,
 ) -> Structure:
-    """Settle an additive model on a sample; what was chosen before need not be compared."""
+    """Select and fit terms on a sample; what was chosen before need not be compared."""
     choice = (
         choose(sample, recipe, tell)
         if choice is None
         else replace(choice, path=(), expected=None, allowance=0.0)
     )
-    recipe = recipe.with_words(choice.words)
-    design = Design.begin(sample, recipe)
-    _check_required(design, recipe)
+    design = Design.begin(sample, recipe.with_words(choice.words))
+    there = {term.vocabulary.attribute.name for term in design.singles}
+    for name in sorted(recipe.budget.required - there):
+        raise DataError(f"column {name!r} is required, and its known readings never change")
     tell("fitting the rules")
     design.fit_all(choice.strength, choice.n_products)
-    for max_rules in _allowed(choice):
+    # Fewer rules may suffice on all rows but one fold, and not on all rows: then more are tried.
+    larger = [step.max_rules for step in choice.path if step.max_rules > (choice.max_rules or 0)]
+    for max_rules in (choice.max_rules, *sorted(larger)):
         own = design.copied()
         reduced, path = own.reduced(choice.strength, max_rules, choice.allowance)
         structure = Structure(own, reduced, path.reduction(), choice)
         if max_rules is None or structure.is_as_good_as_expected:
             break
     return structure
-
-
-def _check_required(design: Design, recipe: AdditiveRecipe) -> None:
-    """Refuse an attribute that must stay and tells nothing, as it never changes."""
-    there = {term.vocabulary.attribute.name for term in design.singles}
-    for name in sorted(recipe.budget.required - there):
-        raise DataError(f"column {name!r} is required, and its known readings never change")
-
-
-def _allowed(choice: Choice) -> list[int | None]:
-    """List the numbers of rules to try: that chosen, then larger ones.
-
-    Fewer rules may suffice on all rows but one fold, and not on all rows.
-    """
-    larger = [step.max_rules for step in choice.path if step.max_rules > (choice.max_rules or 0)]
-    return [choice.max_rules, *sorted(larger)]

@@ -38,19 +38,181 @@ from solah.model.structure import fresh_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from solah.data import State
-    from solah.kernels.arrays import Float, Int64
+    from solah.kernels.arrays import Float
     from solah.labels.goals import GoalFacts
     from solah.learn.rows import Rows
     from solah.learn.selection import Choice
-    from solah.model import Attribute, Node
+    from solah.model import Attribute, Node, TermInput
     from solah.model.structure import Hierarchy, HierarchyNode
 
 
 NODE_KINDS = ("tree", "cmac", "rules")
 MAX_CMAC_CELLS = 400_000
+
+
+class NodeModel(Protocol):
+    """A model at a node."""
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+
+    @property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The attributes and the beliefs that feed the node."""
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the belief in each class, given the beliefs of the nodes below."""
+
+
+@runtime_checkable
+class DocumentNode(NodeModel, Protocol):
+    """What a model file can hold: a tree, or a rule model."""
+
+    def node(self) -> Node:
+        """Return the node as a model has it."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorNode:
+    """Any other classifier at a node.
+
+    It sees numbers as they are (their training mean where they are missing), a column of 0 and 1
+    a state (the states' frequencies where it is missing), and beliefs as probabilities.
+    """
+
+    name: str
+    inputs: tuple[Attribute, ...]
+    estimator: Any
+    means: Mapping[str, float]
+    n_classes: int
+
+    @classmethod
+    def train(cls, node: HierarchyNode, rows: MemoryRows, kind: Any) -> EstimatorNode:
+        """Train a classifier such as any of scikit-learn."""
+        described = {attribute.name: attribute for attribute in rows.attributes}
+        inputs, goal = node_inputs(node, described, rows, None), rows.goal
+        used, means = goal.weights > 0, {}
+        for attribute in inputs:
+            if attribute.name in rows.table.names and not attribute.is_coded:
+                readings = encode_column(rows.table, attribute)
+                known = ~np.isnan(readings) & used
+                mean = (
+                    np.average(readings[known], weights=goal.weights[known]) if known.any() else 0
+                )
+                means[attribute.name] = float(mean)
+        features = cls(node.name, inputs, None, means, 0)._features(rows.table, rows.outputs)
+        weights = goal.weights[used] * goal.weight_unit
+        estimator = kind.fit(features[used], goal.codes[used], weights)
+        return cls(node.name, inputs, estimator, means, goal.goal.size)
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the estimator's probabilities, zero for classes it has not seen."""
+        beliefs = np.zeros((table.n_rows, self.n_classes))
+        found = self.estimator.predict_proba(self._features(table, outputs))
+        beliefs[:, self.estimator.classes_] = found
+        return beliefs
+
+    def _features(self, table: Table, outputs: Mapping[str, Float]) -> Float:
+        """Lay out the inputs as the matrix that a scikit-learn classifier takes."""
+        parts = []
+        for attribute in self.inputs:
+            if attribute.name in outputs:
+                parts.append(outputs[attribute.name])
+                continue
+            readings = encode_column(table, attribute).astype(np.float64)
+            if attribute.is_coded:
+                parts.append(masses(readings, flatten([attribute]), 0))
+            else:
+                known = np.where(np.isnan(readings), self.means[attribute.name], readings)
+                parts.append(known[:, None])
+        return np.hstack(parts)
+
+
+@dataclass(frozen=True)
+class _Belief:
+    """A column of what a node below believes: its name, the node, and the class by its index."""
+
+    name: str
+    node: str
+    place: int
+
+    def column(self, outputs: Mapping[str, Float]) -> Column:
+        """Return the column, given what nodes below believe."""
+        return Column(self.name, np.ascontiguousarray(outputs[self.node][:, self.place]))
+
+
+@dataclass(frozen=True, eq=False)
+class RuleNode:
+    """A rule model at a node.
+
+    Attributes
+    ----------
+    name : the node's name
+    model : the rules, with what nodes below believe as columns
+    beliefs_below : these columns
+    choice : what was chosen on folds
+    """
+
+    name: str
+    model: Model
+    beliefs_below: tuple[_Belief, ...]
+    choice: Choice
+
+    @classmethod
+    def train(cls, node: HierarchyNode, rows: MemoryRows, choice: Choice | None) -> RuleNode:
+        """Learn rules from rows that know what the nodes below believe: of two classes one.
+
+        A choice that was made before is taken as it is.
+        """
+        states, described = rows.goal.goal.states, {one.name: one for one in rows.attributes}
+        measured = [name for name in node.inputs if name not in rows.below]
+        places = [len(states) - 1] if len(states) < 3 else range(len(states))
+        below = tuple(
+            _Belief(fresh_name(f"{name}({states[place]})", rows.names), name, place)
+            for name in node.inputs
+            if name in rows.below
+            for place in places
+        )
+        columns = [rows.table.column(name) for name in measured]
+        columns += [one.column(rows.outputs) for one in below]
+        attributes, ends = [described[name] for name in measured], [(-np.inf, 0.0), (1.0, np.inf)]
+        attributes += [
+            cored_attribute(one.name, BELIEF_WORDS[2], ends, (0.5, 0.5), 0.0, 1.0) for one in below
+        ]
+        table = Table(tuple(columns), rows.table.n_rows)
+        own = describe_by(table, tuple(attributes), rows.goal.weights, rows.n_threads)
+        alone = replace(rows, described=own, outputs={}, folds=None, digests=None)
+        found = learn(alone, AdditiveRecipe(groups=GroupSettings(None)), choice=choice)
+        return cls(node.name, found.model, below, found.choice)
+
+    @property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The features and the beliefs that the rules use."""
+        return self.node().inputs
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the probability of each class, given those of the nodes below."""
+        names = {attribute.name for attribute in self.model.attributes}
+        measured = names - {one.name for one in self.beliefs_below}
+        columns = [table.column(name) for name in sorted(measured)]
+        columns += [one.column(outputs) for one in self.beliefs_below if one.name in names]
+        return predict(self.model, Table(tuple(columns), table.n_rows), n_threads)
+
+    def node(self) -> AdditiveNode:
+        """Return the rules as a model of the whole hierarchy has them: on beliefs, not columns."""
+        (node,) = self.model.sums
+        below = {one.name: one for one in self.beliefs_below}
+
+        def over_belief(one: TermInput) -> TermInput:
+            if (belief := below.get(one.name)) is None:
+                return one
+            words = BELIEF_WORDS.get(len(one.attribute.words), one.attribute.words)
+            changed = {"words": words, "tree": belief.node, "place": belief.place}
+            return replace(one, attribute=replace(one.attribute, **changed))
+
+        terms = (replace(term, inputs=tuple(map(over_belief, term.inputs))) for term in node.terms)
+        return replace(node, name=self.name, terms=tuple(terms))
 
 
 def train_nodes(
@@ -63,7 +225,7 @@ def train_nodes(
     hierarchy : Hierarchy
     rows : Rows
     kinds : mapping of node name to its kind
-        ``"tree"``, ``"cmac"``, or a ``NodeLearner``.
+        ``"tree"``, ``"cmac"``, ``"rules"``, or what fits a classifier to numbers.
     growth : TreeSettings
         How the trees grow.
 
@@ -223,24 +385,11 @@ def _train_others(
 
     def train(node: HierarchyNode) -> NodeModel:
         if kinds[node.name] == "rules":
-            return train_rule_node(node, rows, choices.get(node.name))
-        return _train_estimator(node, rows, kinds)
+            return RuleNode.train(node, rows, choices.get(node.name))
+        return EstimatorNode.train(node, rows, kinds[node.name])
 
     with ThreadPoolExecutor(min(len(nodes), rows.n_threads)) as pool:
         return list(pool.map(train, nodes))
-
-
-def _train_estimator(
-    node: HierarchyNode, rows: MemoryRows, kinds: Mapping[str, Any]
-) -> EstimatorNode:
-    described = {attribute.name: attribute for attribute in rows.attributes}
-    inputs, goal = node_inputs(node, described, rows, None), rows.goal
-    means = reading_means(inputs, rows.table, goal.weights)
-    features = estimator_features(inputs, rows.table, rows.outputs, means)
-    used = goal.weights > 0
-    weights = goal.weights[used] * goal.weight_unit
-    estimator = kinds[node.name].fit(features[used], goal.codes[used], weights)
-    return EstimatorNode(node.name, inputs, estimator, means, goal.goal.size)
 
 
 def share_rules(growth: TreeSettings, hierarchy: Hierarchy) -> TreeSettings:
@@ -248,197 +397,3 @@ def share_rules(growth: TreeSettings, hierarchy: Hierarchy) -> TreeSettings:
     if growth.max_rules is None:
         return growth
     return replace(growth, max_rules=max(1, growth.max_rules // len(hierarchy.nodes)))
-
-
-class NodeLearner(Protocol):
-    """Learns a classifier for a node from numbers, such as any of scikit-learn."""
-
-    def fit(self, features: Float, codes: NDArray[Any], weights: Float) -> Any:
-        """Return a fitted classifier with ``classes_`` and ``predict_proba``."""
-
-
-class NodeModel(Protocol):
-    """A model at a node."""
-
-    @property
-    def name(self) -> str:
-        """The node's name."""
-
-    @property
-    def inputs(self) -> tuple[Attribute, ...]:
-        """The attributes and the beliefs that feed the node."""
-
-    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
-        """Return the belief in each class, given the beliefs of the nodes below."""
-
-
-@runtime_checkable
-class DocumentNode(NodeModel, Protocol):
-    """What a model file can hold: a tree, or a rule model."""
-
-    def node(self) -> Node:
-        """Return the node as a model has it."""
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatorNode:
-    """Any other classifier at a node.
-
-    It sees numbers as they are (their training mean where they are missing), a column of 0 and 1
-    a state (the states' frequencies where it is missing), and beliefs as probabilities.
-    """
-
-    name: str
-    inputs: tuple[Attribute, ...]
-    estimator: Any
-    means: Mapping[str, float]
-    n_classes: int
-
-    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
-        """Return the estimator's probabilities, zero for classes it has not seen."""
-        features = estimator_features(self.inputs, table, outputs, self.means)
-        beliefs = np.zeros((table.n_rows, self.n_classes))
-        beliefs[:, self.estimator.classes_] = self.estimator.predict_proba(features)
-        return beliefs
-
-
-def reading_means(inputs: tuple[Attribute, ...], table: Table, weights: Int64) -> dict[str, float]:
-    """Return the weighted means of the measured attributes, to stand in for missing readings."""
-    means = {}
-    for attribute in inputs:
-        if attribute.name in table.names and not attribute.is_coded:
-            readings = encode_column(table, attribute)
-            known = ~np.isnan(readings) & (weights > 0)
-            means[attribute.name] = (
-                float(np.average(readings[known], weights=weights[known])) if known.any() else 0.0
-            )
-    return means
-
-
-def estimator_features(
-    inputs: tuple[Attribute, ...],
-    table: Table,
-    outputs: Mapping[str, Float],
-    means: Mapping[str, float],
-) -> Float:
-    """Lay out a node's inputs as the matrix that a scikit-learn classifier takes."""
-    parts = []
-    for attribute in inputs:
-        if attribute.name in outputs:
-            parts.append(outputs[attribute.name])
-            continue
-        readings = encode_column(table, attribute).astype(np.float64)
-        if attribute.is_coded:
-            parts.append(masses(readings, flatten([attribute]), 0))
-        else:
-            known = np.where(np.isnan(readings), means[attribute.name], readings)
-            parts.append(known[:, None])
-    return np.hstack(parts)
-
-
-_RECIPE = AdditiveRecipe(groups=GroupSettings(None))
-
-
-@dataclass(frozen=True)
-class _Belief:
-    """A column of what a node below believes: its name, the node, and the class by its index."""
-
-    column: str
-    node: str
-    place: int
-
-
-@dataclass(frozen=True, eq=False)
-class RuleNode:
-    """A rule model at a node.
-
-    Attributes
-    ----------
-    name : the node's name
-    model : the rules, with what nodes below believe as columns
-    beliefs_below : these columns
-    choice : what was chosen on folds
-    """
-
-    name: str
-    model: Model
-    beliefs_below: tuple[_Belief, ...]
-    choice: Choice
-
-    @property
-    def inputs(self) -> tuple[Attribute, ...]:
-        """The features and the beliefs that the rules use."""
-        return self.node().inputs
-
-    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
-        """Return the probability of each class, given those of the nodes below."""
-        names = {attribute.name for attribute in self.model.attributes}
-        measured = names - {one.column for one in self.beliefs_below}
-        columns = [table.column(name) for name in sorted(measured)]
-        columns += [_column(one, outputs) for one in self.beliefs_below if one.column in names]
-        return predict(self.model, Table(tuple(columns), table.n_rows), n_threads)
-
-    def node(self) -> AdditiveNode:
-        """Return the rules as a model of the whole hierarchy has them."""
-        (node,) = self.model.sums
-        below = {one.column: one for one in self.beliefs_below}
-        terms = tuple(
-            replace(
-                term,
-                inputs=tuple(
-                    replace(one, attribute=_over_belief(one.attribute, below[one.name]))
-                    if one.name in below
-                    else one
-                    for one in term.inputs
-                ),
-            )
-            for term in node.terms
-        )
-        return replace(node, name=self.name, terms=terms)
-
-
-def _column(belief: _Belief, outputs: Mapping[str, Float]) -> Column:
-    return Column(belief.column, np.ascontiguousarray(outputs[belief.node][:, belief.place]))
-
-
-def _over_belief(attribute: Attribute, belief: _Belief) -> Attribute:
-    """Let words describe a belief instead of a column."""
-    words = BELIEF_WORDS.get(len(attribute.words), attribute.words)
-    return replace(attribute, words=words, tree=belief.node, place=belief.place)
-
-
-def train_rule_node(
-    node: HierarchyNode, rows: MemoryRows, choice: Choice | None = None
-) -> RuleNode:
-    """Learn the rules of a node from rows that know what the nodes below believe.
-
-    A choice that was made before is taken as it is.
-    """
-    measured = [name for name in node.inputs if name not in rows.below]
-    believed = [name for name in node.inputs if name in rows.below]
-    below = _beliefs(believed, rows.goal.goal.states, rows.names)
-    columns = [rows.table.column(name) for name in measured]
-    columns += [_column(one, rows.outputs) for one in below]
-    described = {attribute.name: attribute for attribute in rows.attributes}
-    attributes = [described[name] for name in measured]
-    ends = [(-np.inf, 0.0), (1.0, np.inf)]
-    attributes += [
-        cored_attribute(one.column, BELIEF_WORDS[2], ends, (0.5, 0.5), 0.0, 1.0) for one in below
-    ]
-    table = Table(tuple(columns), rows.table.n_rows)
-    own = describe_by(table, tuple(attributes), rows.goal.weights, rows.n_threads)
-    alone = replace(rows, described=own, outputs={}, folds=None, digests=None)
-    found = learn(alone, _RECIPE, choice=choice)
-    return RuleNode(node.name, found.model, below, found.choice)
-
-
-def _beliefs(
-    nodes: Sequence[str], states: Sequence[State], taken: Sequence[str]
-) -> tuple[_Belief, ...]:
-    """Describe what nodes believe: of two classes the second, of more each class."""
-    places = [len(states) - 1] if len(states) < 3 else range(len(states))
-    return tuple(
-        _Belief(fresh_name(f"{node}({states[place]})", taken), node, place)
-        for node in nodes
-        for place in places
-    )
