@@ -60,20 +60,6 @@ def test_crossing_a_genome_with_itself_changes_nothing(seed):
         assert child.hierarchy(NAMES[:10], "y") == genome.hierarchy(NAMES[:10], "y")
 
 
-def test_a_top_that_only_hears_others_is_inherited():
-    rng = np.random.default_rng(0)
-    flat = Genome(((0, 1), (2, 3), (4, 5), ()), (3, 3, 3, ROOT))
-    for _ in range(20):
-        assert Variation(6, max_inputs=8).cross(flat, flat, rng) == flat
-
-
-def test_genomes_that_mean_the_same_give_equal_hierarchies():
-    one = Genome(((0, 1), (2, 3), (4,)), (2, 2, ROOT))
-    other = Genome(((3, 2), (1, 0), (4,)), (2, 2, ROOT))
-    assert one.hierarchy(NAMES, "y") == other.hierarchy(NAMES, "y")
-    assert str(one.hierarchy(NAMES, "y")) == "z1 <- x0, x1; z2 <- x2, x3; y <- z1, z2, x4"
-
-
 @pytest.mark.parametrize(
     ("clusters", "parents", "expected"),
     [
