@@ -70,7 +70,7 @@ _WITHOUT_STATUS = (
 )
 
 
-def findcompiled() -> Path | None:
+def find_library() -> Path | None:
     """Find the compiled library that came with the package, if one did."""
     # An editable install keeps what is compiled apart from the sources: look in both.
     folders = [Path(folder) for folder in sys.modules[__package__].__path__]
@@ -81,7 +81,7 @@ def findcompiled() -> Path | None:
 @cache
 def load() -> ctypes.CDLL | None:
     """Load the compiled library; None where there is none, or one of another solah."""
-    path = findcompiled()
+    path = find_library()
     if path is None:
         return None
     try:

@@ -171,7 +171,13 @@ def describe_numbers(
     if peaks is None:
         peaks = place_peaks(numbers, plan.n_words, placement)
         if plan.names is not None and len(peaks) < 2 * plan.n_words - 1:
-            peaks = _room_for_names(name, low, high, plan)
+            # Where quantiles leave no room for all of the user's words, these are spread evenly.
+            peaks = uniform_peaks(low, high, plan.n_words)
+            if len(peaks) < 2 * plan.n_words - 1:
+                raise DataError(
+                    f"column {name!r} is constant: {plan.n_words} words cannot be placed on it; "
+                    "give their peaks too"
+                )
     n_words = (len(peaks) + 1) // 2
     return Attribute(
         name=name,
@@ -182,17 +188,6 @@ def describe_numbers(
         low=low,
         high=high,
     )
-
-
-def _room_for_names(column: str, low: float, high: float, plan: WordPlan) -> tuple[float, ...]:
-    """Spread the user's words evenly where the quantiles leave no room for all of them."""
-    peaks = uniform_peaks(low, high, plan.n_words)
-    if len(peaks) < 2 * plan.n_words - 1:
-        raise DataError(
-            f"column {column!r} is constant: {plan.n_words} words cannot be placed on it; "
-            "give their peaks too"
-        )
-    return peaks
 
 
 def _with_ignorance(

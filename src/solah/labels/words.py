@@ -55,11 +55,6 @@ def default_names(n_words: int) -> tuple[str, ...]:
     return _NAMES.get(n_words) or tuple(f"level-{i}" for i in range(1, n_words + 1))
 
 
-_PLAIN = {
-    n_words: tuple(name.replace("-", " ") for name in names) for n_words, names in _NAMES.items()
-}
-
-
 def plain_names(n_words: int) -> tuple[str, ...]:
     """Name words with cores from low to high.
 
@@ -70,8 +65,9 @@ def plain_names(n_words: int) -> tuple[str, ...]:
     >>> plain_names(9)[0]
     'level 1 of 9'
     """
-    levels = tuple(f"level {i} of {n_words}" for i in range(1, n_words + 1))
-    return _PLAIN.get(n_words, levels)
+    if n_words in _NAMES:
+        return tuple(name.replace("-", " ") for name in _NAMES[n_words])
+    return tuple(f"level {i} of {n_words}" for i in range(1, n_words + 1))
 
 
 def plan_words(
@@ -94,30 +90,35 @@ def plan_words(
     usual = default if isinstance(n_words, Mapping) else n_words
     plans = {name: _given_plan(name, given) for name, given in by_hand.items()}
     for name in columns:
-        if name not in plans:
-            number = counts.get(name, usual)
-            plans[name] = WordPlan(1) if number is None else _counted_plan(name, number)
+        if name in plans:
+            continue
+        number = counts.get(name, usual)
+        is_proper = isinstance(number, Integral) and not isinstance(number, bool)
+        if number is not None and not (is_proper and 1 < number <= MAX_WORDS):
+            raise DataError(
+                f"'n_words' must be from 2 to {MAX_WORDS}. Got {number!r} for column {name!r}."
+            )
+        plans[name] = WordPlan(1 if number is None else int(number))
     return plans
-
-
-def _counted_plan(column: str, n_words: object) -> WordPlan:
-    proper = isinstance(n_words, Integral) and not isinstance(n_words, bool)
-    if not proper or not 1 < int(cast("int", n_words)) <= MAX_WORDS:
-        raise DataError(
-            f"'n_words' must be from 2 to {MAX_WORDS}. Got {n_words!r} for column {column!r}."
-        )
-    return WordPlan(int(cast("int", n_words)))
 
 
 def _given_plan(column: str, given: object) -> WordPlan:
     """Read the three forms: names; names with word peaks; names with the peaks of all sets."""
     names, peaks = _names_and_peaks(column, given)
-    _check_names(column, names)
+    proper = all(isinstance(name, str) and name for name in names)
+    if not proper or len(set(names)) != len(names) or not 2 <= len(names) <= MAX_WORDS:
+        raise DataError(
+            f"the words of column {column!r} must be from 2 to {MAX_WORDS} different texts. "
+            f"Got {list(names)}."
+        )
     if peaks is None:
         return WordPlan(len(names), tuple(names))
-    numbers = _numbers(column, peaks)
-    if len(numbers) == len(names):
-        numbers = _with_middles(numbers)
+    if not all(isinstance(peak, Real) for peak in peaks):
+        raise DataError(f"the peaks of column {column!r} must be numbers. Got {list(peaks)}.")
+    numbers = tuple(float(cast("float", peak)) for peak in peaks)
+    if len(numbers) == len(names):  # the peak of two neighbouring words is midway between theirs
+        pairs = pairwise(numbers)
+        numbers = (*(p for low, high in pairs for p in (low, (low + high) / 2)), numbers[-1])
     if len(numbers) != 2 * len(names) - 1:
         raise DataError(
             f"column {column!r} has {len(names)} words, so it needs {len(names)} peaks (one per "
@@ -147,27 +148,6 @@ def _names_and_peaks(column: str, given: object) -> tuple[Sequence[str], Sequenc
         f"the words of column {column!r} must be a list of names, a mapping of names to peaks, or "
         f"a pair of names and peaks. Got {given!r}."
     )
-
-
-def _check_names(column: str, names: Sequence[object]) -> None:
-    proper = all(isinstance(name, str) and name for name in names)
-    if not proper or len(set(names)) != len(names) or not 2 <= len(names) <= MAX_WORDS:
-        raise DataError(
-            f"the words of column {column!r} must be from 2 to {MAX_WORDS} different texts. "
-            f"Got {list(names)}."
-        )
-
-
-def _numbers(column: str, peaks: Sequence[object]) -> tuple[float, ...]:
-    if not all(isinstance(peak, Real) for peak in peaks):
-        raise DataError(f"the peaks of column {column!r} must be numbers. Got {list(peaks)}.")
-    return tuple(float(cast("float", peak)) for peak in peaks)
-
-
-def _with_middles(word_peaks: tuple[float, ...]) -> tuple[float, ...]:
-    """Put the peak of each pair of neighbouring words midway between theirs."""
-    pairs = pairwise(word_peaks)
-    return (*(p for low, high in pairs for p in (low, (low + high) / 2)), word_peaks[-1])
 
 
 Placement = Literal["uniform", "quantile"]

@@ -280,7 +280,7 @@ class Draft:
         of_pairs = zip(self.pairs, tallies[n_singles:], strict=True)
         terms = [_single_term(rules, tally, start) for rules, tally in of_singles]
         terms += [_pair_term(pair, tally, start) for pair, tally in of_pairs]
-        every = (id(rules.term) for rules in (*self.singles, *self.pairs))
+        every = [*(id(one.term) for one in self.singles), *(id(one.term) for one in self.pairs)]
         terms = [
             replace(term, variance=variances[one]) for term, one in zip(terms, every, strict=True)
         ]

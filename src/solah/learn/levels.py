@@ -208,8 +208,8 @@ class RuleNode:
             if (belief := below.get(one.name)) is None:
                 return one
             words = BELIEF_WORDS.get(len(one.attribute.words), one.attribute.words)
-            changed = {"words": words, "tree": belief.node, "place": belief.place}
-            return replace(one, attribute=replace(one.attribute, **changed))
+            above = replace(one.attribute, words=words, tree=belief.node, place=belief.place)
+            return replace(one, attribute=above)
 
         terms = (replace(term, inputs=tuple(map(over_belief, term.inputs))) for term in node.terms)
         return replace(node, name=self.name, terms=tuple(terms))
