@@ -17,10 +17,8 @@ from solah import (
     LinguisticHierarchyClassifier,
 )
 from solah.exceptions import ColumnError, ParameterError
-from solah.learn.genetic import search as search_module
-from solah.learn.genetic.genome import ROOT, Genome
-from solah.learn.genetic.search import Search, SearchSettings
-from solah.learn.genetic.variation import Variation
+from solah.learn import evolution as search_module
+from solah.learn.evolution import ROOT, Genome, Search, SearchSettings, Variation
 from solah.model.format import to_json
 
 SMALL = GeneticSearch(6, n_generations=4)

@@ -109,7 +109,7 @@ def test_rules_that_are_no_better_than_none_once_choosing_is_counted_are_none():
     model = RuleClassifier()
     model.fit(X, rng.integers(0, 2, 2_000), sample_weight=weights)
     assert used(model) == set()
-    assert chosen(model).log_loss == min(step.log_loss for step in model.path_)
+    assert chosen(model).loss == min(step.loss for step in model.path_)
 
 
 def weights_of(rng, n_rows):
@@ -198,8 +198,8 @@ def test_numbers_report_errors_in_the_unit_of_the_target():
     amounts = 1000 * (scores + rng.normal(size=400))
     model = RuleRegressor().fit(X, amounts)
     for step in model.path_:
-        assert step.rmse == pytest.approx(amounts.std() * np.sqrt(1 - step.r2), rel=1e-9)
-    assert f"RMSE ({chosen(model).rmse:.4g})" in model.selection_reason_
+        assert step.loss == pytest.approx(amounts.std() * np.sqrt(1 - step.quality), rel=1e-9)
+    assert f"RMSE ({chosen(model).loss:.4g})" in model.selection_reason_
 
 
 def rare(seed, n_rows):

@@ -19,7 +19,7 @@ from solah import (
 )
 from solah.estimators.base import LinguisticEstimator
 from solah.exceptions import ColumnError, DataError, ParameterError
-from solah.labels.limits import Limits
+from solah.labels.drawing import Limits
 from solah.model.format import to_json
 
 WIRING = "z <- x0, x1; y <- z, x2"

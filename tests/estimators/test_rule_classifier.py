@@ -167,7 +167,7 @@ def test_the_path_tells_what_was_compared():
     assert limits == sorted(limits, reverse=True)
     for step in model.path_:
         assert step.n_rules <= step.max_rules
-        assert 0 <= step.accuracy <= 1
+        assert 0 <= step.quality <= 1
         assert step.error >= 0
     assert chosen.loss <= min(step.loss for step in model.path_) + 0.05
     assert f"{chosen.max_rules} rules: the fewest" in model.selection_reason_

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from solah import RuleRegressor
 from solah.estimators.base import LinguisticEstimator
-from solah.labels.limits import Limits
+from solah.labels.drawing import Limits
 from solah.model.format import to_json
 
 FAST = {"interactions": 1, "max_rules": 20}

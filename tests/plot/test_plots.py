@@ -30,8 +30,8 @@ from solah import (
 from solah.exceptions import ColumnError, DataError, MissingExtraError, ParameterError
 from solah.explain import attribute_importances
 from solah.explain.importance import node_shares
-from solah.learn.grouping import group_attributes
-from solah.learn.objective import ClassStep, NumberStep
+from solah.learn.objective import PathStep
+from solah.learn.organisation import group_attributes
 from solah.model.attributes import cored_attribute
 from solah.model.predictor import Predictor
 from solah.plot import (
@@ -375,16 +375,8 @@ def test_names_of_many_features_are_not_cut():
 # --- path ----------------------------------------------------------------------------------------
 
 
-def _step(max_rules, n_rules, n_attributes, log_loss, accuracy, error=0.0, is_chosen=False):
-    return ClassStep(
-        max_rules=max_rules,
-        n_rules=n_rules,
-        n_attributes=n_attributes,
-        log_loss=log_loss,
-        accuracy=accuracy,
-        error=error,
-        is_chosen=is_chosen,
-    )
+def _step(max_rules, n_rules, n_attributes, loss, quality, error=0.0, is_chosen=False):
+    return PathStep(max_rules, n_rules, n_attributes, loss, quality, error, is_chosen)
 
 
 STEPS = (
@@ -412,7 +404,7 @@ def test_a_path_of_an_estimator_is_its_own():
         path_ = STEPS
 
     class Regressor(RegressorMixin, BaseEstimator):
-        path_ = (NumberStep(max_rules=3, n_rules=3, n_attributes=1, rmse=2.5, r2=0.4),)
+        path_ = (PathStep(3, 3, 1, 2.5, 0.4, metrics=("R²", "RMSE")),)
 
     assert PathDisplay.from_estimator(Classifier()).steps == PathDisplay(STEPS).steps
     of_numbers = PathDisplay.from_estimator(Regressor())

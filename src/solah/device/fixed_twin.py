@@ -112,7 +112,8 @@ class FixedTwin(Twin):
 
     def _upper(self, side: SideRow, pieces: Integers, way: Integers) -> Integers:
         places = side.value + 2 * pieces
-        return np.minimum(way * self._values[places + 1] >> self._values[places] | 1, ONE)
+        upper = way * self._values[places + 1] >> self._values[places] | 1
+        return np.asarray(np.minimum(upper, ONE))
 
     def _times(self, weight: Integers, mass: Integers) -> Integers:
         return (weight * mass + 16384) >> 15

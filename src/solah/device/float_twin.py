@@ -89,7 +89,7 @@ class FloatTwin(Twin):
         return _describe(reading, peaks, ignorance)
 
     def _upper(self, side: SideRow, pieces: Float32, way: Float32) -> Float32:
-        return np.minimum(way * self._values[side.value + pieces], np.float32(1))
+        return np.asarray(np.minimum(way * self._values[side.value + pieces], np.float32(1)))
 
     def _times(self, weight: Float32, mass: Float32) -> Float32:
         return weight * mass

@@ -244,12 +244,13 @@ class _Builder:
         for term in stage.terms:
             values = self._values(stage, term, start)
             part = self._term(stage, term, values)
-            if type(part) in parts:
-                parts[type(part)].append(part)
-            else:
+            if isinstance(part, np.ndarray):
                 start = start + part
+            else:
+                parts[type(part)].append(part)
         is_weighed = stage.link is not Link.SHARES
-        laid_out = StageLayout(stage.name, is_weighed, start, *map(tuple, parts.values()))
+        curves, tables, grids, walks = map(tuple, parts.values())
+        laid_out = StageLayout(stage.name, is_weighed, start, curves, tables, grids, walks)
         return replace(laid_out, lost=self._lost(stage, laid_out.shares))
 
     def _lost(self, stage: Stage, shares: Float) -> Lost | None:

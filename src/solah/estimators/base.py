@@ -25,7 +25,7 @@ from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.explain import attribute_importances, rules_of
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
-from solah.labels.limits import LIMITS, Limits
+from solah.labels.drawing import LIMITS, Limits
 from solah.learn.memory import MemoryRows, is_large
 from solah.learn.passed import PassedRows
 from solah.model import save_document

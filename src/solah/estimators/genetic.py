@@ -24,11 +24,9 @@ from solah.estimators.hierarchy import (
 )
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.exceptions import ParameterError, shorten
-from solah.learn.genetic.genome import Genome
-from solah.learn.genetic.search import Search, SearchSettings
-from solah.learn.genetic.variation import Variation
+from solah.learn.evolution import Genome, Search, SearchSettings, Variation
 from solah.learn.levels import NODE_KINDS
-from solah.learn.organising import organise
+from solah.learn.organisation import organise
 from solah.model.structure import Hierarchy
 from solah.progress import report_progress
 from solah.sklearn_private import Interval, StrOptions
@@ -37,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.estimators.hierarchy import Scoring
+    from solah.learn.evolution import Scores
     from solah.learn.fitness import Fitness
-    from solah.learn.genetic.search import Scores
     from solah.learn.rows import Rows
 
 

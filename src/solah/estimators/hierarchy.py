@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import Description, LabelSettings
     from solah.learn.growth import TreeSettings
-    from solah.learn.nodes import NodeModel
+    from solah.learn.levels import NodeModel
     from solah.learn.rows import Rows
 
 Scoring = Literal["auc", "accuracy", "log_loss"]

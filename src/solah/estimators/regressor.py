@@ -16,8 +16,8 @@ from solah.estimators.inputs import (
     read_weights,
 )
 from solah.exceptions import DataError
-from solah.labels.placement import NumbersAtHand, check_span
-from solah.labels.weights import integer_weights
+from solah.labels.goals import integer_weights
+from solah.labels.words import NumbersAtHand, check_span
 from solah.model.encode import is_path
 from solah.scale import is_scan
 from solah.sklearn_private import fit_context

@@ -13,12 +13,12 @@ import numpy as np
 from solah.edit import parse_rule
 from solah.estimators.inputs import find_class, no_such_class
 from solah.exceptions import ColumnError, ParameterError, shorten
-from solah.learn.organising import clusters_by_hand
-from solah.learn.pins import FixedRule
+from solah.learn.organisation import clusters_by_hand
 from solah.learn.recipe import (
     WORD_KINDS,
     AdditiveRecipe,
     BudgetSettings,
+    FixedRule,
     GroupSettings,
     InteractionSettings,
     WordSettings,

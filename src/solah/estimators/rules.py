@@ -20,10 +20,8 @@ from solah.estimators.trees import LinguisticTreeClassifier
 from solah.kernels.arrays import WEIGHT_ONE
 from solah.labels.describe import LabelSettings
 from solah.labels.goals import ClassGoal
-from solah.learn.additive import settle
-from solah.learn.assembly import with_weight
-from solah.learn.learning import find_groups, learn, with_promises
-from solah.learn.numbers import assemble_numbers
+from solah.learn.assembly import assemble_numbers, with_weight
+from solah.learn.learning import find_groups, learn, settle, with_promises
 from solah.learn.objective import NumberObjective
 from solah.learn.sample import Sample
 from solah.model import Goal
@@ -38,8 +36,7 @@ if TYPE_CHECKING:
     from solah.estimators.rule_parameters import InteractionConstraints, MonotonicConstraints
     from solah.labels.words import WordsByHand
     from solah.learn.objective import PathStep
-    from solah.learn.pins import FixedRule
-    from solah.learn.recipe import Part, WordKind
+    from solah.learn.recipe import FixedRule, Part, WordKind
     from solah.learn.rows import Rows
     from solah.learn.selection import Choice
     from solah.model import Model
@@ -222,7 +219,7 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
         The model document.
     path_ : RulePath
         The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_attributes``, and
-        the cross-validated ``loss`` and ``accuracy``. Empty where there was no choice.
+        the cross-validated ``loss`` and ``quality`` (accuracy). Empty where there was no choice.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
     selection_ : Choice
@@ -332,8 +329,8 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     model_ : Model
         The model document.
     path_ : RulePath
-        The numbers of rules that were compared: the cross-validated ``rmse``, in the target's
-        unit, and ``r2`` of each.
+        The numbers of rules that were compared: the cross-validated ``loss`` (RMSE, in
+        the target's unit) and ``quality`` (R²) of each.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
     selection_, feature_groups_, hierarchy_, n_rules_, feature_importances_, n_features_in_,
@@ -416,9 +413,10 @@ class RulePath(tuple["PathStep", ...]):
 
     Examples
     --------
-    >>> from solah.learn.objective import NumberStep
-    >>> many = NumberStep(max_rules=20, n_rules=17.5, n_attributes=4, rmse=31.2, r2=0.9)
-    >>> few = NumberStep(max_rules=8, n_rules=8, n_attributes=3, rmse=33, r2=0.88, is_chosen=True)
+    >>> from solah.learn.objective import PathStep
+    >>> names = ("R²", "RMSE")
+    >>> many = PathStep(20, 17.5, 4, loss=31.2, quality=0.9, metrics=names)
+    >>> few = PathStep(8, 8, 3, loss=33, quality=0.88, is_chosen=True, metrics=names)
     >>> print(RulePath([many, few]))
     at most  rules  attributes     R²  RMSE
          20     18           4  0.900  31.2

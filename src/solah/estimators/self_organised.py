@@ -15,7 +15,7 @@ from solah.estimators.base import LinguisticClassifier
 from solah.estimators.hierarchy import HIERARCHY_CONSTRAINTS, SCORINGS, HierarchyEstimator
 from solah.estimators.inputs import known_names
 from solah.exceptions import ParameterError
-from solah.learn.organising import Organiser
+from solah.learn.organisation import Organiser
 from solah.learn.tree import Tree
 from solah.sklearn_private import Interval, RealNotInt, StrOptions
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from solah.dependence import Screening
     from solah.estimators.hierarchy import Scoring
     from solah.estimators.trees import LinguisticTreeClassifier
-    from solah.learn.organising import Candidate
+    from solah.learn.organisation import Candidate
     from solah.learn.rows import Rows
 
 _SEVERAL = (list, tuple, range)

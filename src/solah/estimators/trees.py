@@ -18,12 +18,9 @@ from solah.explain.traversal import traced_blocks
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.describe import LabelSettings
-from solah.labels.goals import NumberGoal
-from solah.labels.placement import place_peaks
-from solah.labels.weights import split_weights
-from solah.labels.words import MAX_WORDS, default_names
-from solah.learn.growth import LEAVES, LeafSettings, TreeSettings
-from solah.learn.trees import TreeTask, learn_trees
+from solah.labels.goals import NumberGoal, split_weights
+from solah.labels.words import MAX_WORDS, default_names, place_peaks
+from solah.learn.growth import LEAVES, LeafSettings, TreeSettings, learn_tree
 from solah.model import Goal, Model
 from solah.model.encode import warn_of_unseen
 from solah.model.structure import fresh_name
@@ -38,8 +35,7 @@ if TYPE_CHECKING:
     from solah.estimators.regressor import NumberColumn
     from solah.explain import Semantics
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.labels.placement import Placement
-    from solah.labels.words import WordsByHand
+    from solah.labels.words import Placement, WordsByHand
     from solah.learn.growth import Criterion, Leaves, NullBranch
     from solah.learn.rows import Rows
     from solah.model.predictor import Predictor
@@ -125,7 +121,7 @@ class TreeMixin(BranchMixin):
         facts = rows.facts
         settings = self._tree_settings(facts.sums, facts.weight_unit)
         name = fresh_name(facts.goal.name, rows.names)
-        (tree,) = learn_trees([TreeTask(name, rows.attributes, settings)], rows)
+        tree = learn_tree(name, rows.attributes, settings, rows)
         self.model_ = Model(facts.goal, rows.attributes, (tree.node(),))
         if isinstance(self, LinguisticClassifier):
             self.classes_ = facts.classes
