@@ -318,8 +318,7 @@ def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:
     if not column.is_text:
         values, places = np.unique(column.values, return_inverse=True)
         return values.tolist(), places
-    seen: dict[str | None, int] = {}
-    places = np.fromiter(
-        (seen.setdefault(value, len(seen)) for value in column.values), np.intp, len(column.values)
-    )
-    return list(seen), places
+    cells = column.values.tolist()
+    distinct = list(dict.fromkeys(cells))
+    place_of = dict(zip(distinct, range(len(distinct)), strict=True))
+    return distinct, np.fromiter(map(place_of.__getitem__, cells), np.intp, len(cells))

@@ -35,7 +35,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
     _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {}
     """The parameters that are objects with parameters of their own, and their classes."""
     _limits: ClassVar[Limits] = LIMITS
-    _sorts_columns = False
+    _reads_in_passes = False
+    """Whether the estimator learns from files, frames and Dask collections as well."""
 
     model_: Model
 

@@ -24,7 +24,6 @@ from solah.exceptions import ParameterError
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.memory import MemoryRows, is_large
-from solah.learn.passed import PassedRows
 from solah.model import Model
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.inputs import is_path
@@ -41,16 +40,14 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
     from solah.labels.goals import ClassGoal
-    from solah.learn.rows import Rows
     from solah.model import Goal
-    from solah.scale.profile import Profile
 
 
 class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
     """Base of the classifiers; not for use by itself."""
 
     _word_settings: Callable[[], LabelSettings]  # a method: how features are described
-    _learn: Callable[[Rows], None]  # a method: learn from rows, wherever they are
+    _learn: Callable[[Any], None]  # a method: learn from described rows
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows.
@@ -88,11 +85,6 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         described = describe_table(table, self._word_settings(), goal.weights, n_threads)
         n_threads = n_threads if is_large(table.n_rows, len(table.columns)) else 1
         return MemoryRows(described, goal, n_threads, groups=groups, limits=self._limits)
-
-    def _fit_profile(self, profile: Profile) -> None:
-        """Learn from rows that are passed over."""
-        n_threads = count_threads(self.n_jobs)
-        self._learn(PassedRows.describe(profile, self._word_settings(), n_threads))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; new ``thresholds`` hold at once, all others from the next fit on.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from solah.estimators.hierarchy import Scoring
     from solah.learn.fitness import Fitness
     from solah.learn.genetic.search import Generation, Scores
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
     from solah.progress import Advance
 
 
@@ -245,12 +245,12 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         self.search_ = GeneticSearch() if self.search is None else clone(self.search)
         fitness = self._fitness(rows, self.search_.scoring, self.search_.n_folds)
         self._train(self._find(rows, fitness), rows)
 
-    def _find(self, rows: Rows, fitness: Fitness | None) -> Hierarchy:
+    def _find(self, rows: MemoryRows, fitness: Fitness | None) -> Hierarchy:
         """Return the best hierarchy, and keep how it was found."""
         names, goal = rows.names, rows.facts.goal.name
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -279,7 +279,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         self.best_score_, self.history_ = search.known[search.best], _columns(search.history)
         return search.best
 
-    def _start(self, rows: Rows) -> list[Hierarchy]:
+    def _start(self, rows: MemoryRows) -> list[Hierarchy]:
         """Return the hierarchies that the search starts from."""
         initial = self.search_.initial
         if initial == "organised":

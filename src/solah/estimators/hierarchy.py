@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from solah.labels.describe import Description, LabelSettings
     from solah.learn.growth import TreeSettings
     from solah.learn.nodes import NodeModel
-    from solah.learn.rows import Rows
     from solah.model import Goal, Model
 
 Scoring = Literal["auc", "accuracy", "log_loss"]
@@ -119,7 +118,7 @@ class HierarchyEstimator(LinguisticEstimator):
         """How trees are grown."""
         return LinguisticTreeClassifier() if self.tree is None else self.tree
 
-    def _train(self, hierarchy: Hierarchy, data: Rows) -> None:
+    def _train(self, hierarchy: Hierarchy, data: MemoryRows) -> None:
         """Train a hierarchy whose trees take the beliefs of others as inputs."""
         goal = data.facts
         growth = self._tree_settings(goal.sums, goal.weight_unit)
@@ -153,14 +152,13 @@ class HierarchyEstimator(LinguisticEstimator):
         """Describe the rows of a fold with words of their own."""
         return describe_table(table, self._word_settings(), weights, count_threads(self.n_jobs))
 
-    def _fitness(self, data: Rows, scoring: Scoring, n_folds: int) -> Fitness | None:
+    def _fitness(self, data: MemoryRows, scoring: Scoring, n_folds: int) -> Fitness | None:
         """Prepare to compare hierarchies on unseen rows; None where there are too few rows.
 
         Of very many rows, a sample is compared on.
         """
         if data.is_many:
             data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.goal.size))
-        assert isinstance(data, MemoryRows)
         return Fitness.prepare(
             data,
             self._describe,
@@ -302,7 +300,7 @@ default="tree"
         self.thresholds = thresholds
         self.n_jobs = n_jobs
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         self._train(settle_hierarchy(self.hierarchy, rows.names, rows.facts.goal.name), rows)
 
 

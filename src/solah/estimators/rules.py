@@ -149,7 +149,7 @@ class RuleClassifier(RefitMixin, LinguisticClassifier):
             for name in ("class_weight", "thresholds")
         },
     }
-    _sorts_columns = True
+    _reads_in_passes = True
     _selected: Choice | None = None
 
     def __init__(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from solah.estimators.hierarchy import Scoring
     from solah.estimators.trees import LinguisticTreeClassifier
     from solah.learn.organising import Candidate
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
 
 _SEVERAL = (list, tuple, range)
 
@@ -162,7 +162,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         self.thresholds = thresholds
         self.n_jobs = n_jobs
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         names = known_names(self)
         relevance: dict[str, float] = {}
         self.screening_: Screening | None = None
@@ -188,7 +188,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
             name: found for name, found in relevance.items() if name not in used
         }
 
-    def _best(self, organiser: Organiser, rows: Rows) -> Candidate:
+    def _best(self, organiser: Organiser, rows: MemoryRows) -> Candidate:
         """Choose one of several hierarchies on held-out rows."""
         candidates = organiser.candidates(
             _each("n_clusters", self.n_clusters),

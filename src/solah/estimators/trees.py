@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.learn.growth import Criterion, Leaves, NullBranch
-    from solah.learn.rows import Rows
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
     **LABEL_CONSTRAINTS,
@@ -86,7 +85,7 @@ class TreeEstimator(LinguisticEstimator):
             rule_cost=self.rule_cost,
         )
 
-    def _grow(self, rows: Rows, settings: TreeSettings) -> None:
+    def _grow(self, rows: MemoryRows, settings: TreeSettings) -> None:
         """Grow a tree, and keep it as a model document."""
         goal = rows.facts.goal
         name = fresh_name(goal.name, rows.names)
@@ -239,7 +238,7 @@ class LinguisticTreeClassifier(TreeEstimator, LinguisticClassifier):
         leaves = LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
         return self._growth(weights, weight_unit, leaves)
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         self._grow(rows, self._tree_settings(rows.facts.sums, rows.facts.weight_unit))
         self.classes_ = rows.facts.classes
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.data.digests import LARGEST, chain, digest_column, mix
-from solah.labels.limits import LIMITS
+from solah.data.digests import chain, digest_column, mix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Int64
-    from solah.labels.limits import Limits
 
 
 class Drawn(NamedTuple):
@@ -56,29 +54,6 @@ def digest_values(of_columns: Iterable[UInt64], of_goal: UInt64) -> UInt64:
 def digest_within(digests: UInt64, groups: UInt64 | None) -> UInt64:
     """Tell equal rows apart where they belong to different groups, if there are any."""
     return digests if groups is None else mix(digests ^ groups)
-
-
-def sample_bound(digests: UInt64, limits: Limits = LIMITS) -> int:
-    """Return the digest up to which rows are taken into a sample of the wanted size.
-
-    Parameters
-    ----------
-    digests : the smallest of different rows' digests, increasing, as ``keep_smallest`` has them
-    limits : Limits
-    """
-    if len(digests) < limits.gauge_rows:
-        return int(LARGEST)
-    return min(int(digests[-1]) * (limits.sample_rows // limits.gauge_rows), int(LARGEST))
-
-
-def keep_smallest(digests: UInt64, limits: Limits = LIMITS) -> UInt64:
-    """Keep as many of the smallest digests, each once, as ``sample_bound`` needs."""
-    enough = limits.gauge_rows
-    if len(digests) > 8 * enough:
-        kept = np.unique(np.partition(digests, 4 * enough)[: 4 * enough])[:enough]
-        if len(kept) == enough:
-            return kept
-    return np.unique(digests)[:enough]
 
 
 def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None = None) -> Drawn:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from solah.labels.goals import GoalFacts
     from solah.learn.nodes import DocumentNode, NodeModel
-    from solah.learn.rows import Rows
     from solah.learn.selection import Choice
     from solah.model import Attribute, Node
     from solah.model.structure import Hierarchy, HierarchyNode
@@ -42,14 +41,14 @@ MAX_CMAC_CELLS = 400_000
 
 
 def train_nodes(
-    hierarchy: Hierarchy, rows: Rows, kinds: Mapping[str, Any], growth: TreeSettings
+    hierarchy: Hierarchy, rows: MemoryRows, kinds: Mapping[str, Any], growth: TreeSettings
 ) -> tuple[NodeModel, ...]:
     """Train the nodes of a hierarchy, level by level.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-    rows : Rows
+    rows : MemoryRows
     kinds : mapping of node name to its kind
         ``"tree"``, ``"cmac"``, or a ``NodeLearner``.
     growth : TreeSettings
@@ -97,7 +96,7 @@ def hierarchy_model(
 
 def train_level(
     nodes: Sequence[HierarchyNode],
-    rows: Rows,
+    rows: MemoryRows,
     *,
     kinds: Mapping[str, Any],
     growth: TreeSettings,
@@ -131,7 +130,7 @@ def is_linguistic(kind: Any) -> bool:
 def node_inputs(
     node: HierarchyNode,
     described: Mapping[str, Attribute],
-    rows: Rows,
+    rows: MemoryRows,
     n_belief_words: int | None,
 ) -> tuple[Attribute, ...]:
     """Describe what feeds a node: attributes, and the beliefs of nodes below.
@@ -140,7 +139,7 @@ def node_inputs(
     ----------
     node : HierarchyNode
     described : the columns, described, by name
-    rows : Rows
+    rows : MemoryRows
     n_belief_words : how many words describe a belief; None takes it as masses
     """
     goal, prior = rows.facts.goal, rows.facts.prior
@@ -157,7 +156,7 @@ def node_inputs(
 
 
 def _with_mean_beliefs(
-    inputs: Sequence[tuple[Attribute, ...]], rows: Rows
+    inputs: Sequence[tuple[Attribute, ...]], rows: MemoryRows
 ) -> list[tuple[Attribute, ...]]:
     """Let an unknown belief be what the training rows believe on average, in one pass."""
     if not any(one.tree is not None for of_node in inputs for one in of_node):
@@ -203,18 +202,13 @@ def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
 
 def _train_others(
     nodes: Sequence[HierarchyNode],
-    rows: Rows,
+    rows: MemoryRows,
     kinds: Mapping[str, Any],
     choices: Mapping[str, Choice],
 ) -> list[NodeModel]:
     """Train the nodes that are rule models or other classifiers."""
     if not nodes:
         return []
-    if not isinstance(rows, MemoryRows):
-        raise ParameterError(
-            f"node {nodes[0].name!r} has the model {kinds[nodes[0].name]}, which learns "
-            "from rows in memory only; use node='tree', or read the rows into memory"
-        )
 
     def train(node: HierarchyNode) -> NodeModel:
         if kinds[node.name] == "rules":

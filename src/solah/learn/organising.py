@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.dependence import Dependence
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
     from solah.model.structure import Hierarchy
 
 ClusterPlaces = tuple[tuple[int, ...], ...]
@@ -99,7 +99,7 @@ class Organiser:
         return tuple(narrow or found.values())
 
 
-def organise(data: Rows) -> Hierarchy:
+def organise(data: MemoryRows) -> Hierarchy:
     """Wire a hierarchy from the data, with k and theta chosen by their rules of thumb."""
     dependence = data.dependence()
     return wire_hierarchy(

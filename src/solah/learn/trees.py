@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float, Int64
     from solah.learn.growth import GrownTree, Growth, Question, TreeSettings
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
     from solah.model import Attribute
 
 
@@ -69,7 +69,7 @@ class _Draft:
         return cls(tree, heads, settings)
 
 
-def learn_trees(tasks: Sequence[TreeTask], rows: Rows) -> list[Tree]:
+def learn_trees(tasks: Sequence[TreeTask], rows: MemoryRows) -> list[Tree]:
     """Grow trees side by side, join their branches, and improve their leaves."""
     drafts = [
         _Draft.of(task, grown, rows.facts.weight_unit)
@@ -83,7 +83,7 @@ def learn_trees(tasks: Sequence[TreeTask], rows: Rows) -> list[Tree]:
     ]
 
 
-def grow_trees(tasks: Sequence[TreeTask], rows: Rows) -> list[GrownTree]:
+def grow_trees(tasks: Sequence[TreeTask], rows: MemoryRows) -> list[GrownTree]:
     """Grow trees side by side: each pass answers what all of them ask."""
     goal_sums = rows.facts.sums
     growths = [growing(flatten(task.inputs), goal_sums, task.settings) for task in tasks]
@@ -126,7 +126,7 @@ def shrink_beliefs(tree: Tree, n_rows: float, heads: NDArray[np.intp]) -> Float:
     return beliefs
 
 
-def _refit(drafts: Sequence[_Draft], rows: Rows) -> list[Float]:
+def _refit(drafts: Sequence[_Draft], rows: MemoryRows) -> list[Float]:
     """Return the beliefs whose leaves make the rows' classes most likely."""
     if not drafts:
         return []
