@@ -118,7 +118,7 @@ def test_what_cannot_be_read_again_is_refused_with_advice():
     with pytest.raises(DataError, match="returns a DataFrame; let it return an iterator"):
         scan(lambda: FRAMES[0])
     with pytest.raises(DataError, match="returns no frames"):
-        scan(lambda: [])
+        scan(list)
     with pytest.raises(DataError, match="item 2 of the frames is a ndarray; give data frames"):
         scan([FRAMES[0], np.ones((2, 2))])
     with pytest.raises(DataError, match="rows cannot be read from a int"):

@@ -155,7 +155,7 @@ def fit(*pieces, weight=None, **parameters):
 
 def test_a_missing_class_is_refused_with_its_row():
     pieces = [with_goal(np.arange(9.0)), {"x": [1.0, 2.0, 3.0], "y": [1.0, 0.0, np.nan]}]
-    with pytest.raises(DataError, match="frame 2: the target 'y' has no value in row 3; leave such rows"):
+    with pytest.raises(DataError, match="frame 2: the target 'y' has no value in row 3"):
         fit(*pieces)
 
 

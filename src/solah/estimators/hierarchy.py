@@ -23,7 +23,6 @@ from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.fitness import Fitness
 from solah.learn.levels import NODE_KINDS, hierarchy_model, train_nodes
-from solah.learn.memory import MemoryRows
 from solah.learn.nodes import DocumentNode, EstimatorNode
 from solah.model.attributes import BELIEF_WORDS
 from solah.model.encode import warn_of_unseen
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import Description, LabelSettings
     from solah.learn.growth import TreeSettings
+    from solah.learn.memory import MemoryRows
     from solah.learn.nodes import NodeModel
     from solah.model import Goal, Model
 

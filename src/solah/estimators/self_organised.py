@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from solah.dependence import Screening
     from solah.estimators.hierarchy import Scoring
     from solah.estimators.trees import LinguisticTreeClassifier
-    from solah.learn.organising import Candidate
     from solah.learn.memory import MemoryRows
+    from solah.learn.organising import Candidate
 
 _SEVERAL = (list, tuple, range)
 

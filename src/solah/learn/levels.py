@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.exceptions import ParameterError, TooManyCombinationsError
+from solah.exceptions import TooManyCombinationsError
 from solah.kernels.arrays import TreeShape
 from solah.labels.describe import with_mean_masses
 from solah.learn.growth import LeafSettings, Question, TreeSettings
-from solah.learn.memory import MemoryRows
 from solah.learn.nodes import EstimatorNode, estimator_features, reading_means
 from solah.learn.rule_nodes import RuleNode, train_rule_node
 from solah.learn.trees import TreeTask, learn_trees
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from solah.labels.goals import GoalFacts
+    from solah.learn.memory import MemoryRows
     from solah.learn.nodes import DocumentNode, NodeModel
     from solah.learn.selection import Choice
     from solah.model import Attribute, Node
