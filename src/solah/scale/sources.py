@@ -195,131 +195,107 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
         files = [Path(path) for path in data]
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         name = f"{files[0]}{more}"
-    parts: list[Part] = []
+    parts: list[FilePart] = []
     columns, n_rows = [], 0
     for file in files:
         if not file.exists():
             raise FileFormatError(f"{file} does not exist")
-        if file.name.lower().endswith(PARQUET):
-            found = _parquet_parts(file)
-            columns.append((str(file), found[0]))
-            parts += found[1]
-            n_rows += found[2]
-        elif file.name.lower().endswith(ARROW):
-            with _as_format_errors(file, "Arrow"):
-                arrow = _dataset(file)
-                columns.append((str(file), _unique(file, arrow.schema.names)))
-                n_rows += arrow.count_rows()
-            parts.append(ArrowPart(str(file), file))
-        else:
+        whole = FilePart(file, options)
+        if whole.format == "text":
             first = next(iter(iter_tables(file, options=options, rows=1_000)))
             columns.append((str(file), first.names))
-            parts.append(TextPart(str(file), file, options))
-    is_counted = not any(isinstance(part, TextPart) for part in parts)
+            parts.append(whole)
+            continue
+        with whole.opened() as opened:
+            schema = opened.schema_arrow if whole.format == "Parquet" else opened.schema
+            columns.append((str(file), _unique(file, schema.names)))
+            if whole.format == "Arrow":
+                parts.append(whole)
+                n_rows += opened.count_rows()
+                continue
+            n_rows += opened.metadata.num_rows
+            groups: list[int] = []
+            first_row = n_seen = 1
+            for group in range(opened.num_row_groups):
+                groups.append(group)
+                n_seen += opened.metadata.row_group(group).num_rows
+                if n_seen >= first_row + _PART_ROWS or group == opened.num_row_groups - 1:
+                    parts.append(FilePart(file, options, tuple(groups), first_row))
+                    groups, first_row = [], n_seen
+    is_counted = all(part.format != "text" for part in parts)
     names = _same_names(columns, FileFormatError)
-    source = Source(name, names, tuple(parts), n_rows if is_counted else None)
-    return _with_rows(source)
+    return _with_rows(Source(name, names, tuple(parts), n_rows if is_counted else None))
 
 
 @dataclass(frozen=True)
-class ParquetPart:
-    """Row groups of a Parquet file, one behind the other; rows count from 1 in the file."""
+class FilePart:
+    """A file, or row groups of a Parquet file that lie one behind the other.
 
-    name: str
-    path: Path
-    row_groups: tuple[int, ...]
-    first_row: int
+    Rows count from 1 in the file.
+    """
 
-    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
-        """Yield tables, in memory for a few pages of each column and not for a row group."""
-        with _parquet(self.path) as file:
-            batches = file.iter_batches(rows, list(self.row_groups), list(columns), False)
-            yield from _numbered(batches, columns, self.first_row)
-
-
-@dataclass(frozen=True)
-class ArrowPart:
-    """An Arrow (Feather) file."""
-
-    name: str
-    path: Path
-
-    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
-        """Yield tables, one record batch of the file at a time."""
-        with _as_format_errors(self.path, "Arrow"):
-            batches = _dataset(self.path).to_batches(
-                columns=list(columns),
-                batch_size=rows,
-                use_threads=False,
-                batch_readahead=1,
-                fragment_readahead=1,
-            )
-            yield from _numbered(batches, columns, 1)
-
-
-@dataclass(frozen=True)
-class TextPart:
-    """A text file: CSV, TSV or ARFF."""
-
-    name: str
     path: Path
     options: ReadOptions
+    row_groups: tuple[int, ...] = ()
+    first_row: int = 1
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    @property
+    def format(self) -> str:
+        """The format, by the file's suffix."""
+        name = self.path.name.lower()
+        return "Parquet" if name.endswith(PARQUET) else "Arrow" if name.endswith(ARROW) else "text"
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Open a Parquet or Arrow file; whatever fails of a damaged one is a FileFormatError."""
+        arrow = require("pyarrow", "parquet", f"reading {self.format} files")
+        try:
+            if self.format == "Arrow":
+                import pyarrow.dataset
+
+                yield pyarrow.dataset.dataset(self.path, format="ipc")
+                return
+            import pyarrow.parquet
+
+            file = pyarrow.parquet.ParquetFile(
+                self.path, pre_buffer=False, buffer_size=_BUFFER_BYTES
+            )
+            with file:
+                yield file
+        except (arrow.ArrowException, OSError, UnicodeError, LookupError, OverflowError) as error:
+            raise FileFormatError(
+                f"{self.path} cannot be read as {self.format}: {error}"
+            ) from error
 
     def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
-        """Yield tables, as all readers of text cut and understand them."""
-        for table in iter_tables(self.path, options=self.options, rows=rows):
-            yield table.select(columns)
-
-
-def _parquet_parts(file: Path) -> tuple[tuple[str, ...], list[Part], int]:
-    """Return the columns of a file, its row groups in parts of about equal size, and its rows."""
-    parts: list[Part] = []
-    with _parquet(file) as opened:
-        names, metadata = _unique(file, opened.schema_arrow.names), opened.metadata
-        groups: list[int] = []
-        first, n_rows = 1, 0
-        for group in range(metadata.num_row_groups):
-            groups.append(group)
-            n_rows += metadata.row_group(group).num_rows
-            is_last = group == metadata.num_row_groups - 1
-            if n_rows >= first - 1 + _PART_ROWS or (is_last and n_rows >= first):
-                parts.append(ParquetPart(str(file), file, tuple(groups), first))
-                groups, first = [], n_rows + 1
-    return names, parts, n_rows
-
-
-@contextmanager
-def _parquet(file: Path) -> Iterator[Any]:
-    parquet = require("pyarrow.parquet", "parquet", "reading Parquet files")
-    with (
-        _as_format_errors(file, "Parquet"),
-        parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES) as opened,
-    ):
-        yield opened
-
-
-def _dataset(file: Path) -> Any:
-    dataset = require("pyarrow.dataset", "parquet", "reading Arrow files")
-    return dataset.dataset(file, format="ipc")
-
-
-@contextmanager
-def _as_format_errors(file: Path, what: str) -> Iterator[None]:
-    """Let whatever PyArrow raises of a damaged file be a FileFormatError."""
-    arrow = require("pyarrow", "parquet", f"reading {what} files")
-    try:
-        yield
-    except (arrow.ArrowException, OSError, UnicodeError, LookupError, OverflowError) as error:
-        raise FileFormatError(f"{file} cannot be read as {what}: {error}") from error
-
-
-def _numbered(batches: Iterable[Any], columns: Sequence[str], first_row: int) -> Iterator[Table]:
-    for batch in batches:
-        if batch.num_rows:
-            # "a" also brings "a.b" of a nested column.
-            taken = from_arrow(batch.select(list(columns)))
-            yield Table(taken.columns, taken.n_rows, first_row)
-            first_row += batch.num_rows
+        """Yield tables, in memory for a few pages or a record batch of the file at a time."""
+        if self.format == "text":
+            for table in iter_tables(self.path, options=self.options, rows=rows):
+                yield table.select(columns)
+            return
+        names, first_row = list(columns), self.first_row
+        with self.opened() as file:
+            if self.format == "Parquet":
+                batches = file.iter_batches(rows, list(self.row_groups), names, use_threads=False)
+            else:
+                batches = file.to_batches(
+                    columns=names,
+                    batch_size=rows,
+                    use_threads=False,
+                    batch_readahead=1,
+                    fragment_readahead=1,
+                )
+            for batch in batches:
+                if batch.num_rows:
+                    # "a" also brings "a.b" of a nested column.
+                    table = from_arrow(batch.select(names))
+                    yield Table(table.columns, table.n_rows, first_row)
+                    first_row += batch.num_rows
 
 
 def _unique(file: Path, names: Sequence[str]) -> tuple[str, ...]:

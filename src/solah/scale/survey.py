@@ -298,8 +298,8 @@ class ColumnSummary:
             self.is_number |= not is_truth and self.low <= self.high
             if is_truth:
                 n_true = int(values.sum())
-                counts = {"True": n_true, "False": len(values) - n_true}
-                self.texts.update({text: n for text, n in counts.items() if n})
+                seen = {"True": n_true, "False": len(values) - n_true}
+                self.texts.update({text: n for text, n in seen.items() if n})
             return
         counts: Counter[str] = Counter(column.values.tolist())
         del counts[None]  # type: ignore[arg-type]
