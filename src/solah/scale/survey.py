@@ -265,6 +265,7 @@ class ColumnSummary:
     texts : how often each text occurred; those of numbers are not kept where they are too many
     marks : how text is numbers: truth values, plain, with a percent sign, …; and the first row
     strange : whether some text is not numbers
+    is_typed : whether some of the data hold numbers or truth values rather than text
     """
 
     name: str
@@ -277,6 +278,7 @@ class ColumnSummary:
     is_text: bool = False
     is_truth: bool = False
     is_number: bool = False
+    is_typed: bool = False
     marks: set[str] = field(default_factory=set)
     strange: bool = False
 
@@ -285,6 +287,7 @@ class ColumnSummary:
         self.is_nominal |= column.nominal
         self.order = self.order or column.order
         if not column.is_text:
+            self.is_typed = True
             values = column.values.astype(np.float64, copy=False)
             self._add_numbers(values)
             if self.low == -np.inf or self.high == np.inf:
@@ -302,7 +305,7 @@ class ColumnSummary:
                 self.texts.update({text: n for text, n in seen.items() if n})
             return
         counts: Counter[str] = Counter(column.values.tolist())
-        del counts[None]  # type: ignore[arg-type]
+        del counts[None]
         if not counts:
             return
         self.is_text = True
@@ -366,6 +369,7 @@ class ColumnSummary:
         self.is_text |= other.is_text
         self.is_truth |= other.is_truth
         self.is_number |= other.is_number
+        self.is_typed |= other.is_typed
         self.marks |= other.marks
         self.strange |= other.strange or len(self.marks) > 1
         if len(self.texts) > MAX_TEXTS:
@@ -400,6 +404,9 @@ class ColumnSummary:
 
     def _column(self, *, is_declared: bool) -> Column:
         """Make a column of the values that stand for it."""
+        if not self.is_typed and not self.is_text:
+            nothing = np.array([None], dtype=object)
+            return Column(self.name, nothing, self.order, self.is_nominal)
         if self.is_text and (not self.is_numeric or (is_declared and len(self.texts) <= MAX_TEXTS)):
             texts = sorted(self.texts)
             # Whether most cells are numbers, or most are not, decides what text with numbers is.
