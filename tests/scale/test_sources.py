@@ -93,7 +93,7 @@ def test_files_are_found(files):
     with pytest.raises(FileFormatError, match="has no Parquet or Arrow files .*give a pattern"):
         (files / "empty").mkdir()
         find_files(files / "empty")
-    with pytest.raises(FileFormatError, match="nowhere.parquet does not exist"):
+    with pytest.raises(FileFormatError, match="nowhere.parquet is not there"):
         scan(files / "nowhere.parquet")
 
 

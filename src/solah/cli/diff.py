@@ -11,7 +11,7 @@ from solah.cli.screen import Screen, output_option
 
 if TYPE_CHECKING:
     from solah.data import Column, Table
-    from solah.difference import ModelDiff
+    from solah.edit.diff_text import ModelDiff
     from solah.model import Model
 
 _DIFFER = 1
@@ -43,7 +43,7 @@ def diff(
 
     Example: solah diff january.json february.json february.csv
     """
-    from solah.difference import diff as compare
+    from solah.edit.diff import diff as compare
     from solah.model import load_document
 
     models = load_document(before), load_document(after)
@@ -70,7 +70,7 @@ def _rows(
 
 def _show(screen: Screen, found: "ModelDiff", *, everything: bool) -> None:
     from solah.cli.views import heading
-    from solah.difference.values import MOST_FLIPS, MOST_LINES, sections
+    from solah.edit.diff_text import MOST_FLIPS, MOST_LINES, sections
 
     limits = (None, None) if everything else (MOST_LINES, MOST_FLIPS)
     for number, section in enumerate(sections(found, *limits)):

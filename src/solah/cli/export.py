@@ -214,7 +214,7 @@ def export(
     from solah.keys import key_files
     from solah.learn.online import Pace
     from solah.model import load_document
-    from solah.model.parting import part_of
+    from solah.model.compile import part_of
 
     learning = Pace(pace, forgetting) if learn else None
     _check_options(to, numbers, max_flash, learning, test_rows)

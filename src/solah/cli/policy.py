@@ -46,7 +46,7 @@ def policy(
     from solah.evaluation import with_costs, with_policy
     from solah.exceptions import ParameterError
     from solah.model import Policy, load_document, save_document
-    from solah.model.domain import check_policy
+    from solah.model.policy import check_policy
 
     document = load_document(model)
     check_policy(Policy(), None, document.goal)

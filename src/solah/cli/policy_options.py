@@ -229,7 +229,7 @@ def fitted_policy(
 
 def describe_policy(model: Model, chosen: ChosenPolicy | None) -> dict[str, Any] | None:
     """Tell when a model decides and what that was chosen by, ready for JSON."""
-    from solah.model.policy_format import policy_record
+    from solah.model.policy import policy_record
 
     if model.policy is None:
         return None

@@ -16,8 +16,8 @@ import numpy as np
 from solah.data import Column, Table
 from solah.data.spelling import count
 from solah.exceptions import DataError, shorten
-from solah.model.rows import check_row_names, rows_table
-from solah.model.soundness import first_repeated
+from solah.model.encode import check_row_names, rows_table
+from solah.model.structure import first_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

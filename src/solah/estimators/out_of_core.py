@@ -14,8 +14,7 @@ from solah.exceptions import ColumnError, DataError, ParameterError, shorten
 from solah.kernels.choose import count_threads
 from solah.kernels.sums import exact_sum, negative_log, whole_and_parts
 from solah.learn.rows import add_up
-from solah.model.encode import encode_goal
-from solah.model.inputs import is_path
+from solah.model.encode import encode_goal, is_path
 from solah.scale import Scan, scan
 from solah.scale.memory_limit import batch_within, sample_within
 from solah.scale.scanned_rows import ScannedRows, read_whole

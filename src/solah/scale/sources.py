@@ -11,25 +11,24 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 from solah.data import ReadOptions, Table, from_arrow, from_frame, is_frame, iter_tables
+from solah.data.delimited import settle_options
+from solah.data.files import iter_row_groups, open_binary
 from solah.data.spelling import count
-from solah.exceptions import ColumnError, DataError, FileFormatError, ParameterError, require
+from solah.exceptions import ColumnError, DataError, FileFormatError, ParameterError
 
 if TYPE_CHECKING:
     from solah.scale.passes import Pass, ProgressReporter
 
 G = TypeVar("G")
 
-PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+PARQUET, ARROW, _ARFF = (".parquet", ".pq"), (".arrow", ".feather"), (".arff", ".arff.gz")
 BATCH_ROWS = 32_768
 _PART_ROWS = 262_144
-# A buffer makes PyArrow read a column page by page instead of a whole row group of it at once.
-_BUFFER_BYTES = 65_536
 
 
 class Part(Protocol):
@@ -195,25 +194,21 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
         files = [Path(path) for path in data]
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         name = f"{files[0]}{more}"
+    for file in files:
+        iter_tables(file)  # checks the path, before anything is read
+    texts = [file for file in files if not file.name.lower().endswith((*PARQUET, *ARROW, *_ARFF))]
+    if len(texts) > 1:
+        options = settle_options(texts, options)
     parts: list[FilePart] = []
     columns, n_rows = [], 0
     for file in files:
-        if not file.exists():
-            raise FileFormatError(f"{file} does not exist")
-        whole = FilePart(file, options)
-        if whole.format == "text":
-            first = next(iter(iter_tables(file, options=options, rows=1_000)))
+        if not file.name.lower().endswith(PARQUET):
+            first = next(iter_tables(file, options=options, rows=1_000))
             columns.append((str(file), first.names))
-            parts.append(whole)
+            parts.append(FilePart(file, options))
             continue
-        with whole.opened() as opened:
-            schema = opened.schema_arrow if whole.format == "Parquet" else opened.schema
-            columns.append((str(file), _unique(file, schema.names)))
-            if whole.format == "Arrow":
-                parts.append(whole)
-                n_rows += opened.count_rows()
-                continue
-            n_rows += opened.metadata.num_rows
+        with open_binary(file) as opened:
+            columns.append((str(file), _unique(file, opened.schema_arrow.names)))
             groups: list[int] = []
             first_row = n_seen = 1
             for group in range(opened.num_row_groups):
@@ -222,7 +217,8 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
                 if n_seen >= first_row + _PART_ROWS or group == opened.num_row_groups - 1:
                     parts.append(FilePart(file, options, tuple(groups), first_row))
                     groups, first_row = [], n_seen
-    is_counted = all(part.format != "text" for part in parts)
+            n_rows += opened.metadata.num_rows
+    is_counted = all(file.name.lower().endswith(PARQUET) for file in files)
     names = _same_names(columns, FileFormatError)
     return _with_rows(Source(name, names, tuple(parts), n_rows if is_counted else None))
 
@@ -244,58 +240,17 @@ class FilePart:
         """The file."""
         return str(self.path)
 
-    @property
-    def format(self) -> str:
-        """The format, by the file's suffix."""
-        name = self.path.name.lower()
-        return "Parquet" if name.endswith(PARQUET) else "Arrow" if name.endswith(ARROW) else "text"
-
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """Open a Parquet or Arrow file; whatever fails of a damaged one is a FileFormatError."""
-        arrow = require("pyarrow", "parquet", f"reading {self.format} files")
-        try:
-            if self.format == "Arrow":
-                import pyarrow.dataset
-
-                yield pyarrow.dataset.dataset(self.path, format="ipc")
-                return
-            import pyarrow.parquet
-
-            file = pyarrow.parquet.ParquetFile(
-                self.path, pre_buffer=False, buffer_size=_BUFFER_BYTES
-            )
-            with file:
-                yield file
-        except (arrow.ArrowException, OSError, UnicodeError, LookupError, OverflowError) as error:
-            raise FileFormatError(
-                f"{self.path} cannot be read as {self.format}: {error}"
-            ) from error
-
     def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
-        """Yield tables, in memory for a few pages or a record batch of the file at a time."""
-        if self.format == "text":
-            for table in iter_tables(self.path, options=self.options, rows=rows):
-                yield table.select(columns)
+        """Yield tables, as all readers of files understand them."""
+        if not self.row_groups:
+            yield from iter_tables(self.path, options=self.options, rows=rows, columns=columns)
             return
-        names, first_row = list(columns), self.first_row
-        with self.opened() as file:
-            if self.format == "Parquet":
-                batches = file.iter_batches(rows, list(self.row_groups), names, use_threads=False)
-            else:
-                batches = file.to_batches(
-                    columns=names,
-                    batch_size=rows,
-                    use_threads=False,
-                    batch_readahead=1,
-                    fragment_readahead=1,
-                )
-            for batch in batches:
-                if batch.num_rows:
-                    # "a" also brings "a.b" of a nested column.
-                    table = from_arrow(batch.select(names))
-                    yield Table(table.columns, table.n_rows, first_row)
-                    first_row += batch.num_rows
+        first_row = self.first_row
+        for table in iter_row_groups(self.path, self.row_groups, columns, rows):
+            if table.n_rows:
+                chosen = table.select(columns)
+                yield Table(chosen.columns, chosen.n_rows, first_row)
+                first_row += chosen.n_rows
 
 
 def _unique(file: Path, names: Sequence[str]) -> tuple[str, ...]:

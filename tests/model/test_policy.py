@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model_schema import model_schema
 from policy_cases import POLICY, random_domain, room
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_number_model
-from solah.difference import diff
 from solah.edit import Editor, write_rules
+from solah.edit.diff import diff
 from solah.exceptions import ModelFormatError, ParameterError
-from solah.model.domain import cells_of, is_out_of_range, unseen_pairs
+from solah.model.compile import part_of
 from solah.model.format import from_json, to_json
-from solah.model.parting import part_of
-from solah.model.policy import Cells, Domain, Policy
-from solah.model.schema import model_schema
+from solah.model.policy import Cells, Domain, Policy, cells_of, is_out_of_range, unseen_pairs
 
 
 @settings(max_examples=40)

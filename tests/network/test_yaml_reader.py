@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.exceptions import ParameterError
-from solah.model.yaml_reader import parse_yaml
+from solah.network.yaml_reader import parse_yaml
 
 TAGS = (
     *("!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!binary", "!!str", "!!set"),

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from solah.edit.lexer import spell_name, spell_number, spell_signed
-from solah.edit.policy_lines import spell_policy
-from solah.edit.reader import RULES_VERSION
-from solah.edit.rule_lines import rule_anchor
+from solah.edit.rule_lines import rule_anchor, spell_policy
+from solah.edit.rules_reader import RULES_VERSION
 from solah.edit.sentence import SetName, spell_condition, spell_state, target_names
 from solah.exceptions import ParameterError
 from solah.model.document import AdditiveNode, MissingRule, Task
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from solah.model.attributes import Attribute
     from solah.model.document import Goal, Model, Monotonic, Term, TreeNode
-    from solah.model.edits import Comment, Edit
+    from solah.model.provenance import Comment, Edit
 
 _INDENT = "  "
 

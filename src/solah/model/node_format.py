@@ -1,9 +1,9 @@
-"""Read a model from a parsed model file, with every value checked."""
+"""Terms and linguistic trees in model files: written, and read with every value checked."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -18,95 +18,34 @@ from solah.model.document import (
     FeatureGroup,
     Goal,
     MissingRule,
-    Model,
-    Monotonic,
     Node,
-    Task,
     Term,
     TermInput,
     TreeNode,
 )
-from solah.model.edits import read_comments, read_edits, read_mark
-from solah.model.limits import (
-    LEAST_SUPPORT,
-    MOST_NUMBER,
-    MOST_SCORE,
-    MOST_SUPPORT,
-    MOST_VARIANCE,
-)
-from solah.model.monotone import broken_promises
-from solah.model.policy_format import read_domain, read_policy
-from solah.model.provenance import read_provenance
-from solah.model.reading_attributes import (
-    read_attributes,
-    read_choice,
-    read_goal,
+from solah.model.feature_format import (
     read_shares,
     read_state,
     read_words,
+    words_record,
 )
-from solah.model.signals_format import read_signals
+from solah.model.json_fields import read_mark
+from solah.model.limits import LEAST_SUPPORT, MOST_NUMBER, MOST_SCORE, MOST_SUPPORT, MOST_VARIANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from solah.data import State
     from solah.data.json_reader import Reader
     from solah.model.attributes import Attribute
 
+
 MAX_NODES = 100_000
 MAX_TERMS = 100_000
-MAX_PROMISES = 1_000_000
 _MAX_RULES = 50_000_000
-FIELDS = ("format", "version", "generator", "task", "target", "features", "nodes")
-_OPTIONAL = ("provenance", "monotonic", "edits", "comments", "signals", "domain", "policy")
 
 
-def read_fields(document: Reader) -> Model:
-    """Read all of a model."""
-    fields = document.record(FIELDS, _OPTIONAL)
-    task = Task(read_choice(fields["task"], [task.value for task in Task]))
-    goal = read_goal(fields["target"], task)
-    features = read_attributes(fields["features"])
-    attributes = tuple(features.values())
-    nodes = _NodesReader(goal, features).read(fields["nodes"])
-    if goal.states and not goal.prior and any(isinstance(one, AdditiveNode) for one in nodes):
-        raise ModelFormatError(f"{fields['target'].place} needs shares, for there are terms")
-    model = Model(goal, attributes, nodes, generator=fields["generator"].text())
-    readers: dict[str, Callable[[Reader], Any]] = {
-        "provenance": partial(read_provenance, n_classes=len(goal.states)),
-        "edits": read_edits,
-        "comments": read_comments,
-        "signals": partial(read_signals, attributes=attributes),
-        "domain": partial(read_domain, attributes=attributes),
-    }
-    found = {key: read(fields[key]) for key, read in readers.items() if key in fields}
-    model = replace(model, **found)
-    if "policy" in fields:
-        model = replace(model, policy=read_policy(fields["policy"], model.domain, goal))
-    if "monotonic" in fields:
-        items = fields["monotonic"].items(1, MAX_PROMISES)
-        model = replace(model, monotonic=tuple(_read_promise(one, goal) for one in items))
-        for broken in broken_promises(model):
-            raise ModelFormatError(f"{fields['monotonic'].place} is not kept: {broken}")
-    return model
-
-
-def _read_promise(reader: Reader, goal: Goal) -> Monotonic:
-    fields = reader.record(["feature", "direction", *(["class"] if goal.states else [])])
-    direction = fields["direction"].integer(-1, 1)
-    if not direction:
-        raise fields["direction"].fail("1 or -1")
-    state = fields["class"].integer(0, goal.size - 1) if goal.states else 0
-    return Monotonic(fields["feature"].text(), direction, state)
-
-
-def start_of(node: Node, goal: Goal) -> tuple[float, ...]:
-    """Return the output of a node for a row of which nothing is known."""
-    return node.start if isinstance(node, TreeNode) else goal.prior
-
-
-class _NodesReader:
+class NodesReader:
     """Reads nodes from bottom to top; each but the last is an input of one that follows."""
 
     def __init__(self, goal: Goal, features: Mapping[str, Attribute]) -> None:
@@ -116,6 +55,7 @@ class _NodesReader:
         self._taken = set(features)  # names of features, nodes and groups
 
     def read(self, reader: Reader) -> tuple[Node, ...]:
+        """Read all nodes of a model file."""
         nodes: list[Node] = []
         free = set[str]()  # nodes that feed no other yet
         for item in reader.items(1, MAX_NODES if self._goal.states else 1):
@@ -130,7 +70,8 @@ class _NodesReader:
                 )
             free = free - below | {node.name}
             self._names.add(node.name)
-            believed = belief_attribute(node.name, self._goal.states, start_of(node, self._goal))
+            start = node.start if isinstance(node, TreeNode) else self._goal.prior
+            believed = belief_attribute(node.name, self._goal.states, start)
             is_moved = any(one.is_moved for one in node.inputs)
             self._known[node.name] = replace(believed, is_moved=is_moved)
             nodes.append(node)
@@ -405,3 +346,80 @@ def _read_support(reader: Reader) -> float:
     if 0 < support < LEAST_SUPPORT:
         raise reader.fail(f"0 or a number from {LEAST_SUPPORT:g} on")
     return support
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def dump(value: Any) -> str:
+    """Write a value as JSON in one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def block(items: Iterable[str], indent: str) -> str:
+    """Write a list of JSON texts, one per line."""
+    lines = [f"{indent}{item}" for item in items]
+    return "[\n" + ",\n".join(lines) + f"\n{indent[:-2]}]"
+
+
+def node_text(node: Node, goal: Goal) -> str:
+    """Write a node, with a line for each of its rules."""
+    head: dict[str, Any] = {"name": node.name}
+    if believed := [one for one in node.inputs if one.tree is not None]:
+        head["beliefs"] = [
+            {"name": one.name, "node": one.tree, "class": one.place, **words_record(one)}
+            | {"missing": list(one.ignorance)}
+            for one in believed
+        ]
+    if not isinstance(node, AdditiveNode):
+        head |= {"inputs": [one.name for one in node.inputs], "start": list(node.start)}
+        rules = block(map(dump, _branch_records(node)), "      ")
+        return f'{dump(head)[:-1]}, "rules": {rules}}}'
+    head["baseline"] = list(node.baseline)
+    terms = block((_term_text(term, goal) for term in node.terms), "      ")
+    groups = [dump({"name": one.name, "terms": list(one.terms)}) for one in node.groups]
+    behind = f', "groups": {block(groups, "      ")}' if groups else ""
+    return f'{dump(head)[:-1]}, "terms": {terms if node.terms else "[]"}{behind}}}'
+
+
+def _term_text(term: Term, goal: Goal) -> str:
+    head = f'"variance": {dump(term.variance)}, ' if term.variance else ""
+    rules = block(map(dump, _rule_records(term, goal)), "        ")
+    return f'{{{head}"rules": {rules}}}'
+
+
+def _rule_records(term: Term, goal: Goal) -> Iterator[dict[str, Any]]:
+    def record(
+        words: list[Any], weights: list[float], rows: float, shares: list[float], is_pinned: bool
+    ) -> dict[str, Any]:
+        told = {"mean": shares[0]} if goal.is_additive_number else {"shares": shares}
+        conditions = [list(one) for one in zip(term.features, words, strict=True)]
+        pin = {"pinned": True} if is_pinned else {}
+        return {"if": conditions, "weights": weights, "rows": rows, **told, **pin}
+
+    named = [one.attribute.states or one.attribute.words for one in term.inputs]
+    for cell in term.cells():
+        words = [
+            [names[word] for word in one.parts[place]]
+            for one, names, place in zip(term.inputs, named, cell, strict=True)
+        ]
+        yield record(
+            [one[0] if len(one) == 1 else one for one in words],
+            term.weights[cell].tolist(),
+            float(term.counts[cell]),
+            term.shares[cell].tolist(),
+            cell in term.pinned,
+        )
+    if (rule := term.missing) is not None:
+        yield record([None], list(rule.scores), rule.support, list(rule.belief), rule.is_pinned)
+
+
+def _branch_records(node: TreeNode) -> Iterator[dict[str, Any]]:
+    words = [[list(one) for one in set_words(attribute)] for attribute in node.inputs]
+    for branch in node.branches:
+        conditions = [
+            [node.inputs[place].name, [words[place][index] for index in sets]]
+            for place, sets in branch.conditions
+        ]
+        pin = {"pinned": True} if branch.is_pinned else {}
+        yield {"if": conditions, "belief": list(branch.belief), "rows": branch.support, **pin}

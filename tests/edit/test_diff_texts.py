@@ -14,8 +14,8 @@ import pytest
 import random_models
 from small_models import HIGH, LOW, room_model, room_rows
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, datasets
-from solah.difference import diff
-from solah.difference.spelling import instead
+from solah.edit.diff import diff
+from solah.edit.diff_text import instead
 from solah.model.provenance import digest_columns
 
 GOLDEN = Path(__file__).parent / "golden"

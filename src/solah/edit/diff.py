@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 from solah.data.spelling import count, spell, spell_number
-from solah.difference.rules import (
+from solah.edit.diff_rules import (
     Sides,
     ask_alike,
     baseline_differences,
@@ -14,8 +14,7 @@ from solah.difference.rules import (
     terms_of,
     tree_differences,
 )
-from solah.difference.spelling import instead, measure_instead, named
-from solah.difference.values import Difference, ModelDiff, Part
+from solah.edit.diff_text import Difference, ModelDiff, Part, instead, measure_instead, named
 from solah.exceptions import ParameterError
 from solah.explain.handwork import (
     moved_attributes,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from solah.model.document import Term
 
 _MOST_WORDS = 3
-_LIKE = 0.5
 
 
 def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
@@ -85,7 +83,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     decisions = None
     if X is not None:
         # Measuring needs scikit-learn, which takes longer to import than models to compare.
-        from solah.difference.decisions import compare_decisions
+        from solah.edit.diff_decisions import compare_decisions
 
         decisions = compare_decisions(first, second, X, y)
     known = spell_edits(first)
@@ -322,16 +320,13 @@ def _word_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
         span = (b.high or 0.0) - (b.low or 0.0)
         size = most / span if span > 0 else 1.0
         far = f"{spell_number(most, 3)} ({100 * size:.2g} % of its range)"
-        moves = _moves(a, b)
-        farthest = sorted(
-            (word for word in moves if moves[word] > 0), key=lambda word: -moves[word]
-        )
-        text = f"edges of words move by up to {far}: " + "; ".join(
-            f"{word} is {after[word]} instead of {before[word]}"
-            if before[word] != after[word]
-            else f"{word} is {after[word]} (nearly as before)"
-            for word in farthest[:_MOST_WORDS]
-        )
+        moved = [
+            f"{word} is {where} instead of {before[word]}"
+            for word, where in after.items()
+            if before[word] != where
+        ]
+        text = f"edges of words move by up to {far}"
+        text += f": {'; '.join(moved[:_MOST_WORDS])}" if moved else ""
     details = {"before": before, "after": after}
     yield Difference("words", b.name, f"{b.name}: {text}", size, details)
 
@@ -342,43 +337,23 @@ def _edges(attribute: Attribute) -> list[float]:
     return ends[1:-1] if attribute.cores else [*attribute.peaks]
 
 
-def _moves(a: Attribute, b: Attribute) -> dict[str, float]:
-    """Return how far the farthest edge of each word moves."""
-    moves = {}
-    for old, new in zip(a.word_ranges(), b.word_ranges(), strict=True):
-        edges = zip((*old.fully, *old.partly), (*new.fully, *new.partly), strict=True)
-        moves[new.word] = max((abs(y - x) for x, y in edges if x != y), default=0.0)
-    return moves
-
-
 # --- groups and order ----------------------------------------------------------------------------
 
 
 def _group_differences(a: Model, b: Model) -> Iterator[Difference]:
-    """Compare which features are summed first; groups are matched by name, then by features."""
+    """Compare which features are summed first; groups are matched by name."""
     before, after = _groups(a), _groups(b)
-    left = {name: members for name, members in before.items() if after.get(name) != members}
-    for name, members in after.items():
-        if before.get(name) == members:
+    for name in dict.fromkeys([*after, *before]):
+        old, new = (sorted(groups.get(name, ())) for groups in (before, after))
+        came, went = _changes(old, new)
+        if not came and not went:
             continue
-        likeness = {
-            other: 2.0 if other == name else len(members & them) / len(members | them)
-            for other, them in left.items()
-        }
-        like = max(likeness, key=lambda other: likeness[other], default=None)
-        if like is None or likeness[like] < _LIKE:
-            text = f"the group {name} is new: {named(sorted(members))}"
-            yield Difference("group", name, text, details={"new": sorted(members)})
-            continue
-        came, went = _changes(old := sorted(left.pop(like)), sorted(members))
-        changes = [f"is called {name}"] if like != name else []
-        changes += [f"gains {named(came)}"] if came else []
+        changes = [f"gains {named(came)}"] if came else []
         changes += [f"loses {named(went)}"] if went else []
-        details = {"new": came, "gone": went, "before": old}
-        yield Difference("group", name, f"the group {like} {', '.join(changes)}", details=details)
-    for name, members in left.items():
-        text = f"the group {name} is gone: {named(sorted(members))}"
-        yield Difference("group", name, text, details={"gone": sorted(members)})
+        if name not in before or name not in after:
+            changes = [f"is {'new' if name in after else 'gone'}: {named(new or old)}"]
+        details = {"new": came, "gone": went}
+        yield Difference("group", name, f"the group {name} {', '.join(changes)}", details=details)
 
 
 def _groups(model: Model) -> dict[str, frozenset[str]]:

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.difference.values import ClassChange, Decisions, Flip
+from solah.edit.diff_text import ClassChange, Decisions, Flip
 from solah.evaluation.calibration import bin_beliefs, calibration_error
 from solah.evaluation.scores import brier_score, log_loss, score_numbers
 from solah.exceptions import ColumnError, DataError
 from solah.explain.weights import numbers_of
 from solah.model.document import Task
-from solah.model.encode import warn_of_unseen
+from solah.model.encode import goal_column, read_named, read_truth, warn_of_unseen
 from solah.model.evaluate import predict
-from solah.model.inputs import goal_column, read_named, read_truth
 from solah.model.provenance import is_learnt_from
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.difference.values import Pair
+    from solah.edit.diff_text import Pair
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 

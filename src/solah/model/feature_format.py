@@ -1,10 +1,10 @@
-"""Read the target and the features of a parsed model file, with every value checked."""
+"""The target and the features in model files: written, and read with every value checked."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, shorten
@@ -16,7 +16,7 @@ from solah.model.attributes import (
     discrete_attribute,
 )
 from solah.model.document import Goal, Task
-from solah.model.edits import read_mark
+from solah.model.json_fields import read_choice, read_mark
 from solah.model.limits import (
     EXACT_SUM,
     LEAST_GAP,
@@ -96,7 +96,15 @@ def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribu
         peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
         ignorance = read_shares(fields["missing"], len(peaks))
         return Attribute(name, Kind.CONTINUOUS, words, peaks, ignorance, low=low, high=high)
-    cores = [_read_core(item) for item in fields["ranges"].items(len(words), len(words))]
+    cores = []
+    for item in fields["ranges"].items(len(words), len(words)):
+        start, end = item.items(2, 2)
+        cores.append(
+            (
+                -math.inf if start.value is None else start.number(-MOST_NUMBER, MOST_NUMBER),
+                math.inf if end.value is None else end.number(-MOST_NUMBER, MOST_NUMBER),
+            )
+        )
     if not are_cores(cores):
         raise fields["ranges"].fail(
             "a list of increasing intervals, the first from null and the last to null, with "
@@ -105,14 +113,6 @@ def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribu
     attribute = cored_attribute(name, words, cores, (), low, high)
     ignorance = read_shares(fields["missing"], attribute.n_focal_sets)
     return replace(attribute, ignorance=ignorance)
-
-
-def _read_core(reader: Reader) -> tuple[float, float]:
-    low, high = reader.items(2, 2)
-    return (
-        -math.inf if low.value is None else low.number(-MOST_NUMBER, MOST_NUMBER),
-        math.inf if high.value is None else high.number(-MOST_NUMBER, MOST_NUMBER),
-    )
 
 
 def _read_states(
@@ -138,14 +138,6 @@ def read_state(reader: Reader) -> State:
     return reader.number(-MOST_NUMBER, MOST_NUMBER)
 
 
-def read_choice(reader: Reader, choices: list[str]) -> str:
-    """Read one of several texts."""
-    text = reader.text()
-    if text not in choices:
-        raise reader.fail("one of " + ", ".join(map(repr, choices)))
-    return text
-
-
 def read_shares(reader: Reader, count: int, least: float = 0.0) -> tuple[float, ...]:
     """Read numbers from 0 to 1 that sum to one; those that were rounded are scaled to do so."""
     shares = reader.numbers(count, count, least, 1.0)
@@ -163,3 +155,38 @@ def read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
     if not are_apart(peaks):
         raise reader.fail(f"a list of increasing numbers, at least {LEAST_GAP:g} apart")
     return peaks
+
+
+def goal_record(goal: Goal) -> dict[str, Any]:
+    """Return the target as JSON's objects."""
+    if goal.is_additive_number:
+        return {"name": goal.name}
+    if goal.task is Task.CLASSIFICATION:
+        record = {"name": goal.name, "classes": list(goal.states)}
+        record |= {"thresholds": list(goal.thresholds)} if goal.thresholds else {}
+        return record | ({"shares": list(goal.prior)} if goal.prior else {})
+    return {
+        "name": goal.name,
+        "words": list(goal.words),
+        "peaks": list(goal.peaks),
+        "centres": list(goal.centres),
+    }
+
+
+def attribute_record(attribute: Attribute) -> dict[str, Any]:
+    """Return a feature as JSON's objects."""
+    record: dict[str, Any] = {"name": attribute.name, "type": attribute.kind.value}
+    if attribute.is_continuous:
+        record |= words_record(attribute) | {"low": attribute.low, "high": attribute.high}
+    else:
+        record |= {"categories": list(attribute.states)}
+    record |= {"missing": list(attribute.ignorance)}
+    return record | ({"moved": True} if attribute.is_moved else {})
+
+
+def words_record(attribute: Attribute) -> dict[str, Any]:
+    """Return the words of a continuous feature as JSON's objects."""
+    if not attribute.cores:
+        return {"words": list(attribute.words), "peaks": list(attribute.peaks)}
+    ranges = [[end if math.isfinite(end) else None for end in core] for core in attribute.cores]
+    return {"words": list(attribute.words), "ranges": ranges}

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from machines import machine_model
+from model_schema import model_schema
 from solah.data.json_reader import Reader
 from solah.exceptions import ModelFormatError
+from solah.model.compile import part_of
 from solah.model.format import from_json, to_json
-from solah.model.parting import part_of
-from solah.model.schema import model_schema
-from solah.model.signals_format import read_signals, signals_record
+from solah.model.signals import read_signals, signals_record
 from solah.signals import describe_signals
 
 
@@ -81,7 +81,7 @@ def test_wrong_signals_are_refused(model, change, message):
     ("change", "message"),
     [
         ({"kind": "loudness"}, "kind must be one of 'mean', 'min'"),
-        ({"kind": ["mean"]}, "kind must be one of 'mean', 'min'"),
+        ({"kind": ["mean"]}, "kind must be a text"),
         ({"at": 5}, "has 'at'"),
         ({"kind": "percentile"}, "has no 'at'"),
         ({"kind": "percentile", "at": 101}, "at must be a finite number from 0 to 100"),

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
-from solah.difference.spelling import instead, measure_instead, named
-from solah.difference.values import Difference
+from solah.edit.diff_text import Difference, instead, measure_instead, named
 from solah.explain.importance import attribute_importances
 from solah.explain.rules import part_rules
 from solah.explain.weights import numbers_of, signed
@@ -225,9 +224,6 @@ def _by_value(
     elif second is None:
         amount = sides.spell(place, old)
         text = f"rules about {last.title} are gone: they added up to {amount} ({where})"
-    elif len(points) == 1:
-        curve = {"readings": points[0], "before": before.tolist(), "after": after.tolist()}
-        details["curve"] = curve
     yield Difference("rule", last.title, text, float(moves.max()), details)
 
 

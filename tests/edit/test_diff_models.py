@@ -18,8 +18,8 @@ from random_models import (
     random_rows,
     with_pins,
 )
-from solah.difference import diff
-from solah.difference.rules import Sides, term_differences, terms_of
+from solah.edit.diff import diff
+from solah.edit.diff_rules import Sides, term_differences, terms_of
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.model import TermInput
 from solah.model.evaluate import predict, trace
