@@ -49,7 +49,7 @@ def test_json_tells_what_was_learnt(run, days, tmp_path):
     words = ("fit", days, "-t", "fault", "--drop", "id", *FEW, "--json")
     document = run(*words, "-o", tmp_path / "m.json").document
     assert document["rows"] == 24_000
-    assert document["kinds"] == {"heat": "continuous", "hum": "continuous", "place": "binary"}
+    assert document["kinds"] == {"heat": "continuous", "hum": "continuous"}
     assert document["goal"]["name"] == "fault"
 
 

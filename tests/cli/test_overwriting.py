@@ -110,10 +110,9 @@ def test_export_keeps_the_model(run, fruit_model, tmp_path):
 
 
 def test_what_a_run_remembers_is_not_its_output(run, fruits, fruit_model, tmp_path):
-    kept = tmp_path / "state"
-    kept.mkdir()
-    words = ("fit", fruits, "-t", "kerne", "--follow", "--state", kept)
-    run(*words, "-o", kept / "state.json").check_error("written twice")
+    kept = tmp_path / "state.json"
+    words = ("fit", fruits, "-t", "kerne", "--follow", "--state", kept, "-o", kept)
+    run(*words).check_error("written twice")
     keys = ("--new-key", tmp_path / "key", "-o", tmp_path / "key.pem")
     run("plan", fruit_model, *keys).check_error("written twice")
     same = ("-o", tmp_path / "plan.json", "--acl", tmp_path / "." / "plan.json")
