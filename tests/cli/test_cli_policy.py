@@ -107,13 +107,13 @@ def test_an_explanation_says_why_a_decision_is_held_back(run, rows, model, tmp_p
     options = ("--in-range", "--learnt-from", rows / "train.csv", "--min-belief", "0.8")
     run("policy", model, *options, "-o", tmp_path / "t.json")
     outcome = run("explain", tmp_path / "t.json", "--row", "a=99, b=-98", "--no-changes")
-    assert "Held back (don't know): " in outcome.out
-    assert "a 99 lies beyond" in outcome.out
+    assert "Abstains (don't know): " in outcome.out
+    assert "a 99 is outside" in outcome.out
     told = run("explain", tmp_path / "t.json", "--row", "a=99, b=-98", "--json").document
     assert told["held_back"] is True
     assert "out of range" in told["doubts"]
     page = run("explain", tmp_path / "t.json", "--row", "a=99, b=-98", "--format", "html").out
-    assert "Held back (don&#39;t know): " in page
+    assert "Abstains (don&#39;t know): " in page
 
 
 def test_windows_are_settled_recording_by_recording(run, tmp_path):

@@ -38,7 +38,7 @@ def test_filters(run, tmp_path):
     outcome = run("rules", model, "--class", "class_1", "--attribute", "proline", "--limit", 4)
     header, *rest = outcome.out.splitlines()
     assert header.endswith("rules, 4 shown")
-    assert all("class class_1 (" in line and "proline is" in line for line in rest[:4])
+    assert all(" then class_1 " in line and "proline is" in line for line in rest[:4])
     assert rest[4:6] == ["", "The words"]
     assert any(line.startswith("proline ") and "fully up to" in line for line in rest)
 
@@ -48,7 +48,7 @@ def test_rules_are_grouped_by_tree_from_bottom_to_top(run, wine_model):
     model = load_model(wine_model).model_
     taste, look, wine = (tree.n_rules for tree in model.trees)
     assert lines[0] == f"class: {model.n_rules} rules in 3 trees"
-    assert lines[1] == "A condition on taste, look is on what the tree of that name believes."
+    assert lines[1] == "A condition on taste, look is on the prediction of the tree of that name."
     assert lines[2:4] == ["", f"taste ({taste} rules) ← alcohol, ash"]
     assert lines[4 + taste : 6 + taste] == ["", f"look ({look} rules) ← hue, color_intensity"]
     top = 6 + taste + look
@@ -65,7 +65,7 @@ def test_one_tree_of_a_hierarchy(run, wine_model):
     assert lines[0].endswith("rules in 3 trees, 2 shown")
     assert lines[2].startswith("taste (")
     assert lines[2].endswith("rules, 2 shown) ← alcohol, ash")
-    assert "believes" not in "".join(lines)
+    assert "A condition on" not in "".join(lines)
     run("rules", wine_model, "--tree", "test").check_error("no rules 'test'", "'taste'?")
 
 
@@ -108,7 +108,7 @@ def test_a_constant_has_no_rules(run, write, tmp_path):
     table = write("t.csv", "x,y", "1,a", "1,b")
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json")
     out = run("rules", tmp_path / "m.json", "-q").out
-    assert out.splitlines() == ["to begin with: nothing"]
+    assert out.splitlines() == ["baseline: b +0.00"]
 
 
 def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):
@@ -123,10 +123,7 @@ def test_names_that_look_like_markup_are_printed_as_they_are(run, write, tmp_pat
     rows = ["1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]"] * 10
     table = write("t.csv", "[red]x[/red],y", *rows)
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json", "--categorical", "[red]x[/red]")
-    assert (
-        "if [red]x[/red] is 1 or 3 then y [b]:smile: 1.00 of 20 rows; adds +"
-        in run("rules", tmp_path / "m.json").out
-    )
+    assert 'if [red]x[/red] is 1 or 3: "[b]:smile:" +' in run("rules", tmp_path / "m.json").out
 
 
 @pytest.mark.parametrize(("words", "measure"), [((), "effect"), (("--sort", "support"), "support")])
@@ -212,7 +209,7 @@ def test_a_file_is_written_whole_or_not_at_all(run, fruit_model, tmp_path, monke
     files = set(tmp_path.iterdir())
     run("rules", fruit_model, "-o", tmp_path).check_error("is a folder")
     run("rules", fruit_model, "--class", "no", "-o", tmp_path / "r.csv").check_error("no class")
-    monkeypatch.setattr("solah.explain.rule_list.Rules.to_csv", broken)
+    monkeypatch.setattr("solah.explain.rules.Rules.to_csv", broken)
     run("rules", fruit_model, "-o", tmp_path / "r.csv").check_error("No space left")
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "before"
     assert set(tmp_path.iterdir()) == files
@@ -223,7 +220,7 @@ def test_words_of_belief_are_explained(run, tmp_path):
     wiring = "z <- alcohol, ash; class <- z, hue"
     run("fit", "wine", "--hierarchy", wiring, "--belief-labels", 3, "--max-depth", 1, "-o", model)
     lines = run("rules", model, "--tree", "class").out.splitlines()
-    assert lines[1] == "A condition on z is on what the tree of that name believes."
+    assert lines[1] == "A condition on z is on the prediction of the tree of that name."
     assert any(line.startswith("z(class_") and "fully up to 0.25" in line for line in lines)
 
 
@@ -236,12 +233,12 @@ def test_rules_that_add_come_behind_what_there_is_to_begin_with(run, tmp_path, i
     lines = run("rules", path, "-q").out.splitlines()
     assert lines[0] == rules.start
     assert lines[1:] == [str(rule) for rule in rules]
-    assert any(" is missing then " in line for line in lines)
+    assert any(" is missing: " in line for line in lines)
     found = run("rules", path, "--json").document
     assert found["start"] == rules.start
     assert found["n_rules"] == len(rules)
     assert [one["adds"] for one in found["rules"]] == [one["adds"] for one in rules.to_dicts()]
     run("rules", path, "-o", tmp_path / "rules.csv")
     run("rules", path, "-o", tmp_path / "rules.md")
-    assert (tmp_path / "rules.csv").read_text(encoding="utf-8").count("to begin with: ") == 1
-    assert "To begin with: " in (tmp_path / "rules.md").read_text(encoding="utf-8")
+    assert (tmp_path / "rules.csv").read_text(encoding="utf-8").count("baseline: ") == 1
+    assert "Baseline: " in (tmp_path / "rules.md").read_text(encoding="utf-8")

@@ -239,7 +239,7 @@ def describe_policy(model: Model, chosen: ChosenPolicy | None) -> dict[str, Any]
 def show_policy(screen: Screen, model: Model, chosen: ChosenPolicy | None) -> None:
     """Say when a model decides, what that was chosen by, and what comes of it."""
     from solah.cli.views import facts, heading
-    from solah.explain.handwork import spell_policy
+    from solah.explain.legend import spell_policy
 
     if model.policy is None:
         return

@@ -11,7 +11,7 @@ from solah.cli.streaming import printed_to
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from solah.explain.rule_list import Order, Rules
+    from solah.explain.rules import Order, Rules
     from solah.model import Model
 
 _choice_option = options_in("Which rules")
@@ -71,9 +71,9 @@ def rules(
 ) -> None:
     """Print the rules of a model as sentences, feature by feature, the strongest first.
 
-    Where rules add up, a rule states the share of a class among its rows, and what it adds; what
-    there is to begin with comes first. Else a decision has the belief in it behind it. Support is
-    the weight of the rows behind a rule, and effect is how far it moves what the model decides.
+    Left of the bar is the effect of a rule: the weights that it adds to the scores, which begin
+    at the baseline. A branch of a tree has its class and share there. Right of the bar are counts
+    from the training rows. Support is the number of rows, and effect the size of the effect.
 
     Example: solah rules model.json --class yes --sort support -o rules.md
     """
@@ -85,7 +85,7 @@ def rules(
         _write_file(document, screen, output, chosen=(class_name, attribute, tree, limit))
         return
     from solah.cli.wording import plural
-    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Rules
     from solah.report import strongest
 
     every = _choose(document, class_name, attribute, tree)
@@ -154,12 +154,12 @@ def _as_json(rules: "Rules") -> dict[str, object]:
 def _show(screen: Screen, rules: "Rules") -> None:
     from solah.cli.views import heading, rule_sentence, words_of
     from solah.cli.wording import plural
-    from solah.explain.legend import explain_adding, explain_beliefs, explain_number
+    from solah.explain.legend import explain_number, explain_rules
     from solah.report import describe_parts
 
     model = rules.model
     screen.say(heading(f"{model.goal.name}: {explain_number(rules)}"))
-    for about in filter(None, (explain_beliefs(rules), explain_adding(model))):
+    for about in explain_rules(rules)[:-1]:
         screen.say(about)
     if rules.start:
         screen.result(*rules.start.splitlines())

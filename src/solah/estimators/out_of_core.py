@@ -32,7 +32,7 @@ def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups:
 
     A few rows are read into memory, and fitted as if they had been there.
     """
-    if not estimator._reads_in_passes:
+    if not estimator._sorts_columns:  # as additive models do, in memory and here
         if not is_path(data):
             raise DataError(_in_memory_only(estimator, target))
         estimator._fit(*read_problem(data, target, sample_weight, groups))
