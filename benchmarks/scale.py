@@ -2,7 +2,6 @@
 
     python benchmarks/scale.py exact [--rows 200000]
     python benchmarks/scale.py growth [--rows 2500000 5000000 10000000 20000000] [--memory 2GB]
-    python benchmarks/scale.py dask [--rows 10000000]
     python benchmarks/scale.py peers [--rows 5000000]
     python benchmarks/scale.py real
 
@@ -17,13 +16,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +33,7 @@ from solah.kernels.choose import available_threads
 from solah.model.format import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 TARGET = "fault"
 N_ATTRIBUTES = 50
@@ -63,7 +60,6 @@ def main() -> None:
     parts: dict[str, Callable[[argparse.Namespace], None]] = {
         "exact": exact,
         "growth": growth,
-        "dask": dask,
         "peers": peers,
         "real": real,
         "child": child,
@@ -90,12 +86,7 @@ def exact(options: argparse.Namespace) -> None:
     shuffled = np.array_split(order, 13)
     report("13 chunks of shuffled rows", _fit([frame.iloc[place] for place in shuffled]))
     report("Parquet files, 1 GB", _in_a_process(files, memory="1GB"))
-    with _cluster(2) as client:
-        report("Dask, 2 workers", _fit(scan(str(files), dask=client)))
-        report("Dask DataFrame", _fit(_dask_frame(files)))
-        with _worker_killed(client):
-            report("Dask, a worker killed", _fit(scan(str(files), dask=client)))
-    report("a run killed and resumed", _killed_and_resumed(files))
+    report("Dask DataFrame", _fit(_dask_frame(files)))
 
 
 def growth(options: argparse.Namespace) -> None:
@@ -125,26 +116,6 @@ def growth(options: argparse.Namespace) -> None:
     steps = zip(sizes, sizes[1:], times, times[1:], strict=False)
     for less, more, before, after in steps:
         print(f"  rows x {more / less:.1f}: time x {after / before:.2f}")
-
-
-def dask(options: argparse.Namespace) -> None:
-    """Compare one and two workers, and both with threads of one process."""
-    n_rows = options.rows[0] if options.rows else 10_000_000
-    files = sensor_files(options.folder, n_rows)
-    print(f"{n_rows:,} rows x {N_ATTRIBUTES}, time of the passes (starting a cluster not counted)")
-    seconds = {}
-    for name, arguments in {
-        "1 worker": {"workers": 1},
-        "2 workers": {"workers": 2},
-        "1 thread, no Dask": {"jobs": 1},
-        "2 threads, no Dask": {"jobs": 2},
-    }.items():
-        run = _child("solah", files, **arguments)
-        seconds[name] = sum(taken for _, _, taken in run.said["passes"])
-        print(f"  {name:<20}{seconds[name]:8.1f} s in passes, {run.said['seconds']:8.1f} s in all")
-    print(f"  2 workers against 1: {seconds['1 worker'] / seconds['2 workers']:.2f} times as fast")
-    over = seconds["2 workers"] / seconds["2 threads, no Dask"] - 1
-    print(f"  2 workers against 2 threads: {over:+.0%} of time")
 
 
 def peers(options: argparse.Namespace) -> None:
@@ -193,20 +164,13 @@ def child(options: argparse.Namespace) -> None:
 
 
 def _learn(options: argparse.Namespace) -> dict[str, Any]:
-    watcher = _Passes()
-    client = _connect(options.workers)
+    progress = _Passes()
     start = time.perf_counter()
     estimator = _estimator(options.jobs)
-    memory = None if client else options.memory
-    with scan(
-        options.files, memory=memory, checkpoint=options.checkpoint, dask=client, watcher=watcher
-    ) as rows:
-        estimator.fit(rows, TARGET)
-    said: dict[str, Any] = {"seconds": time.perf_counter() - start, "passes": watcher.passes}
+    estimator.fit(scan(options.files, memory=options.memory, progress=progress), TARGET)
+    said: dict[str, Any] = {"seconds": time.perf_counter() - start, "passes": progress.passes}
     if options.output:
         estimator.save(options.output)
-    if client:
-        client.cluster.close()
     return said | _accuracy(options, estimator.predict)
 
 
@@ -331,54 +295,10 @@ def _dask_frame(files: Path) -> Any:
     return dd.read_parquet(str(files / "*.parquet"))
 
 
-def _connect(n_workers: int | None) -> Any:
-    if n_workers is None:
-        return None
-    from distributed import Client, LocalCluster
-
-    cluster = LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address="localhost:0"
-    )
-    return Client(cluster)
-
-
-@contextmanager
-def _cluster(n_workers: int) -> Iterator[Any]:
-    client = _connect(n_workers)
-    try:
-        yield client
-    finally:
-        client.cluster.close()
-        client.close()
-
-
-@contextmanager
-def _worker_killed(client: Any, after: float = 2.0) -> Iterator[None]:
-    """Kill a worker shortly after the work has begun."""
-    pid = next(iter(client.run(os.getpid).values()))
-    timer = threading.Timer(after, os.kill, (pid, signal.SIGKILL))
-    timer.start()
-    yield
-    timer.cancel()
-
-
 def _in_a_process(files: Path, **arguments: Any) -> str:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "model.json")
         _child("solah", files, output=str(output), **arguments)
-        return output.read_text(encoding="utf-8")
-
-
-def _killed_and_resumed(files: Path) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        checkpoint, output = Path(folder, "checkpoint"), Path(folder, "model.json")
-        command = _command("solah", files, checkpoint=str(checkpoint), output=str(output))
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        while len(list(checkpoint.glob("*.npz"))) < 3 and process.poll() is None:
-            time.sleep(0.05)
-        process.kill()
-        process.wait()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return output.read_text(encoding="utf-8")
 
 
@@ -404,14 +324,13 @@ def _child(model: str, files: Path, **arguments: Any) -> Run:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("part", choices=["exact", "growth", "dask", "peers", "real", "child"])
+    parser.add_argument("part", choices=["exact", "growth", "peers", "real", "child"])
     parser.add_argument("--rows", type=int, nargs="+")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "solah-sensors"))
     parser.add_argument("--memory", default=None)
     parser.add_argument("--jobs", type=int, default=available_threads())
-    for name in ("model", "files", "checkpoint", "output", "test"):
+    for name in ("model", "files", "output", "test"):
         parser.add_argument(f"--{name}", help=argparse.SUPPRESS)
-    parser.add_argument("--workers", type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 

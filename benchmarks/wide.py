@@ -1,4 +1,4 @@
-"""Wide data, their distance correlations and a model of them: time, memory, growth, and going on.
+"""Wide data, their distance correlations and a model of them: time, memory and growth.
 
     python benchmarks/wide.py [--columns 2000] [--rows 50000] [--keep 100] [--jobs 2]
 
@@ -38,7 +38,6 @@ from solah.dependence import (
     relevance_of,
     screen_attributes,
 )
-from solah.dependence.tiles import tile_width, tiles_of
 from solah.kernels.choose import available_threads, kernel
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def run_model(options: argparse.Namespace) -> Cost:
 
 
 def _matrix(X: np.ndarray, options: argparse.Namespace) -> np.ndarray:
-    return distance_correlation_matrix(X, n_jobs=options.jobs, checkpoint=options.checkpoint)
+    return distance_correlation_matrix(X, n_jobs=options.jobs)
 
 
 def _screen(
@@ -225,24 +224,6 @@ def _ms(took: float) -> str:
     return f"{took * 1e3:.3g} ms"
 
 
-def show_resuming(runs: Runs) -> None:
-    """Kill a run when a third of its tiles is done, start it again, compare."""
-    n_columns, folder = runs.options.columns, runs.folder / "checkpoint"
-    n_tiles = len(tiles_of(n_columns, tile_width(runs.options.rows)))
-    more = "--checkpoint", str(folder)
-    process = runs.start("matrix", "killed", n_columns, *more)
-    while process.poll() is None and 3 * len(list(folder.glob("tile-*.npz"))) < n_tiles:
-        time.sleep(0.01)
-    process.kill()
-    process.communicate()
-    n_kept = len(list(folder.glob("tile-*.npz")))
-    again = runs.cost("matrix", "resumed", n_columns, *more)
-    whole, resumed = (np.load(runs.path(name)) for name in ("whole", "resumed"))
-    same = "identical" if np.array_equal(whole, resumed) else "DIFFERENT"
-    print(f"killed with {n_kept} of {n_tiles} tiles done, then started again")
-    print(f"  {again}; the matrix is {same}", flush=True)
-
-
 def show_screening(runs: Runs) -> None:
     """Print what it costs to screen the columns and measure the pairs of those that are kept."""
     print(
@@ -265,7 +246,7 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--keep", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
-    for name in ("--run", "--out", "--checkpoint"):
+    for name in ("--run", "--out"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
@@ -282,7 +263,6 @@ def main(arguments: list[str] | None = None) -> None:
         runs = Runs(options, Path(folder))
         mine = show_matrix(runs)
         show_peer(options, mine)
-        show_resuming(runs)
         show_screening(runs)
         show_model(runs)
 

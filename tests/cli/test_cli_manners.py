@@ -170,7 +170,7 @@ def test_a_tag_in_yaml_is_one_line(run, write, fruit_model, words):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text on other systems")
-@pytest.mark.parametrize("more", [(), ("--memory", "8GB", "--checkpoint", "checkpoint")])
+@pytest.mark.parametrize("more", [(), ("--memory", "8GB")])
 def test_a_file_name_that_is_not_utf_8_loses_nothing(run, fruits, tmp_path, monkeypatch, more):
     monkeypatch.chdir(tmp_path)
     data, model = (os.fsdecode(name) for name in (b"caf\xe9.csv", b"mod\xe8le.json"))

@@ -6,12 +6,7 @@ from hypothesis import strategies as st
 
 from solah.data import Column, Table
 from solah.data.digests import digest_numbers
-from solah.labels.drawing import Limits, digest_rows, draw_rows, keep_smallest, sample_bound
-
-GAUGE, SAMPLE = 8, 32
-
-
-FEW = Limits(gauge_rows=GAUGE, sample_rows=SAMPLE)
+from solah.labels.drawing import digest_rows, draw_rows
 
 
 @st.composite
@@ -65,26 +60,6 @@ def test_samples_of_parts_make_up_the_sample_of_all(rows, seed):
     np.testing.assert_array_equal(merged_counts, counts)
     np.testing.assert_array_equal(merged, drawn)
     np.testing.assert_array_equal(merged_sums, sums)
-
-
-@given(some_rows(), st.integers(0, 2**32 - 1))
-def test_the_smallest_digests_of_parts_make_up_those_of_all(rows, seed):
-    digests, _ = rows
-    cuts = np.sort(np.random.default_rng(seed).integers(0, len(digests) + 1, 2))
-    whole = keep_smallest(digests, FEW)
-    parts = [keep_smallest(part, FEW) for part in np.split(digests, cuts)]
-    np.testing.assert_array_equal(keep_smallest(np.concatenate(parts), FEW), whole)
-    np.testing.assert_array_equal(whole, np.unique(digests)[:GAUGE])
-
-
-def test_about_as_many_rows_are_drawn_as_are_wanted():
-    sizes = []
-    for seed in range(40):
-        digests = digest_numbers(np.random.default_rng(seed).random(2_000))
-        sizes.append(
-            int((digests <= np.uint64(sample_bound(keep_smallest(digests, FEW), FEW))).sum())
-        )
-    assert SAMPLE / 1.5 < np.mean(sizes) < 1.5 * SAMPLE
 
 
 def test_a_digest_is_of_the_values_and_the_goal():

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah import LinguisticTreeClassifier, scan
+from solah import RuleClassifier, scan
 from solah.exceptions import ParameterError
-from solah.scale import memory
-from solah.scale.engines import Portions
-from solah.scale.memory import portions_within, read_size
+from solah.scale import memory_limit
+from solah.scale.memory_limit import batch_within, read_size, sample_within
+from solah.scale.sources import BATCH_ROWS
 
 MB = 10**6
 
@@ -43,80 +43,67 @@ def test_what_is_no_size_is_refused(size):
         read_size(size)
 
 
-@given(st.integers(400 * MB, 10**12), st.integers(1, 300), st.integers(1, 8))
-def test_what_is_held_fits_into_the_limit(limit, n_columns, n_threads):
-    held = 100 * MB
+@given(
+    limit=st.integers(200 * MB, 10**11),
+    sizes=st.lists(st.sampled_from([0, 2, 5, 200]), min_size=1, max_size=300),
+    n_classes=st.integers(2, 8),
+    n_threads=st.integers(1, 8),
+)
+def test_more_memory_never_means_fewer_rows(limit, sizes, n_classes, n_threads):
+    def sized(limit):
+        batch = batch_within(limit, len(sizes) + 1, n_threads)
+        return batch, sample_within(limit, sizes, n_classes, 20_000)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "_resident", lambda: held)
+        patch.setattr(memory_limit, "resident", lambda: 150 * MB)
         try:
-            portions = portions_within(limit, n_columns, n_threads)
+            rows = sized(limit)
         except ParameterError as error:
-            needed = int(str(error).split("take ")[1].split(" MB")[0]) * MB
-            assert needed > limit
-            portions, limit = portions_within(needed, n_columns, n_threads), needed
-    assert 0 < portions.rows <= Portions.rows
-    rows = n_threads * portions.rows * n_columns * memory._BYTES_A_VALUE
-    sample = n_columns * memory._SAMPLE * memory._BYTES_OF_SAMPLE
-    least = n_threads * memory._LEAST_STATISTICS
-    statistics = max(least, n_threads * portions.statistics)
-    assert held + memory._CHOOSING + sample + rows + statistics <= limit
-
-
-def test_more_threads_share_what_there_is():
-    alone, together = (portions_within(2_000 * MB, 50, n) for n in (1, 8))
-    assert together.statistics < alone.statistics
-    assert together.rows <= alone.rows
+            needed = int(str(error).split("take about ")[1].split(" MB")[0]) * MB
+            assert needed >= limit
+            return
+        assert 0 < rows[0] <= BATCH_ROWS
+        assert 0 < rows[1] <= 20_000
+        assert all(more >= one for one, more in zip(rows, sized(2 * limit), strict=True))
 
 
 def test_too_little_is_refused_with_what_is_needed():
-    with pytest.raises(
-        ParameterError, match=r"memory=1 MB is too little for 1 column and 1 thread"
-    ):
-        portions_within(MB, 1, 1)
     frame = pd.DataFrame({"a": np.arange(9.0), "y": np.arange(9) > 4})
-    with pytest.raises(ParameterError, match=r"2 columns and 3 threads, which take \d+ MB at the"):
-        LinguisticTreeClassifier(n_jobs=3).fit(scan([frame], memory="1MB"), "y")
+    with pytest.raises(ParameterError, match=r"memory=1 MB is too little .* take about \d+ MB;"):
+        RuleClassifier().fit(scan([frame], memory="1MB"), "y")
 
 
 def test_a_system_that_does_not_tell_is_guessed_about(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "_STATM", tmp_path / "none")
-    assert portions_within(1_000 * MB, 10, 1).rows == Portions.rows
-    with pytest.raises(ParameterError, match="too little"):
-        portions_within(memory._WITHOUT_SIGHT, 10, 1)
+    monkeypatch.setattr(memory_limit, "_STATM", tmp_path / "none")
+    assert batch_within(1_000 * MB, 10, 1) == BATCH_ROWS
 
 
 SCRIPT = """
 from pathlib import Path
-from solah import LinguisticTreeClassifier, scan
-from solah.scale.memory import _resident
+from solah import RuleClassifier, scan
 
-limit = _resident() + {allowed}
-with scan({path!r}, memory=limit) as rows:
-    print(limit, _resident())
-    tree = LinguisticTreeClassifier(max_depth=1).fit(rows, "y")
+rows = scan({path!r}, memory={limit})
+model = RuleClassifier(interactions=0).fit(rows, "y")
 # Not ru_maxrss, which begins with what the process had that started this one.
 status = Path("/proc/self/status").read_text().split()
-print(int(status[status.index("VmHWM:") + 1]) * 1024, tree.n_rules_)
+print(int(status[status.index("VmHWM:") + 1]) * 1024, model.n_rules_)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sizes are those of Linux")
 def test_a_process_stays_within_its_limit(tmp_path):
-    """Read 3,200,000 rows of 6 numbers, which take 154 MB, in less than they would need."""
+    """Read 1,500,000 rows of 30 numbers, which take 360 MB, within 450 MB for the process."""
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    n_rows, path = 3_200_000, tmp_path / "rows.parquet"
-    rng = np.random.default_rng(0)
-    hidden = rng.normal(size=n_rows)
-    columns = {f"s{j}": hidden + rng.normal(size=n_rows) for j in range(6)}
+    path, rng = tmp_path / "rows.parquet", np.random.default_rng(0)
+    hidden = rng.normal(size=1_500_000)
+    columns = {f"s{j}": hidden + rng.normal(size=1_500_000) for j in range(30)}
     columns["y"] = hidden > 0
-    parquet.write_table(arrow.table(columns), path, row_group_size=100_000, compression="none")
-    # How much Python and its packages hold depends on the machine; what is added does not.
-    script = SCRIPT.format(path=str(path), allowed=150 * MB)
-    command = [sys.executable, "-c", script]
+    parquet.write_table(arrow.table(columns), path, row_group_size=250_000, compression="none")
+    limit = 450 * MB
+    command = [sys.executable, "-c", SCRIPT.format(path=str(path), limit=limit)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    limit, before, most, n_rules = map(int, run.stdout.split())
+    most, n_rules = map(int, run.stdout.split())
     assert n_rules > 1
     assert most < limit
-    assert before + n_rows * 6 * 8 > limit  # the table alone would have been too much

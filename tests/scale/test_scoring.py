@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import confusion_matrix
 
-from solah import LinguisticTreeClassifier, scan
+from solah import LinguisticTreeClassifier
 from solah.estimators.out_of_core import score_rows
 from solah.evaluation.scores import score_beliefs
 from solah.exceptions import ColumnError, DataError, ParameterError
@@ -42,12 +42,6 @@ def test_partition_leaves_no_trace(tree, frame):
     whole = score_rows(tree, [frame], "kind")
     parts = score_rows(tree, [frame.iloc[j::13] for j in range(13)], "kind")
     assert (whole.log_loss, whole.brier) == (parts.log_loss, parts.brier)
-
-
-def test_a_checkpoint_of_training_is_not_disturbed(tree, frame, tmp_path):
-    with scan([frame], checkpoint=tmp_path / "run") as rows:
-        assert tree.score(rows, "kind") > 0.7
-    assert not (tmp_path / "run").exists()
 
 
 def test_wrong_columns_and_classes_are_named(tree, frame):

@@ -119,7 +119,7 @@ def fit(
     from solah.model import save_document
 
     _refuse_idle(scale, following, signals, groups)
-    refuse_overwriting([output, *scale.files(), *following.files()], [data])
+    refuse_overwriting([output, *following.files()], [data])
     if following.follow:
         refuse_policy(wanted, "is for rows that are all there, and --follow has none yet")
         follow(data, columns, choice, options, following, reading, screen, output, jobs)
@@ -127,8 +127,8 @@ def fit(
     is_scan = scale.is_for(data) and not signals.are_wanted
     if is_scan:
         refuse_policy(wanted, "is for rows in memory, and these are passed over")
-        with scanned(data, columns, reading, scale, screen, groups) as (rows, passed):
-            learnt = _fit_scan(rows, passed, choice, options, screen, output, jobs)
+        rows, passed = scanned(data, columns, reading, scale, screen, groups)
+        learnt = _fit_scan(rows, passed, choice, options, screen, output, jobs)
     else:
         with screen.working("reading"):
             problem = _posed(data, columns, signals, reading, groups)

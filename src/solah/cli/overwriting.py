@@ -79,7 +79,7 @@ def _files_of(given: str) -> Iterator[Path]:
         yield Path(given)
         return
     from solah.datasets.loading import file_of
-    from solah.scale.listing import find_files
+    from solah.scale.sources import find_files
 
     try:
         yield from (file for file in find_files(given) if file.exists())

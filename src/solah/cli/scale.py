@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from rich.progress import Progress, TaskID
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from solah.data import Column
     from solah.model import Task
     from solah.scale import Scan
-    from solah.scale.engines import ProgressReporter
+    from solah.scale.passes import ProgressReporter
 
 _scale_option = options_in("More rows than memory")
 _PATTERN = "*?["
@@ -39,34 +38,10 @@ class ScaleOptions:
             "as 1GB. A folder or a pattern of files, in quotes, is always passed over.",
         ),
     ] = None
-    checkpoint: Annotated[
-        Path | None,
-        _scale_option(
-            metavar="FOLDER",
-            help="Keep what each pass finds here; a run that was stopped goes on from there.",
-            file_okay=False,
-        ),
-    ] = None
-    dask: Annotated[
-        str | None,
-        _scale_option(
-            metavar="ADDRESS",
-            help="Let a Dask cluster pass over the rows: the address of its scheduler, such as "
-            "tcp://scheduler:8786, or 'local' for one on this machine.",
-        ),
-    ] = None
 
     def given(self) -> list[str]:
         """Return the flags that the user set."""
         return [f"--{name}" for name, value in vars(self).items() if value is not None]
-
-    def files(self) -> list[Path]:
-        """Return the file that a checkpoint begins with, if there is a checkpoint."""
-        if self.checkpoint is None:
-            return []
-        from solah.scale.journal import TASK_FILE
-
-        return [self.checkpoint / TASK_FILE]
 
     def is_for(self, data: str) -> bool:
         """Tell whether rows are passed over: if an option says so, or they are several files."""
@@ -119,7 +94,6 @@ class ScanProblem:
         return f"{self.target} ({self.task.value})"
 
 
-@contextmanager
 def scanned(
     data: str,
     columns: ColumnOptions,
@@ -127,14 +101,14 @@ def scanned(
     scale: ScaleOptions,
     screen: Screen,
     groups: str | None = None,
-) -> Iterator[tuple[Scan, ScanProblem]]:
+) -> tuple[Scan, ScanProblem]:
     """Open rows, and settle what is to be learnt from them."""
     from solah.cli.problems import declared_kinds, refuse_overlap, split_names
     from solah.cli.screen import console
     from solah.exceptions import ColumnError, DataError
     from solah.model import Task
     from solah.scale import scan
-    from solah.scale.engines import NO_PROGRESS
+    from solah.scale.passes import NO_PROGRESS
 
     watcher: ProgressReporter = NO_PROGRESS
     if screen.is_watched:
@@ -143,47 +117,43 @@ def scanned(
         rows = scan(
             data,
             memory=scale.memory,
-            checkpoint=scale.checkpoint,
-            dask=scale.dask,
             options=reading.read_options(),
-            watcher=watcher,
+            progress=watcher,
         )
-    with rows:
-        names = rows.source.names
-        target = columns.target
-        if target is None:
-            shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
-            raise ColumnError(
-                f"which column is to be decided on? Say it with --target; there are: {shown}"
-            )
-        kinds = declared_kinds(columns, names)
-        apart = [target] if groups is None else [target, groups]
-        refuse_overlap(kinds, apart)
-        gone = split_names(columns.gone, names)
-        for name in (*apart, *gone):
-            if name not in names:
-                raise ColumnError.unknown(name, names)
-        left = tuple(name for name in names if name not in gone and name not in apart)
-        if not left:
-            raise DataError(f"no column is left to decide {target!r} with")
-        _refuse_number(_first_of(rows, target), columns.task)
-        problem = ScanProblem(
-            source=rows.source.name,
-            n_rows=rows.source.n_rows,
-            names=left,
-            kinds=kinds,
-            target=target,
-            task=Task.CLASSIFICATION,
-            left_out=tuple(split_names(columns.leave_out, names)),
-            groups=groups,
+    names = rows.source.names
+    target = columns.target
+    if target is None:
+        shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+        raise ColumnError(
+            f"which column is to be decided on? Say it with --target; there are: {shown}"
         )
-        yield replace(rows, columns=(*left, *apart)), problem
+    kinds = declared_kinds(columns, names)
+    apart = [target] if groups is None else [target, groups]
+    refuse_overlap(kinds, apart)
+    gone = split_names(columns.gone, names)
+    for name in (*apart, *gone):
+        if name not in names:
+            raise ColumnError.unknown(name, names)
+    left = tuple(name for name in names if name not in gone and name not in apart)
+    if not left:
+        raise DataError(f"no column is left to decide {target!r} with")
+    _refuse_number(_first_of(rows, target), columns.task)
+    problem = ScanProblem(
+        source=rows.source.name,
+        n_rows=rows.source.n_rows,
+        names=left,
+        kinds=kinds,
+        target=target,
+        task=Task.CLASSIFICATION,
+        left_out=tuple(split_names(columns.leave_out, names)),
+        groups=groups,
+    )
+    return replace(rows, names=(*left, *apart)), problem
 
 
 def _first_of(rows: Scan, target: str) -> Column:
     """Read the target of some rows."""
-    part = rows.source.parts(_FIRST_ROWS)[0]
-    return next(iter(part.tables([target], _FIRST_ROWS))).column(target)
+    return next(iter(rows.source.parts[0].tables([target], _FIRST_ROWS))).column(target)
 
 
 def _refuse_number(target: Column, task_option: str) -> None:

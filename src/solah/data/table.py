@@ -53,7 +53,7 @@ class Column:
     def missing(self) -> NDArray[np.bool_]:
         """Tell which rows have no value."""
         if self.is_text:
-            return np.fromiter((v is None for v in self.values), bool, len(self.values))
+            return np.asarray(np.equal(self.values, None))  # type: ignore[call-overload]
         if self.values.dtype.kind == "f":
             return np.asarray(np.isnan(self.values))
         return np.zeros(len(self.values), dtype=bool)

@@ -3,12 +3,7 @@
 coding.py      values               -> levels and codes, exact or in bins
 sums.py        two coded columns    -> nine sums (C or NumPy, in kernels/)
 statistics.py  nine sums            -> a distance correlation
-tiles.py       a number of columns  -> squares of the matrix of their pairs
-checkpoint.py  finished tiles       -> files, and back
-matrix.py      coded columns        -> the correlations of all pairs, tile by tile
-columns.py     columns              -> correlations, wherever their rows are
-table.py       a table in memory    -> columns, coded at once
-passed.py      rows passed over     -> columns, counted or coded in passes
+table.py       a table in memory    -> the correlations of some pairs, or of all
 measures.py    arrays and columns   -> numbers and matrices for people and hierarchies
 screening.py   dependence on a goal -> the attributes to go on with
 """

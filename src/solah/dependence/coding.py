@@ -6,7 +6,6 @@ correlation notices, so that sums of their products neither cancel nor overflow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from solah.data.spelling import spell
 from solah.exceptions import DataError
 from solah.kernels.choose import kernel
 from solah.kernels.coded import MAX_SMALL, Coded
-from solah.labels.sketches import FineCounts, Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,20 +23,19 @@ if TYPE_CHECKING:
 
     from solah.data import Column, State
     from solah.kernels.arrays import Float, Int64
-    from solah.labels.drawing import Limits
 
 # A table costs time by the square of its bins; these keep the error well below 0.002.
 N_BINS = 160
 
 
 def code_column(
-    column: Column, kind: Kind, weights: Int64 | None, bins: Limits | None = None
+    column: Column, kind: Kind, weights: Int64 | None, *, in_bins: bool = False
 ) -> Coded:
     """Code a settled column: categorical ones as names, others as numbers.
 
     Text that is binary or ordinal counts by the place of its state. Rows of weight zero are taken
-    as missing, so they are as good as absent. With ``bins``, numbers with more than ``MAX_SMALL``
-    distinct values are put into bins, chosen by a sketch within these limits.
+    as missing, so they are as good as absent. With ``in_bins``, numbers with more than
+    ``MAX_SMALL`` distinct values are put into bins.
     """
     if column.is_text:
         return _code_text(column.values, states_of(column, kind), kind)
@@ -48,68 +45,39 @@ def code_column(
     if kind is Kind.CATEGORICAL:
         levels, codes = _distinct(values)
         return Coded(codes, len(levels), None)
-    return code_numbers(values, weights, bins)
+    return code_numbers(values, weights, in_bins=in_bins)
 
 
 def _code_text(values: NDArray[Any], states: Sequence[State], kind: Kind) -> Coded:
     place = {spell(state): code for code, state in enumerate(states)} | {None: len(states)}
     codes = np.fromiter(map(place.__getitem__, values), _code_type(len(states)), len(values))
-    return Coded(codes, len(states), values_of_states(states, kind))
-
-
-def values_of_states(states: Sequence[State], kind: Kind) -> Float | None:
-    """Return the numbers that states count as, text by its place; None for mere names."""
     if kind is Kind.CATEGORICAL:
-        return None
+        return Coded(codes, len(states), None)
     is_text = any(isinstance(state, str) for state in states)
-    return _standard(np.arange(len(states)) if is_text else np.array(states, dtype=np.float64))
+    numbers = np.arange(len(states)) if is_text else np.array(states, dtype=np.float64)
+    return Coded(codes, len(states), _standard(numbers))
 
 
-def code_numbers(values: Float, weights: Int64 | None, bins: Limits | None = None) -> Coded:
+def code_numbers(values: Float, weights: Int64 | None, *, in_bins: bool = False) -> Coded:
     """Code finite numbers; NaN is missing."""
-    if bins is None:
+    if not in_bins:
         levels, codes = _distinct(values)
         return Coded(codes, len(levels), _standard(levels))
-    sketch = Sketch.of(values, bins)
-    return Bins.of(sketch, FineCounts.of(values, weights, sketch)).code(values)
-
-
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """How the numbers of a column are coded where there are many rows.
-
-    They are chosen by a sketch of the numbers and counts of them, which add up over partitions.
-
-    Attributes
-    ----------
-    first : (n_bins,) where each bin begins
-    values : (n_bins,) the number that stands for each, as ``Coded`` has it
-    """
-
-    first: Float
-    values: Float
-
-    @classmethod
-    def of(cls, sketch: Sketch, counts: FineCounts) -> Bins:
-        """Choose bins by the weights of a sketch's fine bins."""
-        edges, centres = sketch.edges, sketch.centres(counts)
-        if not len(edges):
-            return cls(edges, edges)
-        weights = counts.weights.astype(np.float64)
-        if sketch.is_complete and len(edges) <= MAX_SMALL:
-            return cls(edges, _standard(edges))
-        used = np.flatnonzero(weights)
-        edges, centres, weights = edges[used], centres[used], weights[used]
-        first = _first_of_bins(centres, weights)
-        sums = np.add.reduceat(_standard(centres) * weights, first)
-        return cls(edges[first], sums / np.add.reduceat(weights, first))
-
-    def code(self, values: Float) -> Coded:
-        """Find the bin of each number; NaN is one past the last."""
-        bins = np.zeros(len(values), dtype=np.int32)
-        if len(self.first):
-            kernel().find(values, self.first, bins)
-        return Coded(bins.astype(np.uint8), len(self.first), self.values)
+    known = ~np.isnan(values)
+    if weights is None:
+        levels, counts = np.unique(values[known], return_counts=True)
+    else:
+        levels, codes = np.unique(values[known], return_inverse=True)
+        counts = np.bincount(codes, weights[known], len(levels))
+    first, centres = np.arange(len(levels)), _standard(levels)
+    if len(levels) > MAX_SMALL:
+        first = _first_of_bins(levels, counts.astype(np.float64))
+        sums = np.add.reduceat(centres * counts, first)
+        centres = sums / np.add.reduceat(counts, first)
+    bins = np.zeros(len(values), dtype=np.int32)
+    if len(first):
+        kernel().find(values, levels[first], bins)
+    return Coded(bins.astype(np.uint8), len(first), centres)
 
 
 def _finite(column: Column) -> Float:

@@ -13,15 +13,12 @@ from solah.dependence.table import TableColumns, read_column
 from solah.exceptions import DataError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
     from solah.data import Declared
-    from solah.dependence.columns import Columns
-    from solah.dependence.matrix import Progress
-    from solah.dependence.table import Method
+    from solah.dependence.table import Method, Progress
     from solah.kernels.arrays import Float
 
 
@@ -128,7 +125,6 @@ def distance_correlation_matrix(
     method: Method = "auto",
     n_jobs: int | None = None,
     on_progress: Progress | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Float:
     """Compute the distance correlations of all pairs of columns.
 
@@ -146,11 +142,6 @@ def distance_correlation_matrix(
         How many threads compute; None is one, -1 all processors.
     on_progress : callable, default=None
         Called with the number of pairs that are done, and of all pairs.
-    checkpoint : path, default=None
-        A folder in which parts of the matrix are kept as they are done, for wide data that take
-        long: a run that was stopped goes on from there when it is called again with the same data
-        and settings, and ends with the same matrix, bit for bit. The folder is made where there
-        is none, and stays when all is done. ``n_jobs`` may differ from run to run.
 
     Returns
     -------
@@ -161,8 +152,6 @@ def distance_correlation_matrix(
     ------
     DataError
         If the data or the weights cannot be used as they are.
-    ParameterError
-        If ``checkpoint`` is of other data or settings.
 
     Examples
     --------
@@ -180,19 +169,17 @@ def distance_correlation_matrix(
         method,
         n_jobs,
         on_progress=on_progress,
-        checkpoint=checkpoint,
     )
     return columns.correlate_all(bias_corrected=bias_corrected)
 
 
-def dependence_of(columns: Columns, *, bias_corrected: bool = False) -> Dependence:
+def dependence_of(columns: TableColumns, *, bias_corrected: bool = False) -> Dependence:
     """Measure how attributes depend on each other and on a goal, in one go.
 
     Parameters
     ----------
     columns : Columns
-        The attributes, and the goal behind the last: ``TableColumns`` in memory, or
-        ``PassedColumns`` of rows that are passed over.
+        The attributes, and the goal behind the last.
     bias_corrected : bool, default=False
         As in :func:`distance_correlation`.
 
@@ -216,7 +203,7 @@ def dependence_of(columns: Columns, *, bias_corrected: bool = False) -> Dependen
     )
 
 
-def relevance_of(columns: Columns, *, bias_corrected: bool = False) -> Float:
+def relevance_of(columns: TableColumns, *, bias_corrected: bool = False) -> Float:
     """Measure how far attributes depend on a goal, and nothing between themselves.
 
     These are the ``relevance`` of :func:`dependence_of` for the price of one pair an attribute, so

@@ -1,17 +1,17 @@
-"""Columns of a table in memory, coded at once: distinct values, or bins where there are many."""
+"""Columns of a table in memory: coded at once, and measured pair by pair or all together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from solah.data import Kind, as_array, as_column
 from solah.dependence.coding import code_column
-from solah.dependence.columns import Coding, Columns
+from solah.dependence.statistics import correlations
 from solah.dependence.sums import PairSums
-from solah.dependence.threads import map_threads
 from solah.exceptions import DataError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.kernels.coded import N_SUMS
@@ -19,39 +19,52 @@ from solah.labels.drawing import LIMITS
 from solah.labels.goals import integer_weights
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
     from solah.data import Column, Table
-    from solah.dependence.columns import Pair
-    from solah.dependence.matrix import Progress
     from solah.kernels.arrays import Float, Int64
     from solah.kernels.coded import Coded
     from solah.labels.drawing import Limits
 
+_S = TypeVar("_S")
+_T = TypeVar("_T")
+Pair: TypeAlias = tuple[int, int]
 Method: TypeAlias = Literal["auto", "exact", "binned"]
+
+Progress: TypeAlias = "Callable[[int, int], object]"
 
 # The codes of one run of pairs go before those of the next one come.
 _PAIRS_IN_A_RUN = 64
 _PAIRS_AT_ONCE = 16
+# All pairs are measured block by block. This much may be remembered of a block's columns: of a row
+# of a column, its code and its place in the order, and the level's value and sum of distances.
+_BLOCK_BYTES = 2**28
+_BYTES_A_CELL = 4 + 4 + 8 + 8
+_BLOCK_WIDTHS = (16, 128)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TableColumns(Columns):
-    """Columns of a table in memory.
+class TableColumns:
+    """Columns of a table in memory; where there is a goal, it is the last.
 
     Attributes
     ----------
     columns : the columns, and what they are
-    weights : (n_rows,) the rows' weights, integers of size ``unit``; None for ones
-    limits : how bins are chosen
+    method : "exact" or "binned", as the columns are coded
+    weights : (n_rows,) the rows' weights, integers; None for ones
+    unit : what a weight of one stands for, in rows
+    n_threads : how many threads compute
+    on_progress : called with the number of pairs that are done, and of all pairs
     """
 
     columns: Sequence[tuple[Column, Kind]]
+    method: str
     weights: Int64 | None
-    limits: Limits
+    unit: float
+    n_threads: int = 1
+    on_progress: Progress | None = None
 
     @classmethod
     def of(
@@ -65,7 +78,6 @@ class TableColumns(Columns):
         method: Method = "auto",
         n_jobs: int | None = None,
         on_progress: Progress | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
         limits: Limits = LIMITS,
     ) -> TableColumns:
         """Take attributes and a goal.
@@ -80,7 +92,7 @@ class TableColumns(Columns):
             Classes or their codes (``nominal_goal``), or numbers.
         nominal_goal : bool
             Whether the goal's values are names.
-        sample_weight, method, n_jobs, on_progress, checkpoint
+        sample_weight, method, n_jobs, on_progress
             As in :func:`~solah.dependence.measures.distance_correlation_matrix`.
         limits : Limits
             How many rows are measured exactly.
@@ -96,7 +108,6 @@ class TableColumns(Columns):
             method,
             n_jobs,
             on_progress=on_progress,
-            checkpoint=checkpoint,
             limits=limits,
         )
 
@@ -110,7 +121,6 @@ class TableColumns(Columns):
         n_jobs: int | None = None,
         *,
         on_progress: Progress | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
         limits: Limits = LIMITS,
     ) -> TableColumns:
         """Take settled columns; check what was asked for."""
@@ -123,20 +133,53 @@ class TableColumns(Columns):
             raise DataError(f"{n_rows} rows are too many for method='exact'; take 'binned'")
         weights, unit = _read_weights(sample_weight, n_rows)
         return cls(
-            names=tuple(column.name for column, _ in columns),
+            columns=columns,
             method="binned" if binned else "exact",
+            weights=weights,
             unit=unit,
             n_threads=count_threads(n_jobs),
             on_progress=on_progress,
-            checkpoint=checkpoint,
-            columns=columns,
-            weights=weights,
-            limits=limits,
         )
 
-    def code(self) -> Coding:
-        """Code all columns."""
-        return Coding(self._code(range(len(self.columns))), self.weights)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(column.name for column, _ in self.columns)
+
+    def correlate(self, pairs: Sequence[Pair], *, bias_corrected: bool) -> Float:
+        """Compute the distance correlations of some pairs."""
+        return correlations(self.sums(pairs), unit=self.unit, bias_corrected=bias_corrected)
+
+    def correlate_all(self, *, bias_corrected: bool) -> Float:
+        """Compute the matrix of the distance correlations of all pairs.
+
+        Pairs are taken in square blocks, so that what is remembered of columns beside their codes
+        stays small: it goes with the block.
+        """
+        coded = self._code(range(len(self.columns)))
+        n_columns, n_rows = len(coded), len(coded[0].codes) if coded else 0
+        matrix, n_done = np.eye(n_columns), 0
+        width = _block_width(n_rows)
+        starts = range(0, n_columns, width)
+        for top, left in ((top, left) for top in starts for left in starts if left >= top):
+            used = {*range(top, min(top + width, n_columns))}
+            used |= {*range(left, min(left + width, n_columns))}
+            # Copies share the codes; what they remember goes with them.
+            pair_sums = PairSums({at: replace(coded[at]) for at in used}, self.weights)
+
+            def measured(first: int, left: int = left, sums: PairSums = pair_sums) -> Float:
+                others = np.arange(max(first + 1, left), min(left + width, n_columns))
+                found = sums.of(np.full(len(others), first), others)
+                return correlations(found, unit=self.unit, bias_corrected=bias_corrected)
+
+            firsts = range(top, min(top + width, min(left + width, n_columns) - 1))
+            for first, found in zip(firsts, self._mapped(measured, firsts), strict=True):
+                others = slice(max(first + 1, left), max(first + 1, left) + len(found))
+                matrix[first, others] = matrix[others, first] = found
+                n_done += len(found)
+                if self.on_progress is not None:
+                    self.on_progress(n_done, n_columns * (n_columns - 1) // 2)
+        return matrix
 
     def sums(self, pairs: Sequence[Pair]) -> Float:
         """Sum up pairs of columns, a run of them at a time."""
@@ -162,15 +205,28 @@ class TableColumns(Columns):
             return pair_sums.of(first[few], second[few])
 
         starts = range(0, len(pairs), _PAIRS_AT_ONCE)
-        return np.concatenate(list(map_threads(work, starts, self.n_threads)))
+        return np.concatenate(list(self._mapped(work, starts)))
 
-    def _code(self, places: Sequence[int]) -> list[Coded]:
-        bins = self.limits if self.method == "binned" else None
-
+    def _code(self, places: Iterable[int]) -> list[Coded]:
         def work(place: int) -> Coded:
-            return code_column(*self.columns[place], self.weights, bins)
+            column, kind = self.columns[place]
+            return code_column(column, kind, self.weights, in_bins=self.method == "binned")
 
-        return list(map_threads(work, places, self.n_threads))
+        return list(self._mapped(work, places))
+
+    def _mapped(self, work: Callable[[_S], _T], items: Iterable[_S]) -> Iterator[_T]:
+        """Map over items on threads; results keep their order."""
+        if self.n_threads == 1:
+            yield from map(work, items)
+            return
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            yield from pool.map(work, items)
+
+
+def _block_width(n_rows: int) -> int:
+    """Return how many columns a block is wide."""
+    fitting = _BLOCK_BYTES // (2 * _BYTES_A_CELL * max(n_rows, 1))
+    return min(max(fitting, _BLOCK_WIDTHS[0]), _BLOCK_WIDTHS[1])
 
 
 def read_column(name: str, values: ArrayLike, nominal: bool) -> tuple[Column, Kind]:

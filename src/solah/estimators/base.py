@@ -27,7 +27,6 @@ from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.drawing import LIMITS, Limits
 from solah.learn.memory import MemoryRows, is_large
-from solah.learn.passed import PassedRows
 from solah.model import save_document
 from solah.model.encode import encode, is_path, warn_of_unseen
 from solah.model.evaluate import predict as run_model
@@ -50,9 +49,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
     from solah.labels.goals import ClassGoal
-    from solah.learn.rows import Rows
     from solah.model import Goal, Model
-    from solah.scale.profile import Profile
 
 
 class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
@@ -301,7 +298,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
     """Base of the classifiers; not for use by itself."""
 
-    _learn: Callable[[Rows], None]  # a method: learn from rows, wherever they are
+    _learn: Callable[[Any], None]  # a method: learn from described rows
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> None:
@@ -311,11 +308,6 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
         self._learn(self._rows(table, goal, read_groups(groups, table.n_rows)))
-
-    def _fit_profile(self, profile: Profile) -> None:
-        """Learn from rows that are passed over."""
-        n_threads = count_threads(self.n_jobs)
-        self._learn(PassedRows.describe(profile, self._word_settings(), n_threads))
 
     def partial_fit(
         self,

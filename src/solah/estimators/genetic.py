@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from solah.estimators.hierarchy import Scoring
     from solah.learn.evolution import Scores
     from solah.learn.fitness import Fitness
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
 
 
 class GeneticSearch(BaseEstimator):  # type: ignore[misc]
@@ -225,7 +225,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         self.search_ = GeneticSearch() if self.search is None else clone(self.search)
         settings = self.search_
         names, goal = rows.names, rows.facts.goal.name
@@ -264,7 +264,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         }
         self._train(best, rows)
 
-    def _start(self, rows: Rows) -> list[Hierarchy]:
+    def _start(self, rows: MemoryRows) -> list[Hierarchy]:
         """Return the hierarchies that the search starts from."""
         initial = self.search_.initial
         if initial == "organised":

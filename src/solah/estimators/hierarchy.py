@@ -19,7 +19,6 @@ from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.fitness import Fitness
 from solah.learn.levels import NODE_KINDS, hierarchy_model, train_nodes
-from solah.learn.memory import MemoryRows
 from solah.model.attributes import BELIEF_WORDS
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
 from solah.sklearn_private import Interval, StrOptions
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from solah.labels.describe import Description, LabelSettings
     from solah.learn.growth import TreeSettings
     from solah.learn.levels import NodeModel
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
 
 Scoring = Literal["auc", "accuracy", "log_loss"]
 SCORINGS: tuple[Scoring, ...] = get_args(Scoring)
@@ -99,7 +98,7 @@ class HierarchyEstimator(BranchMixin):
         settings = self._grown._tree_settings(weights, weight_unit)
         return replace(settings, n_belief_words=self.belief_words)
 
-    def _train(self, hierarchy: Hierarchy, rows: Rows) -> None:
+    def _train(self, hierarchy: Hierarchy, rows: MemoryRows) -> None:
         """Train a hierarchy whose trees take the beliefs of others as inputs."""
         facts, attributes = rows.facts, rows.attributes
         growth = self._tree_settings(facts.sums, facts.weight_unit)
@@ -116,14 +115,13 @@ class HierarchyEstimator(BranchMixin):
         self.nodes_, self.model_ = nodes, hierarchy_model(facts, attributes, nodes)
         self.hierarchy_, self.classes_ = hierarchy, facts.classes
 
-    def _fitness(self, data: Rows, scoring: Scoring, n_folds: int) -> Fitness | None:
+    def _fitness(self, data: MemoryRows, scoring: Scoring, n_folds: int) -> Fitness | None:
         """Prepare to compare hierarchies on held-out rows; None if there are too few rows.
 
         Of very many rows, a sample is compared on.
         """
         if data.is_many:
             data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.goal.size))
-        assert isinstance(data, MemoryRows)
 
         def describe(table: Table, weights: Int64) -> Description:  # each fold has its own words
             return describe_table(table, self._word_settings(), weights, count_threads(self.n_jobs))
@@ -225,7 +223,7 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         self.thresholds = thresholds
         self.n_jobs = n_jobs
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         self._train(read_hierarchy(self.hierarchy, rows.names, rows.facts.goal.name), rows)
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from solah.dependence import Screening
     from solah.estimators.hierarchy import Scoring
     from solah.estimators.trees import LinguisticTreeClassifier
+    from solah.learn.memory import MemoryRows
     from solah.learn.organisation import Candidate
-    from solah.learn.rows import Rows
 
 _SEVERAL = (list, tuple, range)
 
@@ -161,7 +161,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         self.thresholds = thresholds
         self.n_jobs = n_jobs
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         names = known_names(self)
         relevance: list[float] | None = None
         self.screening_: Screening | None = None
@@ -191,7 +191,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
             used.update(inputs)
         self.dropped_features_ = {name: relevance_of[name] for name in names if name not in used}
 
-    def _best(self, organiser: Organiser, rows: Rows) -> Candidate:
+    def _best(self, organiser: Organiser, rows: MemoryRows) -> Candidate:
         """Choose one of several hierarchies on held-out rows."""
         several: dict[str, list[Any]] = {}
         for name in ("n_clusters", "level_gap"):

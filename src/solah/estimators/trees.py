@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.words import Placement, WordsByHand
     from solah.learn.growth import Criterion, Leaves, NullBranch
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
     from solah.model.predictor import Predictor
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -116,7 +116,7 @@ class TreeMixin(BranchMixin):
             rule_cost=self.rule_cost,
         )
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: MemoryRows) -> None:
         """Grow a tree, and keep it as a model document."""
         facts = rows.facts
         settings = self._tree_settings(facts.sums, facts.weight_unit)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.data.digests import LARGEST, chain, digest_column, mix
+from solah.data.digests import chain, digest_column, mix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,27 +31,17 @@ class Limits:
     Attributes
     ----------
     many_rows : with more rows, a sample stands in where all would be walked through many times
-    sample_rows : about how many different rows the sample has
-    gauge_rows : the digests of so many rows tell how many rows there are
-    sketch_values : so many distinct values are kept of a column
-    sketch_grid : so many even distances part the range of a column, between the kept values
     exact_rows : with more rows, dependence is measured in bins
     selection_rows : so many rows are enough to compare settings by
     selection_values : so many values in them, times classes, are enough
     selection_least : fewer rows are never taken, however many values they have
-    bold_rows : from so many rows on, more words and smaller penalties are compared
     """
 
     many_rows: int = 20_000
-    sample_rows: int = 65_536
-    gauge_rows: int = 4_096
-    sketch_values: int = 1_024
-    sketch_grid: int = 256
     exact_rows: int = 20_000
     selection_rows: int = 5_000
     selection_values: int = 2_000_000
     selection_least: int = 500
-    bold_rows: int = 2_000
 
     def rows_to_select_by(self, n_attributes: int, n_classes: int) -> int:
         """Return how many different rows are enough to compare settings by."""
@@ -93,29 +83,6 @@ def digest_values(of_columns: Iterable[UInt64], of_goal: UInt64) -> UInt64:
 def digest_within(digests: UInt64, groups: UInt64 | None) -> UInt64:
     """Tell equal rows apart where they belong to different groups, if there are any."""
     return digests if groups is None else mix(digests ^ groups)
-
-
-def sample_bound(digests: UInt64, limits: Limits = LIMITS) -> int:
-    """Return the digest up to which rows are taken into a sample of the wanted size.
-
-    Parameters
-    ----------
-    digests : the smallest of different rows' digests, increasing, as ``keep_smallest`` has them
-    limits : Limits
-    """
-    if len(digests) < limits.gauge_rows:
-        return int(LARGEST)
-    return min(int(digests[-1]) * (limits.sample_rows // limits.gauge_rows), int(LARGEST))
-
-
-def keep_smallest(digests: UInt64, limits: Limits = LIMITS) -> UInt64:
-    """Keep as many of the smallest digests, each once, as ``sample_bound`` needs."""
-    enough = limits.gauge_rows
-    if len(digests) > 8 * enough:
-        kept = np.unique(np.partition(digests, 4 * enough)[: 4 * enough])[:enough]
-        if len(kept) == enough:
-            return kept
-    return np.unique(digests)[:enough]
 
 
 def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None = None) -> Drawn:

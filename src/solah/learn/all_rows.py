@@ -19,6 +19,7 @@ import numpy as np
 
 from solah.kernels.arrays import MASS_BITS, SLOPE_SCALE, WEIGHT_ONE, Described, Forest, TreeShape
 from solah.kernels.choose import kernel
+from solah.labels.describe import with_mean_masses
 from solah.learn.assembly import (
     Draft,
     PairRules,
@@ -29,7 +30,7 @@ from solah.learn.assembly import (
     with_weight,
 )
 from solah.learn.objective import Pins, Problem
-from solah.learn.passes import BlockPass
+from solah.learn.rows import BlockPass
 from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
@@ -41,9 +42,8 @@ if TYPE_CHECKING:
     from solah.learn.blocks import RowBlock
     from solah.learn.learning import Structure
     from solah.learn.objective import Scores
-    from solah.learn.rows import Rows
+    from solah.learn.rows import Rows, Statistics
     from solah.model import Attribute, Model
-    from solah.scale.passes import Statistics
 
 MAX_ROUNDS = 5
 NEAR_ENOUGH = 1e-3
@@ -51,7 +51,7 @@ _LIMB = 32
 
 
 def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str]]) -> Model:
-    """Make a model of classes of what was settled on a sample of rows.
+    """Make a model of classes of the terms that a sample of rows has chosen.
 
     Parameters
     ----------
@@ -66,13 +66,22 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
     if not structure.live_singles:
         return constant_model(goal, rows.attributes[0], goal.log_prior)
     described = rows.described_by([describe(term) for term in structure.live_singles])
-    draft = Draft(structure, {one.name: one for one in described.attributes})
+    # Counted before the mean memberships are known: the same pass tells these.
+    counter = _CountRules(
+        Draft(structure, {one.name: one for one in described.attributes}), facts.goal.size
+    )
+    found = described.run(counter)
+    known = np.concatenate(
+        [found[f"single {j}"].sum(axis=1) for j in range(len(described.attributes))]
+    )
+    attributes = with_mean_masses(described.attributes, known)
+    draft = Draft(structure, {one.name: one for one in attributes})
     scores = structure.reduced
     if rows.is_many or structure.design.sample.is_part:
         scores = _fit_all(draft, scores, described)
     draft.take(scores.weights, scores.bias)
     draft.centre()
-    model = draft.model(goal, prior, _tally(draft, described), groups)
+    model = draft.model(goal, prior, counter.tallies(found), groups)
     return with_weight(model, facts.weight_unit * WEIGHT_ONE)
 
 
@@ -272,21 +281,6 @@ def _relabelled(
 # --- counting ------------------------------------------------------------------------------------
 
 
-def _tally(draft: Draft, rows: Rows) -> list[Tally]:
-    """Count the rows of each rule by class, in one pass; the heaviest weight about 1."""
-    found = rows.run(_CountRules(draft, rows.facts.goal.size))
-    tallies = []
-    for number in range(len(draft.singles)):
-        told = found[f"single {number}"] / WEIGHT_ONE
-        weights = told.sum(axis=1)
-        tallies.append(Tally(weights[:-1], told[:-1], float(weights[-1]), told[-1]))
-    for number in range(len(draft.pairs)):
-        high, low = found[f"pair {number}"].astype(np.float64)
-        told = (high * 2.0**_LIMB + low) / WEIGHT_ONE / WEIGHT_ONE
-        tallies.append(Tally(told.sum(axis=2), told))
-    return tallies
-
-
 class _CountRules(BlockPass):
     """Counts rows by focal sets and classes; those with unknown readings apart, or not at all."""
 
@@ -334,6 +328,19 @@ class _CountRules(BlockPass):
             sums[f"single {j}"] += counts[0, sets.bins[j] : sets.bins[j + 1]]
         for j, (a, b) in enumerate(self.pairs):
             self._add_pair(sums[f"pair {j}"], labels[:, [a, b]], codes, weights, (a, b))
+
+    def tallies(self, sums: Statistics) -> list[Tally]:
+        """Return the rows of each rule by class; the heaviest row weighs about 1."""
+        tallies = []
+        for j in range(len(self.attributes)):
+            told = sums[f"single {j}"] / WEIGHT_ONE
+            weights = told.sum(axis=1)
+            tallies.append(Tally(weights[:-1], told[:-1], float(weights[-1]), told[-1]))
+        for j in range(len(self.pairs)):
+            high, low = sums[f"pair {j}"].astype(np.float64)
+            told = (high * 2.0**_LIMB + low) / WEIGHT_ONE / WEIGHT_ONE
+            tallies.append(Tally(told.sum(axis=2), told))
+        return tallies
 
     def _add_pair(
         self,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, FocalSets, Int32, Int64
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
     from solah.model import Attribute
 
 Criterion = Literal["information_gain", "gain_ratio", "in_order"]
@@ -104,7 +104,7 @@ ROOT = Question(TreeShape.stump(), np.zeros(1, dtype=np.int32))
 
 
 def learn_tree(
-    name: str, inputs: tuple[Attribute, ...], settings: TreeSettings, rows: Rows
+    name: str, inputs: tuple[Attribute, ...], settings: TreeSettings, rows: MemoryRows
 ) -> Tree:
     """Grow a tree, join its branches, and improve its leaves."""
     unit, leaves = rows.facts.weight_unit, settings.leaves
@@ -145,7 +145,7 @@ def _shrunk(tree: Tree, n_rows: float, heads: NDArray[np.intp]) -> Float:
     return beliefs
 
 
-def _grow(inputs: tuple[Attribute, ...], settings: TreeSettings, rows: Rows) -> _Draft:
+def _grow(inputs: tuple[Attribute, ...], settings: TreeSettings, rows: MemoryRows) -> _Draft:
     """Grow a tree level by level, from counts of the rows at the leaves of each level."""
     goal_weights = rows.facts.sums.astype(np.float64)
     draft = _Draft(flatten(inputs), goal_weights, settings)

@@ -79,7 +79,8 @@ def learn(
     choice : Choice, default=None
         What was settled before, to be taken as it is; None compares out of fold.
     """
-    sample = Sample.draw(rows, recipe.most_rows(len(rows.names)))
+    most_rows = min(recipe.most_rows(len(rows.names)), rows.limits.many_rows)
+    sample = Sample.draw(rows, most_rows)
     structure = settle(sample, recipe, tell, choice)
     drawn = rows.draw(recipe.groups.max_rows)
     asked = drawn

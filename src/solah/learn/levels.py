@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from solah.data import Column, Table
-from solah.exceptions import ParameterError, TooManyCombinationsError
+from solah.exceptions import TooManyCombinationsError
 from solah.kernels.reference import masses
 from solah.labels.describe import describe_by, with_mean_masses
 from solah.learn.growth import ROOT, LeafSettings, TreeSettings, learn_tree
 from solah.learn.learning import learn
-from solah.learn.memory import MemoryRows
 from solah.learn.recipe import AdditiveRecipe, GroupSettings
 from solah.model import AdditiveNode, Model
 from solah.model.attributes import (
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.labels.goals import GoalFacts
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
     from solah.learn.selection import Choice
     from solah.model import Attribute, Node, TermInput
     from solah.model.structure import Hierarchy, HierarchyNode
@@ -216,14 +215,14 @@ class RuleNode:
 
 
 def train_nodes(
-    hierarchy: Hierarchy, rows: Rows, kinds: Mapping[str, Any], growth: TreeSettings
+    hierarchy: Hierarchy, rows: MemoryRows, kinds: Mapping[str, Any], growth: TreeSettings
 ) -> tuple[NodeModel, ...]:
     """Train the nodes of a hierarchy, level by level.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-    rows : Rows
+    rows : MemoryRows
     kinds : mapping of node name to its kind
         ``"tree"``, ``"cmac"``, ``"rules"``, or what fits a classifier to numbers.
     growth : TreeSettings
@@ -271,7 +270,7 @@ def hierarchy_model(
 
 def train_level(
     nodes: Sequence[HierarchyNode],
-    rows: Rows,
+    rows: MemoryRows,
     *,
     kinds: Mapping[str, Any],
     growth: TreeSettings,
@@ -305,7 +304,7 @@ def is_linguistic(kind: Any) -> bool:
 def node_inputs(
     node: HierarchyNode,
     described: Mapping[str, Attribute],
-    rows: Rows,
+    rows: MemoryRows,
     n_belief_words: int | None,
 ) -> tuple[Attribute, ...]:
     """Describe what feeds a node: attributes, and the beliefs of nodes below.
@@ -314,7 +313,7 @@ def node_inputs(
     ----------
     node : HierarchyNode
     described : the columns, described, by name
-    rows : Rows
+    rows : MemoryRows
     n_belief_words : how many words describe a belief; None takes it as masses
     """
     goal, prior = rows.facts.goal, rows.facts.prior
@@ -331,7 +330,7 @@ def node_inputs(
 
 
 def _with_mean_beliefs(
-    inputs: Sequence[tuple[Attribute, ...]], rows: Rows
+    inputs: Sequence[tuple[Attribute, ...]], rows: MemoryRows
 ) -> list[tuple[Attribute, ...]]:
     """Let an unknown belief be what the training rows believe on average, in one pass."""
     if not any(one.tree is not None for of_node in inputs for one in of_node):
@@ -370,18 +369,13 @@ def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
 
 def _train_others(
     nodes: Sequence[HierarchyNode],
-    rows: Rows,
+    rows: MemoryRows,
     kinds: Mapping[str, Any],
     choices: Mapping[str, Choice],
 ) -> list[NodeModel]:
     """Train the nodes that are rule models or other classifiers."""
     if not nodes:
         return []
-    if not isinstance(rows, MemoryRows):
-        raise ParameterError(
-            f"node {nodes[0].name!r} has the model {kinds[nodes[0].name]}, which learns "
-            "from rows in memory only; use node='tree', or read the rows into memory"
-        )
 
     def train(node: HierarchyNode) -> NodeModel:
         if kinds[node.name] == "rules":

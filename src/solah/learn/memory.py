@@ -1,4 +1,4 @@
-"""Rows in memory: one part, described once."""
+"""Rows in memory, described once, and the sums that trees ask of them."""
 
 from __future__ import annotations
 
@@ -10,41 +10,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.dependence import TableColumns, dependence_of, relevance_of
-from solah.kernels.choose import map_slices
-from solah.labels.describe import describe_by
-from solah.labels.drawing import (
-    LIMITS,
-    digest_rows,
-    digest_within,
-    draw_rows,
-    keep_smallest,
-    sample_bound,
-)
-from solah.learn.blocks import RowBlock
-from solah.learn.rows import Rows
+from solah.kernels.choose import kernel, map_slices
+from solah.labels.describe import Description, label_table
+from solah.labels.drawing import LIMITS, digest_rows, digest_within, draw_rows
+from solah.learn.blocks import RowBlock, joined_routes
+from solah.learn.rows import BlockPass, add_up
 from solah.learn.sample import content_folds, group_folds
-from solah.scale.passes import add_up
+from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from solah.data import Table
     from solah.data.digests import UInt64
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.labels.describe import Description
     from solah.labels.drawing import Limits
     from solah.labels.goals import ClassGoal, GoalFacts
+    from solah.learn.growth import Question
     from solah.learn.levels import NodeModel
-    from solah.learn.passes import BlockPass
+    from solah.learn.rows import Statistics
+    from solah.learn.tree import Tree
     from solah.model import Attribute
-    from solah.scale.passes import Statistics
 
 _LARGE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryRows(Rows):
+class MemoryRows:
     """Rows in memory.
 
     Attributes
@@ -93,6 +88,11 @@ class MemoryRows(Rows):
         return self.goal.facts
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
     def is_many(self) -> bool:
         """Whether a sample stands in for the rows where they would be walked through often."""
         return self.table.n_rows > self.limits.many_rows
@@ -127,18 +127,23 @@ class MemoryRows(Rows):
         with ThreadPoolExecutor(len(self.blocks)) as pool:
             return reduce(add_up, pool.map(summed, self.blocks))
 
-    def draw(self, n_rows: int | None = None) -> MemoryRows:
-        """Draw different rows by their content; each has the weight of all that are equal to it.
+    def count(
+        self, inputs: Sequence[tuple[Attribute, ...]], questions: Sequence[Question]
+    ) -> list[Int64]:
+        """Count rows at the leaves of growing trees: ``(slot, input's bin, goal)`` for each."""
+        found = self.run(CountLeaves(inputs, questions, self.facts.goal.size))
+        return [found[str(number)] for number in range(len(questions))]
 
-        Without a number, about ``limits.sample_rows`` are drawn.
-        """
-        digests = self._digests()
-        weights = self.goal.weights
-        if n_rows is None:
-            smallest = keep_smallest(digests[weights > 0], self.limits)
-            bound = sample_bound(smallest, self.limits)
-            weights = np.where(digests <= np.uint64(bound), weights, 0)
-            n_rows = len(weights)
+    def share_weights(
+        self, trees: Sequence[Tree], heads: Sequence[NDArray[np.intp]]
+    ) -> list[Int64]:
+        """Share rows' weights among the leaves of trees: ``(node, class)`` for each."""
+        found = self.run(ShareWeights(trees, heads))
+        return [found[str(number)] for number in range(len(trees))]
+
+    def draw(self, n_rows: int) -> MemoryRows:
+        """Draw different rows by their content; each has the weight of all that are equal to it."""
+        digests, weights = self._digests(), self.goal.weights
         drawn = draw_rows(digests, weights, n_rows, self.counts)
         return replace(
             self,
@@ -151,23 +156,6 @@ class MemoryRows(Rows):
             outputs={},
         )
 
-    def used(self) -> MemoryRows:
-        """Return the rows that have weight."""
-        used = np.flatnonzero(self.goal.weights)
-        if len(used) == len(self.goal.weights):
-            return self
-        goal = replace(self.goal, codes=self.goal.codes[used], weights=self.goal.weights[used])
-        return replace(
-            self,
-            described=self.described.take(used),
-            goal=goal,
-            digests=None,
-            counts=None if self.counts is None else self.counts[used],
-            folds=None,
-            groups=None if self.groups is None else self.groups[used],
-            outputs={},
-        )
-
     def only(self, names: Sequence[str]) -> MemoryRows:
         """Return the same rows with some of their columns."""
         described = self.described.only(names)
@@ -176,8 +164,8 @@ class MemoryRows(Rows):
     def described_by(self, attributes: Sequence[Attribute]) -> MemoryRows:
         """Return the same rows with these columns only, described as these attributes are."""
         table = self.table.select([attribute.name for attribute in attributes])
-        described = describe_by(table, tuple(attributes), self.goal.weights, self.n_threads)
-        return replace(self, described=described, digests=None)
+        labels = label_table(table, attributes, self.n_threads)
+        return replace(self, described=Description(table, tuple(attributes), labels), digests=None)
 
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
         """Measure how far attributes depend on each other and on the goal."""
@@ -245,3 +233,65 @@ class MemoryRows(Rows):
 def is_large(n_rows: int, n_attributes: int) -> bool:
     """Whether there is enough to do for threads to pay."""
     return n_rows * n_attributes >= _LARGE
+
+
+class CountLeaves(BlockPass):
+    """Counts rows at the leaves of growing trees, by the words of each input and by goal."""
+
+    name = "growing trees"
+
+    def __init__(
+        self, inputs: Sequence[tuple[Attribute, ...]], questions: Sequence[Question], n_goals: int
+    ) -> None:
+        self.inputs, self.questions, self.n_goals = inputs, questions, n_goals
+        self.sets = [flatten(of_tree) for of_tree in inputs]
+
+    def begin(self) -> Statistics:
+        """Return the counts of no rows: ``(slot, input's bin, goal)`` for each tree."""
+        return {
+            str(number): np.zeros((question.n_slots, int(sets.bins[-1]), self.n_goals), np.int64)
+            for number, (question, sets) in enumerate(zip(self.questions, self.sets, strict=True))
+        }
+
+    def add(self, sums: Statistics, block: RowBlock) -> None:
+        """Count a block of rows."""
+        trees = zip(self.inputs, self.questions, self.sets, strict=True)
+        for number, (inputs, question, sets) in enumerate(trees):
+            kernel().accumulate(
+                block.inputs(inputs),
+                block.goals,
+                block.weights,
+                sets,
+                question.tree,
+                question.slots,
+                sums[str(number)],
+            )
+
+
+class ShareWeights(BlockPass):
+    """Shares rows' weights among the leaves of trees by their responsibilities.
+
+    The responsibility of a leaf for a row is the part of the belief in the row's class that comes
+    from the leaf. Leaves with one head are one branch.
+    """
+
+    name = "refitting leaves"
+
+    def __init__(self, trees: Sequence[Tree], heads: Sequence[NDArray[np.intp]]) -> None:
+        self.trees, self.heads = trees, heads
+        self.inputs = [tree.inputs for tree in trees]
+
+    def begin(self) -> Statistics:
+        """Return the shares of no rows: ``(node, class)`` for each tree."""
+        return {
+            str(number): np.zeros(tree.belief.shape, dtype=np.int64)
+            for number, tree in enumerate(self.trees)
+        }
+
+    def add(self, sums: Statistics, block: RowBlock) -> None:
+        """Share the weights of a block of rows."""
+        for number, (tree, heads) in enumerate(zip(self.trees, self.heads, strict=True)):
+            routes = joined_routes(block.routes(tree), heads)
+            kernel().share_weights(
+                routes, block.codes, block.weights, tree.belief, sums[str(number)]
+            )

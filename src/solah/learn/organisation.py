@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from solah.dependence import Dependence
-    from solah.learn.rows import Rows
+    from solah.learn.memory import MemoryRows
 
     Cluster = Sequence[int]
     Level = list[Cluster]
@@ -107,7 +107,7 @@ class Organiser:
         return tuple(narrow or found.values())
 
 
-def organise(data: Rows) -> Hierarchy:
+def organise(data: MemoryRows) -> Hierarchy:
     """Wire a hierarchy from the data, with k and theta chosen by their rules of thumb."""
     dependence = data.dependence()
     return wire_hierarchy(

@@ -1,120 +1,85 @@
-"""Rows to learn from, wherever they are: what learning may ask of them."""
+"""Rows to learn from: what the additive learner asks of them, in memory or read in passes.
+
+The learner never walks through all rows itself. It draws a sample, and asks for sums of integers,
+which depend neither on the order of the rows, nor on their partition, nor on the threads.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
-from solah.learn.passes import CountLeaves, ShareWeights
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from solah.dependence import Dependence
-    from solah.kernels.arrays import Float, Int64
     from solah.labels.drawing import Limits
     from solah.labels.goals import GoalFacts
-    from solah.learn.growth import Question
-    from solah.learn.levels import NodeModel
+    from solah.learn.blocks import RowBlock
     from solah.learn.memory import MemoryRows
-    from solah.learn.passes import BlockPass
-    from solah.learn.tree import Tree
     from solah.model import Attribute
-    from solah.scale.passes import Statistics
+
+Statistics: TypeAlias = dict[str, NDArray[Any]]
+"""Sums of integers, by name."""
 
 
-class Rows(ABC):
-    """Rows described with words, with a goal and weights.
+class BlockPass(ABC):
+    """Sums over all rows; it can be pickled."""
 
-    ``MemoryRows`` are one part whose labels are kept; ``PassedRows`` are read for each pass from
-    files, frames or a cluster. The same model comes out of both, bit for bit.
+    name: str
+    """The work, for people who wait for it."""
+    inputs: Sequence[Sequence[Attribute]]
+    """The features that blocks of rows must have, described."""
+
+    @abstractmethod
+    def begin(self) -> Statistics:
+        """Return the sums of no rows."""
+
+    @abstractmethod
+    def add(self, sums: Statistics, block: RowBlock) -> None:
+        """Add a block of rows."""
+
+
+def add_up(one: Statistics, other: Statistics) -> Statistics:
+    """Add sums to others."""
+    for name, numbers in other.items():
+        one[name] += numbers
+    return one
+
+
+class Rows(Protocol):
+    """Rows that an additive model is learned from.
+
+    ``MemoryRows`` are in memory; ``ScannedRows`` (solah.scale) are read from files, frames or a
+    Dask collection for each pass. Both give the same model, bit for bit.
     """
 
-    limits: Limits
+    @property
+    def limits(self) -> Limits:
+        """How many rows are many."""
 
     @property
-    @abstractmethod
     def attributes(self) -> tuple[Attribute, ...]:
         """The columns, described."""
 
     @property
-    @abstractmethod
-    def facts(self) -> GoalFacts:
-        """The goal, and what all rows weigh together."""
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
 
     @property
-    @abstractmethod
+    def facts(self) -> GoalFacts:
+        """The target, and the weight of all rows."""
+
+    @property
     def is_many(self) -> bool:
         """Whether a sample stands in for the rows where they would be walked through often."""
 
-    @property
-    @abstractmethod
-    def below(self) -> frozenset[str]:
-        """The names of the nodes below, whose beliefs are known."""
-
-    @abstractmethod
     def run(self, one: BlockPass) -> Statistics:
         """Sum up all rows."""
 
-    @abstractmethod
-    def draw(self, n_rows: int | None = None) -> MemoryRows:
-        """Draw a sample of different rows, each with the weight of all that are equal to it."""
+    def draw(self, n_rows: int) -> MemoryRows:
+        """Draw different rows by their content, each with the weight of all that equal it."""
 
-    @abstractmethod
-    def only(self, names: Sequence[str]) -> Self:
-        """Return the same rows with some of their columns."""
-
-    @abstractmethod
     def described_by(self, attributes: Sequence[Attribute]) -> Self:
-        """Return the same rows with these columns only, described as these attributes are.
-
-        Unknown readings are as the known ones are on average.
-        """
-
-    @abstractmethod
-    def dependence(self, *, bias_corrected: bool = False) -> Dependence:
-        """Measure how far attributes depend on each other and on the goal."""
-
-    @abstractmethod
-    def relevance(self, *, bias_corrected: bool = False) -> Float:
-        """Measure how far attributes depend on the goal."""
-
-    @abstractmethod
-    def with_folds(self, n_folds: int) -> Self:
-        """Let the nodes above learn from beliefs about rows that were not learnt from."""
-
-    @abstractmethod
-    def above(
-        self, models: Sequence[NodeModel], train: Callable[[Self], Sequence[NodeModel]]
-    ) -> Self:
-        """Return the same rows as the nodes above see them.
-
-        Parameters
-        ----------
-        models : sequence of NodeModel
-            What was learnt from these rows.
-        train : callable
-            Learns the same from other rows, where there are folds.
-        """
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return tuple(attribute.name for attribute in self.attributes)
-
-    def count(
-        self, inputs: Sequence[tuple[Attribute, ...]], questions: Sequence[Question]
-    ) -> list[Int64]:
-        """Count rows at the leaves of growing trees: ``(slot, input's bin, goal)`` for each."""
-        found = self.run(CountLeaves(inputs, questions, self.facts.goal.size))
-        return [found[str(number)] for number in range(len(questions))]
-
-    def share_weights(
-        self, trees: Sequence[Tree], heads: Sequence[NDArray[np.intp]]
-    ) -> list[Int64]:
-        """Share rows' weights among the leaves of trees: ``(node, class)`` for each."""
-        found = self.run(ShareWeights(trees, heads))
-        return [found[str(number)] for number in range(len(trees))]
+        """Return the same rows with these columns only, described as these attributes are."""

@@ -1,70 +1,64 @@
-"""A pass: statistics of all rows that can be merged in any order.
+"""Passes: sums over all rows that can be merged in any order.
 
-Training is a series of passes. A pass knows all that it needs (words, the tree so far, weights),
-looks at every row once and keeps nothing of it but sums; what comes next is decided from the sums
-alone. So the rows may be in memory, in files or on a cluster, in any number of parts: the sums are
-the same, and so is the model. A part that was lost is just read again.
+Training is a series of passes. A pass has all that it needs (words, weights), looks at every row
+once and keeps sums only. The next step is decided from the sums. So the rows may be in files,
+frames or on a cluster, in any number of parts: the sums are the same, and so is the model.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from solah.data import Table
 
-Statistics: TypeAlias = dict[str, NDArray[Any]]
-"""What a pass finds: arrays by name, which can be sent, kept in a file and merged."""
-
-Gathered = TypeVar("Gathered")
+G = TypeVar("G")
 
 
-class Pass(ABC, Generic[Gathered]):
-    """What is asked of all rows at once; it can be pickled."""
+class Pass(Protocol[G]):
+    """Sums over all rows; it can be pickled, and so can what it gathers."""
 
     name: str
-    """What is done, for people who wait for it."""
+    """The work, for people who wait for it."""
 
     @property
-    def key(self) -> str:
-        """What tells the pass from others of its name that could stand at the same place."""
-        return self.name
-
-    @property
-    @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The columns that must be read."""
 
-    @abstractmethod
-    def begin(self) -> Gathered:
+    def begin(self) -> G:
         """Return what is gathered of no rows."""
 
-    @abstractmethod
-    def add(self, gathered: Gathered, table: Table) -> None:
-        """Take the next rows of a part in."""
+    def add(self, gathered: G, table: Table) -> None:
+        """Add the rows of a table."""
 
-    @abstractmethod
-    def finish(self, gathered: Gathered) -> Statistics:
-        """Turn what was gathered into statistics."""
-
-    def merge(self, one: Statistics, other: Statistics) -> Statistics:
-        """Merge the statistics of different rows; the first may be changed."""
-        return add_up(one, other)
+    def merge(self, one: G, other: G) -> G:
+        """Merge what was gathered of different rows; the first may be changed."""
 
 
-class SummingPass(Pass[Statistics]):
-    """A pass whose statistics are sums of integers."""
+class ProgressReporter(Protocol):
+    """Reports the progress of a pass."""
 
-    def finish(self, gathered: Statistics) -> Statistics:
-        """Return the sums."""
-        return gathered
+    def begin(self, name: str, n_rows: int | None) -> None:
+        """Report that a pass over this many rows begins."""
+
+    def advance(self, n_rows: int) -> None:
+        """Report that this many more rows are done; called from several threads."""
+
+    def end(self) -> None:
+        """Report that the pass is done."""
 
 
-def add_up(one: Statistics, other: Statistics) -> Statistics:
-    """Add sums to others."""
-    for name, numbers in other.items():
-        one[name] += numbers
-    return one
+class NoProgress:
+    """Reports nothing."""
+
+    def begin(self, name: str, n_rows: int | None) -> None:
+        """Do nothing."""
+
+    def advance(self, n_rows: int) -> None:
+        """Do nothing."""
+
+    def end(self) -> None:
+        """Do nothing."""
+
+
+NO_PROGRESS = NoProgress()

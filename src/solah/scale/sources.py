@@ -1,151 +1,143 @@
-"""Sources of rows that need not fit into memory, read part by part, as often as needed.
+"""Sources: rows in files and frames that are read batch by batch, as often as needed.
 
-Files come through ``listing.py``: Parquet through ``parquet_source.py``, text through
-``text_source.py``. Frames come through ``frames_source.py``. What can be read only once, or only
-slowly, is written to disk as Parquet first (``spool.py``). What a column is in every table of a
-source stands in ``forms.py``.
+What a column is in one batch may differ from the next: whole numbers are float64 as soon as one is
+missing, and truth values with a gap are text. The survey joins what it sees (``survey.py``), and
+readers look values up by what was settled, so batches are passed on as they come.
 """
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
-from solah.data import ReadOptions, Table, is_frame
-from solah.exceptions import DataError
-from solah.scale.frames_source import FramesSource, spool_frames
-from solah.scale.listing import list_files
-from solah.scale.parquet_source import ParquetSource
-from solah.scale.text_source import open_text_source
+from solah.data import ReadOptions, Table, from_arrow, from_frame, is_frame, iter_tables
+from solah.data.delimited import settle_options
+from solah.data.files import iter_row_groups, open_binary
+from solah.data.spelling import count
+from solah.exceptions import ColumnError, DataError, FileFormatError, ParameterError
 
-_DEFAULTS = ReadOptions()
+if TYPE_CHECKING:
+    from solah.scale.passes import Pass, ProgressReporter
+
+G = TypeVar("G")
+
+PARQUET, ARROW, _ARFF = (".parquet", ".pq"), (".arrow", ".feather"), (".arff", ".arff.gz")
+BATCH_ROWS = 32_768
+_PART_ROWS = 262_144
 
 
 class Part(Protocol):
-    """A share of a source's rows, which is read by itself.
-
-    Parts of files can be pickled, and read by any process that sees the files.
-    """
-
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows, where it is known."""
-
-    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
-        """Yield the rows, in order, as tables of these columns, in this order.
-
-        A table has at least one row and at most ``rows``; its ``first_row`` is its place in the
-        whole source, from 1.
-        """
-
-
-class Source(Protocol):
-    """Rows that can be read again and again, part by part and column by column.
-
-    Every table of a source has the same columns of the same types, whatever it holds itself. A
-    source is a context manager, and removes what it has written to disk when it is left.
-    """
+    """Some rows of a source, such as a file, which are read by themselves."""
 
     @property
     def name(self) -> str:
-        """What to call the source in messages."""
+        """What to call the part in messages."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns, in order."""
-
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows, where it is known."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest that changes when the data do."""
-
-    def parts(self, n_rows: int) -> tuple[Part, ...]:
-        """Cut the rows into parts of about that many, which together are the source, in order."""
-
-    def close(self) -> None:
-        """Remove what was written to disk for the source."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
+    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
+        """Yield tables of these columns with at most ``rows`` rows; rows count from 1 in a part."""
 
 
-def open_source(
-    data: Any,
-    *,
-    options: ReadOptions = _DEFAULTS,
-    spool: str | os.PathLike[str] | None = None,
-) -> Source:
-    r"""Open data that need not fit into memory.
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows that can be read again and again, in parts.
 
-    Parameters
+    Attributes
     ----------
-    data : path-like, sequence of path-like, frames, callable or Source
-        - A file, a pattern such as ``"data/*.parquet"`` (``**`` for all folders below), a folder
-          of Parquet files, or several files: all of one format and with the same columns, in
-          whatever order. The files of a pattern or a folder are read in the order of their paths.
-          Columns are those in the files, not those in the names of folders (``year=2024``). Files
-          and folders whose names begin with ``.`` or ``_`` are no part of a folder's data.
-        - A list of data frames, or a function that returns them each time. They are read
-          where they are.
-        - An iterator of data frames, which is read once and written to disk.
-    options : ReadOptions
-        What is known about text files.
-    spool : path-like, optional
-        A folder for what is written to disk. What is made of text files stays there, and serves
-        again while the files and the options are unchanged. By default a temporary folder that is
-        removed when the source is closed.
-
-    Returns
-    -------
-    Source
-        What a column is does not change from table to table: the columns of text files are those
-        that :func:`solah.data.read_table` makes of all of them together.
-
-    Raises
-    ------
-    FileFormatError
-        If a file is not there or cannot be read, or does not fit to the others.
-    DataError
-        If there are no rows, or a column is numbers here and text there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for day in "12":
-    ...         _ = Path(folder, f"day{day}.csv").write_text(f"height,colour\n{day},red\n3,blue\n")
-    ...     with open_source(f"{folder}/*.csv") as source:
-    ...         for part in source.parts(1_000):
-    ...             for table in part.tables(["height"], rows=1_000):
-    ...                 print(source.n_rows, table.column("height").values)
-    4 [1. 3. 2. 3.]
+    name : what to call the source in messages
+    names : the columns, in order
+    parts : the parts
+    n_rows : the number of rows, where it is known
+    is_nameless : whether the columns have no names of their own, as those of an array
     """
-    place = None if spool is None else Path(spool)
-    if _is_opened(data):
-        return data  # type: ignore[no-any-return]
+
+    name: str
+    names: tuple[str, ...]
+    parts: tuple[Part, ...] = field(repr=False)
+    n_rows: int | None = None
+    is_nameless: bool = False
+
+    def run(self, one: Pass[G], n_threads: int, rows: int, progress: ProgressReporter) -> G:
+        """Run a pass over all rows; each thread takes one part after the other."""
+        waiting, n_threads = iter(self.parts), max(1, min(n_threads, len(self.parts)))
+
+        def gather() -> G:
+            gathered = one.begin()
+            # The next part is taken under the interpreter's lock: a tuple's iterator is safe.
+            for part in waiting:
+                add_part(one, gathered, part, rows, progress, is_named=len(self.parts) > 1)
+            return gathered
+
+        if n_threads == 1:
+            return gather()
+        with ThreadPoolExecutor(n_threads) as pool:
+            tasks = [pool.submit(gather) for _ in range(n_threads)]
+            try:
+                gathered = [task.result() for task in tasks]
+            except BaseException:
+                for _ in waiting:  # nothing is left for the other threads
+                    pass
+                raise
+        found = gathered[0]
+        for other in gathered[1:]:
+            found = one.merge(found, other)
+        return found
+
+
+def add_part(
+    one: Pass[G],
+    gathered: G,
+    part: Part,
+    rows: int,
+    progress: ProgressReporter,
+    *,
+    is_named: bool,
+) -> None:
+    """Add the rows of a part; with ``is_named``, an error names the part."""
+    try:
+        for table in part.tables(one.columns, rows):
+            one.add(gathered, table)
+            progress.advance(table.n_rows)
+    except DataError as error:
+        if not is_named or part.name in str(error):
+            raise
+        raise type(error)(f"{part.name}: {error}") from error
+
+
+def open_source(data: Any, options: ReadOptions) -> Source:
+    """Open files or frames as a source; see :func:`solah.scan`."""
     if _is_path(data) or (_is_list(data) and _is_path(data[0])):
-        return _open_files(data, options, place)
-    if callable(data):
-        name = getattr(data, "__name__", type(data).__name__)
-        return FramesSource(f"{name}()", [data])
+        return _open_files(data, options)
     if isinstance(data, Iterator):
-        return spool_frames("the frames", data, place)
+        raise DataError(
+            f"a {type(data).__name__} can be read only once, and training reads the rows several "
+            "times; give a function that returns the frames, such as "
+            "scan(lambda: map(pandas.read_parquet, files)), a list of frames, or files"
+        )
     if _is_list(data) or _is_whole(data):
-        return FramesSource.of(data if _is_list(data) else [data])
+        frames = data if _is_list(data) else [data]
+        parts = tuple(FramePart(f"frame {n}", frame) for n, frame in enumerate(frames, start=1))
+        names = _same_names([(part.name, _table(part.frame, part.name).names) for part in parts])
+        n_rows = sum(_n_rows(frame) for frame in frames)
+        return _with_rows(Source(count(len(frames), "frame"), names, parts, n_rows))
+    if callable(data):
+        part = FunctionPart(f"{getattr(data, '__name__', type(data).__name__)}()", data)
+        first = next(part.frames(), None)
+        if first is None:
+            raise DataError(f"{part.name} returns no frames")
+        return Source(part.name, _table(first, "frame 1").names, (part,))
     raise DataError(
         f"rows cannot be read from a {type(data).__name__}; give a path, a pattern, a folder, "
-        f"data frames or a function that returns them"
+        "data frames or a function that returns them"
     )
 
 
 def is_source(data: object) -> bool:
-    """Tell whether data are for :func:`open_source`, and not one array, frame or table.
+    """Whether data are for :func:`open_source`, and not one array, frame or table.
 
     Examples
     --------
@@ -154,18 +146,213 @@ def is_source(data: object) -> bool:
     """
     if _is_list(data):
         return _is_path(data[0]) or _is_whole(data[0])
-    return _is_opened(data) or _is_path(data) or callable(data) or isinstance(data, Iterator)
+    return _is_path(data) or callable(data) or isinstance(data, Iterator)
 
 
-def _open_files(data: Any, options: ReadOptions, spool: Path | None) -> Source:
-    listing = list_files(data)
-    if listing.is_parquet:
-        return ParquetSource.open(listing.name, listing.files)
-    return open_text_source(listing, options, spool)
+def check_columns(columns: Sequence[str], known: Sequence[str], source: str) -> None:
+    """Refuse columns that are not there, and no columns at all."""
+    if not columns:
+        raise ParameterError(f"no column of {source} is asked for; name at least one")
+    for name in columns:
+        if name not in known:
+            raise ColumnError.unknown(name, list(known), source)
 
 
-def _is_opened(data: object) -> bool:
-    return callable(getattr(data, "parts", None)) and callable(getattr(data, "close", None))
+# --- files ----------------------------------------------------------------------------------------
+
+
+def find_files(data: str | os.PathLike[str]) -> list[Path]:
+    """List the files of a folder or a pattern; a path alone stands for itself, there or not."""
+    text, path = os.fspath(data), Path(data)
+    if path.is_dir():
+        suffixes = (*PARQUET, *ARROW)
+        files = sorted(
+            file
+            for file in path.rglob("*")
+            if file.name.lower().endswith(suffixes)
+            and file.is_file()
+            and not any(part[0] in "._" for part in file.relative_to(path).parts)
+        )
+        if not files:
+            raise FileFormatError(
+                f"the folder {path} has no Parquet or Arrow files ({', '.join(suffixes)}); "
+                f"for text files give a pattern, such as {str(path / '*.csv')!r}"
+            )
+        return files
+    if path.exists() or not glob.has_magic(text):
+        return [path]
+    files = sorted(file for file in map(Path, glob.glob(text, recursive=True)) if file.is_file())
+    if not files:
+        raise FileFormatError(f"no file matches the pattern {text!r}")
+    return files
+
+
+def _open_files(data: Any, options: ReadOptions) -> Source:
+    if _is_path(data):
+        name, files = os.fspath(data), find_files(data)
+    else:
+        files = [Path(path) for path in data]
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        name = f"{files[0]}{more}"
+    for file in files:
+        iter_tables(file)  # checks the path, before anything is read
+    texts = [file for file in files if not file.name.lower().endswith((*PARQUET, *ARROW, *_ARFF))]
+    if len(texts) > 1:
+        options = settle_options(texts, options)
+    parts: list[FilePart] = []
+    columns, n_rows = [], 0
+    for file in files:
+        if not file.name.lower().endswith(PARQUET):
+            first = next(iter_tables(file, options=options, rows=1_000))
+            columns.append((str(file), first.names))
+            parts.append(FilePart(file, options))
+            continue
+        with open_binary(file) as opened:
+            columns.append((str(file), _unique(file, opened.schema_arrow.names)))
+            groups: list[int] = []
+            first_row = n_seen = 1
+            for group in range(opened.num_row_groups):
+                groups.append(group)
+                n_seen += opened.metadata.row_group(group).num_rows
+                if n_seen >= first_row + _PART_ROWS or group == opened.num_row_groups - 1:
+                    parts.append(FilePart(file, options, tuple(groups), first_row))
+                    groups, first_row = [], n_seen
+            n_rows += opened.metadata.num_rows
+    is_counted = all(file.name.lower().endswith(PARQUET) for file in files)
+    names = _same_names(columns, FileFormatError)
+    return _with_rows(Source(name, names, tuple(parts), n_rows if is_counted else None))
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file, or row groups of a Parquet file that lie one behind the other.
+
+    Rows count from 1 in the file.
+    """
+
+    path: Path
+    options: ReadOptions
+    row_groups: tuple[int, ...] = ()
+    first_row: int = 1
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
+        """Yield tables, as all readers of files understand them."""
+        if not self.row_groups:
+            yield from iter_tables(self.path, options=self.options, rows=rows, columns=columns)
+            return
+        first_row = self.first_row
+        for table in iter_row_groups(self.path, self.row_groups, columns, rows):
+            if table.n_rows:
+                chosen = table.select(columns)
+                yield Table(chosen.columns, chosen.n_rows, first_row)
+                first_row += chosen.n_rows
+
+
+def _unique(file: Path, names: Sequence[str]) -> tuple[str, ...]:
+    for name in names:
+        if not name or names.count(name) > 1:
+            fault = f"{names.count(name)} columns named {name!r}" if name else "a nameless column"
+            raise FileFormatError(f"{file} has {fault}; give each column a name of its own")
+    return tuple(names)
+
+
+# --- frames ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FramePart:
+    """A frame in memory."""
+
+    name: str
+    frame: Any
+
+    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
+        """Yield the rows."""
+        yield from cut_table(_table(self.frame, self.name, columns), columns, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionPart:
+    """The frames that a function returns each time it is called."""
+
+    name: str
+    function: Callable[[], Iterable[Any]]
+
+    def frames(self) -> Iterator[Any]:
+        """Call for the frames; one frame alone would be taken apart into its columns."""
+        given = self.function()
+        if _is_whole(given) or not isinstance(given, Iterable):
+            raise DataError(
+                f"{self.name} returns a {type(given).__name__}; let it return an iterator or a "
+                "list of data frames"
+            )
+        return iter(given)
+
+    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
+        """Yield the rows of all frames."""
+        first_row = 1
+        for number, frame in enumerate(self.frames(), start=1):
+            for table in cut_table(_table(frame, f"frame {number}", columns), columns, rows):
+                yield Table(table.columns, table.n_rows, first_row)
+                first_row += table.n_rows
+
+
+def cut_table(table: Table, columns: Sequence[str], rows: int) -> Iterator[Table]:
+    """Cut a table into pieces of at most ``rows`` rows."""
+    table = table.select(columns)
+    return (table.rows(start, start + rows) for start in range(0, table.n_rows, rows))
+
+
+def _table(frame: Any, name: str, only: Sequence[str] | None = None) -> Table:
+    """Take the columns of a data frame, a table or a record batch."""
+    if isinstance(frame, Table):
+        table = frame
+    elif is_frame(frame):
+        table = from_frame(frame, only)
+    elif type(frame).__name__ == "RecordBatch":
+        table = from_arrow(frame, only)
+    else:
+        raise DataError(
+            f"item {name.removeprefix('frame ')} of the frames is a {type(frame).__name__}; "
+            "give data frames of pandas, Polars or PyArrow"
+        )
+    if not table.columns:
+        raise DataError(f"{name} has no columns")
+    return table
+
+
+def _n_rows(frame: Any) -> int:
+    n_rows = getattr(frame, "n_rows", getattr(frame, "num_rows", None))
+    return len(frame) if n_rows is None else int(n_rows)
+
+
+# --- both -----------------------------------------------------------------------------------------
+
+
+def _same_names(
+    columns: Sequence[tuple[str, tuple[str, ...]]], error: type[DataError] = DataError
+) -> tuple[str, ...]:
+    """Return the columns' names; refuse a part with other columns than the first one."""
+    first, known = columns[0]
+    for where, names in columns[1:]:
+        for name in known:
+            if name not in names:
+                raise error(f"{where} has no column {name!r}, which {first} has")
+        for name in names:
+            if name not in known:
+                raise error(f"{where} has a column {name!r}, which {first} does not have")
+    return known
+
+
+def _with_rows(source: Source) -> Source:
+    if source.n_rows == 0:
+        raise DataError(f"{source.name} has columns but no rows")
+    return source
 
 
 def _is_path(data: object) -> bool:
