@@ -5,10 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from random_models import as_table, csv_lines, random_number_model, random_rows
 from solah import load_model
-from solah.model import save_document
-from solah.model.predictor import Predictor
 from solah.report import render_markdown, render_page, summarise, summarise_page
 
 
@@ -17,7 +14,7 @@ def test_a_model_alone(run, fruit_model, tmp_path):
     outcome = run("report", fruit_model, "-o", page)
     assert outcome.code == 0, outcome.err
     text = page.read_text(encoding="utf-8")
-    assert outcome.out == f"written to {page} ({len(text.encode()) / 1000:.0f} kB)\n"
+    assert outcome.out == f"Written to {page} ({len(text.encode()) / 1000:.0f} kB)\n"
     assert text == render_page(summarise_page(load_model(fruit_model).model_))
     assert "geschmack 👅" in text
     assert "How well it decides" not in text
@@ -46,11 +43,6 @@ def test_the_default_output(run, fruit_model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("report", fruit_model, "-q").out == ""
     assert (tmp_path / "report.html").is_file()
-
-
-def test_a_data_set_by_name(run, wine_model, tmp_path):
-    outcome = run("report", wine_model, "wine", "-o", tmp_path / "w.html", "--json")
-    assert outcome.document["data"] == {"source": "wine", "rows": 178, "with_truth": 178}
 
 
 def test_the_truth_may_have_another_name(run, fruit_model, fruits, write, tmp_path):
@@ -88,18 +80,6 @@ def test_a_missing_column_leaves_no_file(run, fruit_model, write, tmp_path):
     page = tmp_path / "r.html"
     run("report", fruit_model, table, "-q", "-o", page).check_error("no column 'kerne'")
     assert not page.exists()
-
-
-def test_numbers_that_trees_add_up_to(run, write, tmp_path):
-    rng = np.random.default_rng(1)
-    model = random_number_model(rng)
-    save_document(model, tmp_path / "m.json")
-    rows = random_rows(rng, model, 20)
-    numbers = Predictor(model).predict(as_table(model, rows)).tolist()
-    data = write("rows.csv", *csv_lines(model, rows, numbers))
-    for name in ("report.html", "report.md"):
-        assert run("report", tmp_path / "m.json", data, "-o", tmp_path / name).code == 0
-        assert "o begin with: power " in (tmp_path / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("drop", ["name", "name,level", "name,share"])

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from solah.cli.scale import PassProgress, ScaleOptions
+from solah.cli.problem import PassProgress
 
-TREE = ("--model", "tree", "--max-depth", "2")
+TREE = ("--model", "tree", "--set", "max_depth=2")
 
 
 @pytest.fixture
@@ -42,49 +42,19 @@ def test_a_folder_and_a_pattern_give_the_model_of_one_file(run, days, tmp_path):
     assert documents[0] == documents[1] == documents[2]
     assert [one["source"] for one in origins] == ["whole.parquet", "days", "*.parquet"]
     assert [one["rows"] for one in origins] == [24_000] * 3
-    assert "24,000 rows, 3 attributes (passed over)" in done.out
+    assert "24,000 rows, 3 features (passed over)" in done.out
 
 
 def test_json_tells_what_was_learnt(run, days, tmp_path):
     words = ("fit", days, "-t", "fault", "--drop", "id", *TREE, "--json")
     document = run(*words, "-o", tmp_path / "m.json").document
     assert document["rows"] == 24_000
-    assert document["kinds"] == {"heat": "continuous", "hum": "continuous", "place": "binary"}
+    assert document["feature_types"] == {
+        "heat": "continuous",
+        "hum": "continuous",
+        "place": "binary",
+    }
     assert document["goal"]["name"] == "fault"
-
-
-def test_a_checkpoint_is_used_again_and_bound_to_its_run(run, days, tmp_path):
-    words = ("fit", days, "-t", "fault", "--drop", "id", "--checkpoint", tmp_path / "run")
-    first, second = tmp_path / "first.json", tmp_path / "second.json"
-    assert run(*words, *TREE, "-o", first).code == 0
-    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "run").glob("*.npz")}
-    assert kept
-    assert run(*words, *TREE, "-o", second).code == 0
-    assert {file: file.stat().st_mtime_ns for file in (tmp_path / "run").glob("*.npz")} == kept
-    assert first.read_bytes() == second.read_bytes()
-    other = run(*words, "--model", "tree", "--max-depth", "3", "-o", second)
-    other.check_error("is of another run", "parameters", "take another folder")
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_checkpoint_that_was_altered_is_said_in_one_line(run, days, tmp_path):
-    words = ("fit", days, "-t", "fault", "--drop", "id", "--checkpoint", tmp_path / "run", *TREE)
-    assert run(*words, "-o", tmp_path / "one.json").code == 0
-    kept = sorted((tmp_path / "run").glob("*.npz"))[1]
-    kept.write_bytes(kept.read_bytes()[:-1])
-    done = run(*words, "-o", tmp_path / "other.json")
-    assert done.code == 0
-    assert done.err.startswith(f"solah: warning: {kept} was altered or cut short")
-    assert done.err.count("\n") == 1
-    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "other.json").read_bytes()
-
-
-def test_attributes_are_screened(run, days, tmp_path):
-    words = ("fit", days, "-t", "fault", "--drop", "id", "--screen", "2", "--fusion", "tree")
-    done = run(*words, "--labels", "3", "--min-support", "0.1", "-o", tmp_path / "m.json")
-    assert done.code == 0, done.err
-    assert "2 of 3 attributes are kept" in done.out
-    assert "'place'" in done.out
 
 
 @pytest.mark.parametrize(
@@ -98,9 +68,6 @@ def test_attributes_are_screened(run, days, tmp_path):
         (("-t", "fault", "--memory", "1MB"), ("too little", "MB at the least")),
         (("-t", "fault", "--dask", "tcp://127.0.0.1:1"), ("tcp://127.0.0.1:1",)),
         (("-t", "fault", "--task", "regression"), ("in memory only",)),
-        (("-t", "fault", "--growing"), ("--growing is for --follow",)),
-        (("-t", "fault", "--min-rows", "9"), ("--min-rows is for --follow",)),
-        (("-t", "fault", "--follow", "--memory", "1GB"), ("--memory", "--follow", "--state")),
     ],
 )
 def test_wrong_wishes_are_one_line(run, days, tmp_path, words, parts):
@@ -116,15 +83,6 @@ def test_wrong_files_are_one_line(run, days, tmp_path):
     run("fit", empty, "-t", "y", *output).check_error("empty")
     (days / "day1.parquet").write_bytes(b"PAR1 no more")
     run("fit", days, "-t", "fault", *output).check_error("day1.parquet")
-
-
-def test_a_single_file_is_passed_over_if_an_option_says_so(tmp_path):
-    file = tmp_path / "a[1].parquet"
-    file.touch()
-    assert not ScaleOptions().is_for(str(file))
-    assert ScaleOptions(memory="1GB").is_for(str(file))
-    assert ScaleOptions().is_for("days/*.parquet")
-    assert not ScaleOptions().is_for("wine")
 
 
 def test_a_bar_shows_the_pass_its_rows_and_its_speed():

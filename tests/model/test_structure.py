@@ -301,7 +301,7 @@ class TestFiles:
     def test_yaml_is_an_extra(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "yaml", None)
         (tmp_path / "h.yaml").write_text("y: [x]")
-        with pytest.raises(MissingExtraError, match=r"pip install 'solah\[yaml\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install 'solah\[site\]'"):
             Hierarchy.load(tmp_path / "h.yaml")
 
 

@@ -1,4 +1,4 @@
-"""What other programs read: Prometheus, InfluxDB and Home Assistant get what they understand."""
+"""What other programs read: Prometheus and Home Assistant get what they understand."""
 
 import json
 import re
@@ -15,7 +15,6 @@ from random_models import random_model
 from solah.model import Goal
 from solah.network.bundle import Bundle
 from solah.network.home_assistant import discovery
-from solah.network.influx import line
 from solah.network.messages import Decided, Decisions, Status, encode
 from solah.network.observing import Observer
 from solah.network.plan import make_plan
@@ -90,79 +89,6 @@ def test_two_names_that_are_cut_alike_do_not_spoil_the_text():
         part |= {"name": "same", "belief": [0.2, 0.3, 0.5]}
     values = collected(metrics(picture))
     assert values["solah_belief", 'site="house",part="same",class="c2"'] == 0.5
-
-
-# --- InfluxDB --------------------------------------------------------------------------------
-
-
-def parsed(text):
-    """Read a line as InfluxDB does: at commas, blanks and equal signs that are not escaped."""
-
-    def split(text, sign):
-        return re.split(rf"(?<!\\){sign}", text)
-
-    def pairs(parts):
-        return dict(
-            tuple(re.sub(r"\\([,= ])", r"\1", side) for side in split(part, "=")) for part in parts
-        )
-
-    head, fields, *time = split(text, " ")
-    measurement, *tags = split(head, ",")
-    return measurement, pairs(tags), pairs(split(fields, ",")), time
-
-
-def test_a_line_has_the_decision():
-    row = Decided(7, 1700000000.25, "warm, dry", {"warm, dry": 0.75, "a=b": 0.25}, ("z1",), 0.5)
-    measurement, tags, fields, time = parsed(line(row, "house", "1f"))
-    assert measurement == "solah"
-    assert tags == {"decision": "warm, dry", "model": "1f", "site": "house"}
-    assert fields == {
-        "belief_warm, dry": "0.75",
-        "belief_a=b": "0.25",
-        "known": "0.5",
-        "missing": "1i",
-        "seq": "7i",
-    }
-    assert time == ["1700000000250000000"]
-
-
-# A backslash before a sign that is escaped cannot be told from the escape in this format.
-NAMES = st.text(max_size=40).filter(lambda name: not re.search(r"\\[,= ]", name))
-
-
-@given(name=NAMES, other=NAMES)
-def test_any_name_makes_one_line(name, other):
-    row = Decided(1, START, name, {name: 0.5, other: 0.5})
-    text = line(row, "house", "1f")
-    assert len(text.splitlines()) == 1
-    text.encode("utf-8")
-    _, tags, fields, time = parsed(text)
-    assert tags.keys() >= {"model", "site"}
-    assert "" not in tags.values()
-    assert fields["seq"] == "1i"
-    assert len(time) == 1
-
-
-@pytest.mark.parametrize("time", [0.0, -5.0, 1e12])
-def test_a_row_without_a_time_gets_that_of_the_database(time):
-    assert parsed(line(Decided(1, time, "c", {"c": 1.0}), "house", "1f"))[3] == []
-
-
-def test_an_estimate_is_a_field():
-    _, tags, fields, _ = parsed(line(Decided(1, START, "4.25", {}), "house", "1f"))
-    assert "decision" not in tags
-    assert fields["estimate"] == "4.25"
-
-
-def test_a_line_tells_what_stands_and_why_it_may_not():
-    row = Decided(7, 1.5, "wet", {"wet": 0.5}, settled="dry", doubts=("few readings", 'a "b" \\'))
-    stands = line(row, "house", "1f")
-    assert stands.startswith("solah,decision=wet,model=1f,settled=dry,site=house ")
-    assert r'held_back=false,doubts="few readings, a \"b\" \\" 1500000000' in stands
-    held_back = line(replace(row, settled=None, doubts=()), "house", "1f")
-    assert held_back.startswith("solah,decision=wet,model=1f,site=house ")
-    assert "held_back=true 1500000000" in held_back
-    assert "held_back" not in line(replace(row, settled=""), "house", "1f")
 
 
 # --- Home Assistant --------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def test_a_new_model_starts_behind_the_newest_row(network, broker, run_cli):
     listener.wait(len(rows))
     until(lambda: newest_row(find_broker(broker.url), Topics("site")) == N_ROWS - 1)
     words = ("--plan", nodes.folder / "plan.json", "--broker", broker.url, "--ahead", 400)
-    told = run_cli("publish", *words)
+    told = run_cli("site", "publish", *words)
     assert f"model {bundle.hash} is with the broker" in told
     assert f"from row {N_ROWS - 1 + 400:,} on" in told
 
@@ -223,7 +223,7 @@ def test_lines_are_decided_while_stdin_stays_open(measured, broker, tmp_path):
     alone = Bundle(make_plan(bundle.model), bundle.model)
     save_bundle(alone, tmp_path / "plan.json")
     listener = Listener(broker.url)
-    words = ["node", "--plan", str(tmp_path / "plan.json"), "--name", "gateway", "--stdin"]
+    words = ["site", "node", "--plan", str(tmp_path / "plan.json"), "--name", "gateway", "--stdin"]
     command = [sys.executable, "-m", "solah.cli.main", *words, "--broker", broker.url]
     node = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

@@ -455,7 +455,6 @@ def test_what_is_said_elsewhere_is_no_fault():
     observer = Observer(Topics("house"))
     for topic in ("solah/shed/model", "solah/house/a/b/c", "solah/house/a/explain", "other"):
         observer.take(topic, b"{}", START)
-    observer.take("solah/house/a/influx", b"solah,site=house seq=1i", START)
     observer.take("solah/house/model", b"", START)
     observer.take("solah/house/progress", b"17", START)
     observer.take("solah/house/a/in", b'[{"x0": 1.5}, {"x0": null}]', START)

@@ -165,7 +165,7 @@ def test_a_port_that_is_taken_is_named():
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "starlette.applications", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'solah\[web\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'solah\[site\]'"):
         web.make_app(Observer(Topics("house")))
 
 

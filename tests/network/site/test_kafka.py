@@ -395,7 +395,7 @@ def test_a_site_decides_on_readings_from_kafka(broker, cluster, tmp_path):
     text = text.replace("template: esphome\n    device: hall", "topic: doors/hall")
     text = text.replace("{from: binary_sensor/door, states", "{states")
     file.write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "solah.cli.main", "up", str(file), "--json"]
+    command = [sys.executable, "-m", "solah.cli.main", "site", "run", str(file), "--json"]
     up = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     listener = Listener(broker.url, "room")
     try:

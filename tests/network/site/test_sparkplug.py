@@ -367,7 +367,7 @@ def test_a_report_tells_that_a_reading_is_held_until_a_death():
 def test_a_missing_package_is_told_with_what_installs_it(monkeypatch):
     sparkplug._payload_type.cache_clear()
     monkeypatch.setitem(sys.modules, "google.protobuf.descriptor_pb2", None)
-    with pytest.raises(MissingExtraError, match="pip install 'solah\\[sparkplug\\]'"):
+    with pytest.raises(MissingExtraError, match="pip install 'solah\\[site\\]'"):
         Decoder(WANTED)
 
 
@@ -420,7 +420,7 @@ def test_a_site_decides_on_an_edge_node(broker, tmp_path):
     file = site_of_an_edge_node(tmp_path, broker.url)
     edge = EdgeNode(broker.url)
     edge.begin()  # before anybody is there
-    words = ["node", str(file), "--name", "kitchen"]
+    words = ["site", "node", str(file), "--name", "kitchen"]
     command = [sys.executable, "-m", "solah.cli.main", *words]
     node = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     journal = tmp_path / "room.state" / "kitchen.journal"

@@ -1,92 +1,79 @@
-"""``solah up``: run a whole network on this machine."""
+"""``solah site run``: run a whole site on this machine."""
 
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from solah.cli.broker_options import OptionalPlanFile, Root, trusted
-from solah.cli.node import Deadline, Rate, SiteFile, WireKind, refuse_beside_site
+from solah.cli.command import READ, option, read_file
 from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
+from solah.cli.site import (
+    Deadline,
+    PlanFile,
+    ReplayRate,
+    Root,
+    Seconds,
+    SiteFile,
+    Wire,
+    refuse_beside_site,
+    trusted,
+)
+from solah.cli.site_watch import Web, page, show
 from solah.cli.stopping import catch_ctrl_c
-from solah.cli.verb import options_in
-from solah.cli.watch import Seconds, Web, page, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from solah.data import ReadOptions
     from solah.model import Model
-    from solah.network.bundle import Bundle
-    from solah.network.launching import Launcher
 
-_network_option = options_in("The network")
 _WORTH_A_RATE = 0.5  # seconds; what takes less comes in one piece
 
-ReplayFile = Annotated[
-    Path | None,
-    _network_option(
-        "--replay",
-        metavar="FILE",
-        help="The rows that are replayed, as if they were measured.",
-        exists=True,
-        dir_okay=False,
-    ),
-]
+ReplayFile = Annotated[Path | None, read_file("Table whose rows are replayed as readings."), READ]
 BrokerUrl = Annotated[
-    str | None,
-    _network_option(
-        "--broker",
-        metavar="URL",
-        help="A broker that runs already; by default a small one is started.",
-    ),
+    str | None, option("Running broker. Default: a small one is started.", metavar="URL")
 ]
 
 
-def up(
+def run(
     reading: ReadingOptions,
     screen: Screen,
     site: SiteFile = None,
-    plan: OptionalPlanFile = None,
+    plan: PlanFile = None,
     replay: ReplayFile = None,
-    rate: Rate = None,
+    replay_rate: ReplayRate = None,
     broker: BrokerUrl = None,
     deadline: Deadline = 2.0,
-    wire: WireKind = "json",
+    wire: Wire = "json",
     root: Root = "solah",
     web: Web = None,
     seconds: Seconds = None,
 ) -> None:
-    """Run a whole network on this machine, every node a process, with a live view.
+    """Run a whole site on this machine, every node a process, with a live view.
 
-    With a site file, nodes take what their sensors publish, until it is interrupted; a node that
-    ends is started again, the broker may come later, and the file's alerts are raised. With --plan
-    and --replay, every node measures its own columns of the rows, by default on a broker of its
-    own. When all are decided, everything is stopped, and the number of decisions that are the
-    model's own is shown; with the goal's column, also how many are right, or how far numbers are
-    off.
+    With a site file, nodes take what their sensors publish until interrupted; a node that ends is
+    started again, and alerts are raised. With --plan and --replay, nodes measure the columns of a
+    table, and the decisions are compared with the model's.
 
-    Example: solah up site.yaml --web 8765
+    Example: solah site run site.yaml --web 8765
     """
     from solah.exceptions import ParameterError
 
     catch_ctrl_c()
     if (site is None) == (plan is None):
-        raise ParameterError("a network is described by a site file, or by --plan and --replay")
+        raise ParameterError("pass a site file, or --plan and --replay")
     if site is not None:
-        own = {"replay": replay, "rate": rate, "broker": broker}
+        own = {"replay": replay, "replay_rate": replay_rate, "broker": broker}
         changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
         refuse_beside_site({**own, **changed})
         _run_site(site, screen, web, seconds)
-    elif replay is None:
-        raise ParameterError("--plan needs --replay, the rows to measure; or give a site file")
-    else:
-        words = ["--deadline", str(deadline), "--wire", wire, "--root", root, *reading.words()]
-        options = reading.read_options()
-        _replay(screen, plan, replay, options, rate, broker, words, root, web)  # type: ignore[arg-type]
+        return
+    if replay is None or plan is None:
+        raise ParameterError("--plan requires --replay, the rows to measure")
+    words = ["--deadline", str(deadline), "--wire", wire, "--root", root, *reading.words()]
+    options = reading.read_options()
+    _replay(screen, plan, replay, options, replay_rate, broker, words, root, web)
 
 
 def _run_site(file: Path, screen: Screen, web: int | None, seconds: float | None) -> None:
@@ -134,27 +121,58 @@ def _replay(
     root: str,
     web: int | None,
 ) -> None:
-    """Let a network decide the rows of a table, and compare it with its model."""
+    """Let a site predict the rows of a table, and compare it with its model."""
+    from solah.cli.views import facts, heading
+    from solah.data import iter_tables
+    from solah.data.spelling import spell_number
+    from solah.exceptions import SolahError
+    from solah.network.broker import EmbeddedBroker
     from solah.network.bundle import load_bundle
     from solah.network.client import find_broker
+    from solah.network.launching import Launcher
     from solah.network.observing import Observer
     from solah.network.topics import Topics
     from solah.network.watching import subscribed
 
     bundle = load_bundle(plan)
-    decided = _Decided(_count_rows(replay, options))
+    decided = _Decided(sum(table.n_rows for table in iter_tables(replay, options=options)))
     topics = Topics(bundle.plan.site, root)
     observer = Observer(topics)
     observer.adopt(bundle)
     with ExitStack() as stack:
-        url = broker or stack.enter_context(_own_broker())
+        if broker is None:
+            own = EmbeddedBroker()
+            stack.callback(own.stop)
+            broker = own.start().url
         also = decided.listener(topics.decisions)
-        stack.enter_context(subscribed(find_broker(url), topics, observer, also))
+        stack.enter_context(subscribed(find_broker(broker), topics, observer, also))
         stack.enter_context(page(observer, web, screen))
-        nodes = stack.enter_context(_nodes(bundle, plan, url, words))
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        nodes = Launcher(bundle, plan, broker, Path(folder), words)
+        stack.callback(nodes.stop)
         nodes.start(replay=replay, rate=rate)
-        show(observer, screen, lambda: decided.is_over or _all_right(nodes))
-    _tell(screen, bundle.model, replay, options, decided)
+
+        def is_over() -> bool:
+            for name, code in nodes.ended().items() if not decided.is_over else ():
+                lines = nodes.log(name).strip().splitlines() or [f"it ended with code {code}"]
+                raise SolahError(f"node {name!r} has failed: {lines[-1]}")
+            return decided.is_over
+
+        show(observer, screen, is_over)
+    found = _compare(bundle.model, replay, options, decided)
+    if screen.json:
+        screen.document(found)
+    screen.say(heading("Decisions of the site"))
+    lines = {"rows": f"{found['decided']:,} of {found['rows']:,}"}
+    if found["rate"]:
+        lines["decisions per second"] = f"{found['rate']:,.0f}"
+    lines["with something missing"] = f"{found['incomplete']:,}"
+    for what, name in {"same as the model": "as_the_model", "correct": "accuracy"}.items():
+        if found[name] is not None:
+            lines[what] = f"{found[name]:.2%}"
+    if found["mean_error"] is not None:
+        lines["mean error"] = spell_number(found["mean_error"])
+    screen.result(facts(lines))
 
 
 class _Decided:
@@ -189,66 +207,6 @@ class _Decided:
                         self.rows.setdefault(row.sequence, (row.decision, bool(row.missing)))
 
         return take
-
-
-@contextmanager
-def _own_broker() -> "Iterator[str]":
-    from solah.network.broker import EmbeddedBroker
-
-    broker = EmbeddedBroker()
-    try:
-        yield broker.start().url
-    finally:
-        broker.stop()
-
-
-@contextmanager
-def _nodes(bundle: "Bundle", plan: Path, url: str, words: list[str]) -> "Iterator[Launcher]":
-    from solah.network.launching import Launcher
-
-    with tempfile.TemporaryDirectory() as folder:
-        nodes = Launcher(bundle, plan, url, Path(folder), words)
-        try:
-            yield nodes
-        finally:
-            nodes.stop()
-
-
-def _all_right(nodes: "Launcher") -> bool:
-    """Complain of a node that ended by itself; never say that all is over."""
-    from solah.exceptions import SolahError
-
-    for name, code in nodes.ended().items():
-        lines = nodes.log(name).strip().splitlines() or [f"it ended with code {code}"]
-        raise SolahError(f"node {name!r} has failed: {lines[-1]}")
-    return False
-
-
-def _count_rows(file: Path, options: "ReadOptions") -> int:
-    from solah.data import iter_tables
-
-    return sum(table.n_rows for table in iter_tables(file, options=options))
-
-
-def _tell(
-    screen: Screen, model: "Model", file: Path, options: "ReadOptions", decided: _Decided
-) -> None:
-    from solah.cli.views import facts, heading
-    from solah.data.spelling import spell_number
-
-    found = _compare(model, file, options, decided)
-    if screen.json:
-        screen.document(found)
-    screen.say(heading("What the network decided"))
-    spelt = {
-        "rows": f"{found['decided']:,} of {found['rows']:,}",
-        "decisions a second": "" if not found["rate"] else f"{found['rate']:,.0f}",
-        "with something missing": f"{found['incomplete']:,}",
-        "decided as the model": _percent(found["as_the_model"]),
-        "right": _percent(found["accuracy"]),
-        "off on average": "" if found["mean_error"] is None else spell_number(found["mean_error"]),
-    }
-    screen.result(facts({name: value for name, value in spelt.items() if value}))
 
 
 def _compare(
@@ -292,7 +250,3 @@ def _compare(
         "accuracy": right / known if known and not is_number else None,
         "mean_error": sum(errors) / len(errors) if errors else None,
     }
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.2f} %"
