@@ -37,17 +37,6 @@ def test_what_a_device_learnt_comes_home(run, model, tmp_path):
     run("adapt", model, "--device-state", memory, "-o", adapted).check_error("bytes for this model")
 
 
-def test_rows_without_a_class_are_left_out_and_said(run, fruits, fruit_model, tmp_path):
-    lines = fruits.read_text(encoding="utf-8").splitlines()
-    lines[1] = lines[1].rsplit(",", 1)[0] + ","
-    lines[2] = lines[2].rsplit(",", 1)[0] + ",umami"
-    fruits.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    outcome = run("adapt", fruit_model, fruits, "-o", tmp_path / "a.json", "--json")
-    assert "1 row without a true class is left out" in outcome.err
-    assert "does not know: left out" in outcome.err
-    assert outcome.document["rows"] == 22
-
-
 def test_wrong_words_are_one_line(run, model, tmp_path):
     output = ("-o", tmp_path / "a.json")
     run("adapt", model, *output).check_error("pass DATA, --device-state, or both")

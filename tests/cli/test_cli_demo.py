@@ -24,12 +24,3 @@ def test_the_demo_learns_measures_and_reports(run, tmp_path):
     assert f"solah rules {folder / 'model.json'}" in outcome.out
     assert load_model(folder / "model.json").model_.goal.states == ("class_0", "class_1", "class_2")
     assert (folder / "report.html").read_text("utf-8").lower().startswith("<!doctype html>")
-
-
-def test_the_path_ends_at_the_default(run, tmp_path):
-    lines = run("demo", "--output", tmp_path).out.splitlines()
-    first = next(place for place, line in enumerate(lines) if "log-loss" in line)
-    steps = [line.split() for line in lines[first + 1 : lines.index("", first)]]
-    assert [int(step[0]) for step in steps] == sorted(int(step[0]) for step in steps)
-    assert steps[-1][4:] == ["the", "default"]
-    assert [step[4:] for step in steps].count(["taken", "here"]) == 1

@@ -1,7 +1,6 @@
 """``solah diff``: its exit code, what it prints, and how it refuses."""
 
 import json
-import re
 
 import pytest
 
@@ -64,12 +63,3 @@ def test_what_cannot_be_compared_is_an_error(run, january, february, rooms, writ
     assert run("diff", january, february, no_rows).code == 2
     lacking = write("lacking.csv", "CO2,occupied", "500,no")
     run("diff", january, february, lacking).check_error("no column 'door'", "first model asks")
-
-
-def test_models_of_one_file_have_one_digest_whatever_columns_they_use(run, tmp_path):
-    models = [tmp_path / "all.json", tmp_path / "fewer.json"]
-    for model, drop in zip(models, (["--drop", "ash"], ["--drop", "alcohol,ash"]), strict=True):
-        assert run("fit", "wine", *drop, "--max-rules", 6, "-o", model, "-q").code == 0
-    found = run("diff", *models)
-    assert found.code == 1
-    assert re.search(r"^  both: wine.*, 178 rows, digest \w+$", found.out, re.MULTILINE)

@@ -86,17 +86,3 @@ def test_groups_stay_together_and_are_no_attribute(run, write):
     run("evaluate", holey, "-t", "y", "--groups", "user").check_error(
         "'user' has no value in 1 row"
     )
-
-
-def test_the_groups_of_a_data_set_are_used(run, monkeypatch):
-    import numpy as np
-
-    from solah.cli import problem
-    from solah.datasets import Dataset, load
-
-    iris = load("iris")
-    grouped = Dataset("iris", iris.table, iris.goal, "class", groups=np.array(["a", "b", "c"] * 50))
-    monkeypatch.setattr(problem, "load", lambda name: grouped)
-    outcome = run("evaluate", "iris", "--json")
-    assert outcome.document["folds"] == 3
-    assert "3 groups, so 3 folds instead of 10" in outcome.err

@@ -124,20 +124,6 @@ def test_what_cannot_be_explained_is_said(run, model, words, parts):
     run("explain", model, *words).check_error(*parts)
 
 
-def test_what_hides_in_names_does_not_reach_the_terminal(run, write, tmp_path):
-    import pandas as pd
-
-    from solah import LinguisticTreeClassifier
-
-    data = pd.DataFrame({"a\x1b[31mRED": [1.0, 2.0, 3.0, 4.0] * 5})
-    tree = LinguisticTreeClassifier().fit(data, ["n", "y\x1b[2J"] * 10)
-    tree.save(tmp_path / "m.json")
-    for words in (("rules",), ("explain", "--row", "2.0")):
-        out = run(words[0], tmp_path / "m.json", *words[1:]).out
-        assert "RED" in out
-        assert "\x1b" not in out
-
-
 def test_a_page_of_too_many_rows_is_refused_and_not_begun(run, model, tmp_path, monkeypatch):
     monkeypatch.setattr("solah.cli.explain._MOST_ON_A_PAGE", 3)
     run("explain", model, "wine", "-o", tmp_path / "all.html").check_error("at most 3 rows")

@@ -129,17 +129,6 @@ def test_a_limit_that_is_none_is_refused(run, wine_model, tmp_path, text):
     assert not (tmp_path / "fw").exists()
 
 
-def test_a_device_that_learns_has_a_memory(run, wine_model, tmp_path):
-    outcome = run("export", wine_model, "wine", "--learn", "--pace", "2", "-o", tmp_path / "out")
-    assert "accuracy on the device" in outcome.out
-    header = (tmp_path / "out" / "wine.h").read_text(encoding="utf-8")
-    assert "int wine_learn(wine_memory *memory" in header
-    arduino = tmp_path / "arduino"
-    assert run("export", wine_model, "--learn", "--to", "arduino", "-o", arduino).code == 0
-    sketch = (arduino / "examples" / "decide" / "decide.ino").read_text(encoding="utf-8")
-    assert "wine_begin(&memory);" in sketch
-
-
 def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
     found = run(
         "export", wine_model, "wine", "--to", "blob", "-o", tmp_path / "out", "--json"
@@ -202,18 +191,6 @@ def test_a_device_that_decides_otherwise_is_not_written(run, outlier, tmp_path, 
     allowed = run("export", model, far, *words, "--min-agreement", "0", "-o", tmp_path / "fw")
     assert "'x' is clipped to 0 … 0.7525" in allowed.err
     run("export", model, table, *words, "-o", tmp_path / "fw")
-
-
-def test_the_test_of_an_export_has_rows_of_the_data(run, wine_model, tmp_path, find_tool):
-    words = ("export", wine_model, "wine", "--arithmetic", "q15", "-o", tmp_path / "fw")
-    assert run(*words, "--test-rows", "30").code == 0
-    command = [find_tool("cc"), "-std=c99", "-DSOLAH_TEST_MAIN", "wine.c", "wine_test.c"]
-    subprocess.run([*command, "-o", "test"], cwd=tmp_path / "fw", check=True)
-    done = subprocess.run([tmp_path / "fw" / "test"], capture_output=True, text=True, check=True)
-    assert done.stdout == "wine: all of 30 rows are decided as in Python\n"
-    bare = run(*words[:-1], tmp_path / "bare", "--test-rows", "0", "--json").document
-    assert [file for file in bare["files"] if "test" in Path(file).name] == []
-    run(*words, "--test-rows", "-1").check_error("--test-rows")
 
 
 def test_a_blob_is_signed(run, wine_model, tmp_path):

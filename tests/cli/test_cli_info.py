@@ -3,7 +3,6 @@
 from typer.main import get_command
 
 import solah
-from solah.cli import info
 from solah.cli.main import app
 from solah.kernels import native
 
@@ -30,11 +29,6 @@ def test_info_says_why_it_is_numpy(run, monkeypatch):
     assert kernel["name"] == "reference"
     monkeypatch.setenv("SOLAH_KERNEL", "fast")
     run("info").check_error("SOLAH_KERNEL")
-
-
-def test_info_tells_how_to_get_what_is_missing(run, monkeypatch):
-    monkeypatch.setattr(info, "_extras", lambda: {"plot": {"matplotlib": None}})
-    assert "not installed; to get it: pip install 'solah[plot]'" in run("info").out
 
 
 def test_datasets_are_listed(run):

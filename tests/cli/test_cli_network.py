@@ -10,10 +10,6 @@ import urllib.request
 
 import pytest
 
-from solah.network.client import Client, find_broker
-from solah.network.messages import decode_decisions
-from solah.network.topics import Topics
-
 PATIENCE = 180  # seconds; only a failure, or a very slow machine, takes that long
 
 
@@ -108,46 +104,11 @@ def small_broker():
     broker.stop()
 
 
-def decisions_of(url, site):
-    heard = []
-    client = Client(find_broker(url), "test", lambda _, payload: heard.append(payload))
-    client.subscribe([Topics("site").decisions])
-    client.start()
-    return client, heard
-
-
 def wait_for(found):
     give_up = time.monotonic() + PATIENCE
     while not found():
         assert time.monotonic() < give_up
         time.sleep(0.05)
-
-
-def test_nodes_take_readings_from_their_topic_and_from_lines(site, small_broker):
-    client, heard = decisions_of(small_broker, site)
-    words = ("--plan", site / "plan.json", "--broker", small_broker, "--deadline", 60)
-    nodes = [
-        Process("site", "node", *words, "--name", "gateway"),
-        Process("site", "node", *words, "--name", "z1"),
-        Process("site", "node", *words, "--name", "z2", "--stdin", stdin=subprocess.PIPE),
-    ]
-    statuses = []
-    watcher = Client(find_broker(small_broker), "w", lambda *said: statuses.append(said))
-    watcher.subscribe(["solah/site/+/status"])
-    watcher.start()
-    wait_for(lambda: len({topic for topic, _ in statuses}) == 3)
-    client.publish(Topics("site").readings("z1"), b'{"readings":{"alcohol":13.2,"hue":1},"seq":1}')
-    line = '{"readings": {"proline": 1050, "flavanoids": 3.1}, "seq": 1}\n'
-    nodes[2].process.stdin.write("not JSON\n" + line)
-    nodes[2].process.stdin.flush()
-    wait_for(lambda: heard)
-    ((row,),) = (decode_decisions(payload).rows for payload in heard[:1])
-    assert (row.sequence, row.decision, row.missing) == (1, "class_0", ())
-    codes = [node.stop()[0] for node in nodes]
-    assert codes == [0, 0, 0]
-    wait_for(lambda: b"offline" in statuses[-1][1])
-    watcher.stop()
-    client.stop()
 
 
 @pytest.mark.usefixtures("in_background")

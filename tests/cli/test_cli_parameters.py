@@ -136,19 +136,6 @@ def test_a_hierarchy_from_a_file_or_text(fit_wine, write, suffix):
         assert document["hierarchy"]["structure"] == WINE_STRUCTURE
 
 
-def test_what_was_fitted_is_shown(fit_wine, tmp_path):
-    said = fit_wine("--model", "organised", "--set", "n_clusters=4").out
-    assert "(K; k was 4)" in said
-    assert "model    organised (trees wired by the paper's algorithms)" in said
-    tree = fit_wine("--model", "tree", "--json").document
-    assert tree["clusters"] is None
-    assert len(solah.load_model(tmp_path / "m.json").model_.trees) == 1
-    rules = fit_wine("--set", "feature_groups=4", "--json").document
-    model = solah.load_model(tmp_path / "m.json").model_
-    assert rules["given_clusters"] == 4
-    assert rules["hierarchy"]["structure"] == model.hierarchy.to_dict()
-
-
 def test_a_number_takes_rules_or_a_tree(run, write, tmp_path):
     numbers = write("t.csv", "x,y", *(f"{i},{i / 2}" for i in range(40)))
     common = ("fit", numbers, "-t", "y", "-o", tmp_path / "m.json")

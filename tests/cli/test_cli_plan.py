@@ -60,25 +60,6 @@ def test_the_network_is_drawn_with_its_nodes(run, wine_model, placement, tmp_pat
     assert bundle.plan.home == {"taste": "cellar", "look": "shop", "wine": "office"}
 
 
-def test_the_figures_on_the_screen_are_those_of_the_document(run, wine_model, placement, tmp_path):
-    words = ("site", "plan", wine_model, "--placement", placement, "-o", tmp_path / "plan.json")
-    found = run(*words, "--json").document
-    assert found["written"] == [str(tmp_path / "plan.json")]
-    assert (found["site"], found["signed"]) == ("house", False)
-    assert found["hash"] == load_bundle(tmp_path / "plan.json").hash
-    assert [node["name"] for node in found["nodes"]] == ["office", "shop", "cellar"]
-    assert found["nodes"][0]["hears"] == {"taste": "cellar", "look": "shop"}
-    traffic = found["traffic"]
-    assert [traffic[name]["messages"] for name in ("beliefs", "readings", "single_readings")] == [
-        *(4, 4, 8)
-    ]
-    (line,) = (one for one in run(*words).out.splitlines() if one.startswith("what the nodes send"))
-    beliefs = traffic["beliefs"]
-    assert line.split()[-3:] == [f"{beliefs[key]:,}" for key in ("messages", "json", "cbor")]
-    for wire in ("json", "cbor"):
-        assert sum(node["beliefs"][wire] for node in traffic["nodes"]) == beliefs[wire]
-
-
 def test_a_new_key_signs_and_can_be_checked(run, wine_model, tmp_path):
     output, stem = tmp_path / "plan.json", tmp_path / "site"
     found = run("site", "plan", wine_model, "--new-key", stem, "-o", output, "--json").document

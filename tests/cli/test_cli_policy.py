@@ -154,12 +154,6 @@ def test_rows_learnt_from_choose_nothing(run, rows, model, tmp_path):
     run(*words).check_error("the model was trained on these rows")
 
 
-def test_an_error_that_cannot_be_had_writes_nothing(run, rows, model, tmp_path):
-    words = ("policy", model, rows / "held_out.csv", "--max-error", "0.01%")
-    run(*words, "-o", tmp_path / "t.json").check_error("no limit keeps the error of decided rows")
-    assert not (tmp_path / "t.json").exists()
-
-
 def test_an_export_tells_how_far_settled_decisions_agree(run, rows, model, tmp_path):
     trusted, folder = tmp_path / "t.json", tmp_path / "export"
     run("policy", model, "--votes", "2/3", "--min-probability", "0.6", "-o", trusted)

@@ -73,16 +73,6 @@ def test_table_and_keys_are_named(run, wine_model, tmp_path):
     assert not (tmp_path / "o2").exists()
 
 
-def test_without_node_the_module_is_written_with_a_note(run, wine_model, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    words = ("export", wine_model, "--to", "javascript", "-o", tmp_path / "out")
-    outcome = run(*words)
-    assert outcome.code == 0
-    assert "node is not installed, so the module was not compared" in outcome.err
-    assert (tmp_path / "out" / "wine.mjs").is_file()
-    assert run(*words, "--json").document["check"] is None
-
-
 def test_what_is_left_out_is_said(run, tmp_path, to):
     model = machine_model(np.random.default_rng(0), max_rules=8)
     save_document(replace(model, policy=Policy(votes=2, window=3)), tmp_path / "machine.json")

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from solah import load_model
@@ -80,21 +79,3 @@ def test_a_missing_column_leaves_no_file(run, fruit_model, write, tmp_path):
     page = tmp_path / "r.html"
     run("report", fruit_model, table, "-q", "-o", page).check_error("no column 'kerne'")
     assert not page.exists()
-
-
-@pytest.mark.parametrize("drop", ["name", "name,level", "name,share"])
-def test_training_rows_are_recognised_whatever_was_dropped(run, write, tmp_path, drop):
-    rng = np.random.default_rng(0)
-    share, level = rng.integers(0, 100, 80), rng.normal(size=80).round(2)
-    lines = [
-        f"n{i},{level[i]},{share[i]}%,{'yes' if level[i] + share[i] / 50 > 1 else 'no'}"
-        for i in range(80)
-    ]
-    data, model, page = write("a.csv", "name,level,share,y", *lines), tmp_path / "m.json", tmp_path
-    fit = ("fit", data, "-t", "y", "--drop", drop, "-o", model, "-q")
-    assert run(*fit, "--max-rules", 4).code == 0
-    found = run("report", model, data, "-o", page / "r.html", "--json")
-    assert json.loads(found.out)["card"]["is_training_data"] is True
-    others = write("b.csv", "name,level,share,y", *lines[1:])
-    found = run("report", model, others, "-o", page / "r.html", "--json")
-    assert json.loads(found.out)["card"]["is_training_data"] is False

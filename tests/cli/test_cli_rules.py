@@ -104,18 +104,3 @@ def test_formats_that_nobody_knows(run, fruit_model, tmp_path):
     run("rules", fruit_model, "--json", "--format", "csv").check_error("choose one")
     run("rules", fruit_model, "--format", "html").check_error("--format")
     assert not (tmp_path / "r.doc").exists()
-
-
-def test_a_file_is_written_whole_or_not_at_all(run, fruit_model, tmp_path, monkeypatch):
-    def broken(self):
-        print("half a line", end="")
-        raise OSError(28, "No space left on device")
-
-    (tmp_path / "r.csv").write_text("before", encoding="utf-8")
-    files = set(tmp_path.iterdir())
-    run("rules", fruit_model, "-o", tmp_path).check_error("is a folder")
-    run("rules", fruit_model, "--class", "no", "-o", tmp_path / "r.csv").check_error("no class")
-    monkeypatch.setattr("solah.explain.rule_list.Rules.to_csv", broken)
-    run("rules", fruit_model, "-o", tmp_path / "r.csv").check_error("No space left")
-    assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "before"
-    assert set(tmp_path.iterdir()) == files

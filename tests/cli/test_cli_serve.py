@@ -42,11 +42,3 @@ def test_others_may_reach_it_only_with_a_token(run, model, monkeypatch):
     run("serve", model, "--host", "0.0.0.0").check_error(TOKEN, "drop --host")
     monkeypatch.setitem(os.environ, TOKEN, "short")
     run("serve", model).check_error("16 characters")
-
-
-def test_a_port_that_is_taken_is_told(run, model):
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        outcome = run("serve", model, "--port", taken.getsockname()[1])
-    outcome.check_error("cannot be served")

@@ -28,22 +28,3 @@ def test_dates_and_written_numbers_are_attributes_with_a_note(run, shifts, tmp_p
     kinds = {one["name"]: one["type"] for one in json.loads(model.read_text())["features"]}
     assert kinds["hour of time"] == "continuous"
     assert kinds["water"] == "continuous"
-
-
-def test_complaints_come_together_with_the_options_that_help(run, write, tmp_path):
-    rows = [f"{i % 50 if i % 3 else 'none'},id-{i},{i % 9},{'ab'[i % 2]}" for i in range(300)]
-    table = write("rows.csv", "age,id,x,y", *rows)
-    outcome = run("fit", table, "--target", "y", "-o", tmp_path / "model.json")
-    outcome.check_error("2 columns cannot be used", "--missing none --drop id")
-    options = ["--categorical", "age", "--drop", "id"]
-    assert run("fit", table, "-t", "y", *options, "-o", tmp_path / "model.json").code == 0
-
-
-@pytest.mark.parametrize("verb", ["fit", "evaluate"])
-def test_dates_that_tell_nothing_are_left_out_with_a_note(run, write, tmp_path, verb):
-    rows = [f"2026-01-05,{i},{'ab'[i > 20]}" for i in range(40)]
-    table = write("rows.csv", "day,x,y", *[row.replace(",", ",1", 1) for row in rows])
-    options = ["-o", tmp_path / "model.json"] if verb == "fit" else ["--folds", 2]
-    outcome = run(verb, table, "--target", "y", *options)
-    assert outcome.code == 0
-    assert "day: dates, used as nothing that repeats" in outcome.err

@@ -186,16 +186,3 @@ def test_workers_and_what_they_share_go_with_their_process(start, tmp_path):
     wait_until(lambda: len(children_of(process.pid)) >= 3, process)
     assert end_in_order(process, tmp_path) == "solah: interrupted\n"
     assert process.returncode == 143
-
-
-@needs_proc
-@pytest.mark.slow
-def test_a_cluster_goes_with_its_process(start, tmp_path):
-    pytest.importorskip("distributed")
-    rows = "".join(f"{i % 7},{i % 11},{'ab'[i % 2]}\n" for i in range(50_000))
-    (tmp_path / "rows.csv").write_text(f"x,y,z\n{rows}", encoding="utf-8")
-    words = ("fit", tmp_path / "rows.csv", "-t", "z", "--dask", "local", "-o", tmp_path / "m.json")
-    process = start(*words)
-    wait_until(lambda: len(children_of(process.pid)) >= 2, process)
-    assert "Traceback" not in end_in_order(process, tmp_path)
-    assert process.returncode == 143
