@@ -147,11 +147,11 @@ def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
         (("--learn", "--max-flash", "4k"), "does not know what learning costs"),
         (("--learn", "--pace", "0"), "'pace' must be"),
         (("--to", "blob", "--arithmetic", "float"), "computes in integers"),
-        (("--to", "blob", "--max-flash", "4k"), "leave it out"),
-        (("--new-key", "key"), "require --to blob"),
+        (("--to", "blob", "--max-flash", "4k"), "a blob has none"),
+        (("--new-key", "key"), "requires --to blob"),
         (("--to", "blob", "--counter", "3"), "requires --sign or --new-key"),
         (("--to", "blob", "--sign", __file__), "has no key that can be read"),
-        (("--to", "blob", "--sign", __file__, "--new-key", "key"), "drop --sign"),
+        (("--to", "blob", "--sign", __file__, "--new-key", "key"), "no --sign"),
     ],
 )
 def test_what_does_not_go_together_is_said(run, wine_model, tmp_path, words, said):

@@ -79,6 +79,5 @@ def test_what_is_left_out_is_said(run, tmp_path, to):
     outcome = run("export", tmp_path / "machine.json", "--to", to, "-o", tmp_path / "out")
     assert outcome.code == 0
     assert "exports for devices compute them from samples" in outcome.err
-    assert (
-        "without debouncing" if to == "javascript" else "without the model's policy"
-    ) in outcome.err
+    lacks = "debouncing" if to == "javascript" else "the model's policy"
+    assert f"without {lacks}" in outcome.err

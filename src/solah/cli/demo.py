@@ -12,6 +12,9 @@ from solah.cli.screen import Screen
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from solah.cli.problem import Problem
+    from solah.model import Model
+
 _DATA = "wine"
 _MAX_RULES = 10
 _FOLDS = 5
@@ -24,24 +27,20 @@ def demo(screen: Screen, output: OutputFolder = Path("solah-demo")) -> None:
 
     Example: solah demo --output my-folder
     """
-    from rich.text import Text
-
     from solah.atomic import write_whole
     from solah.cli.evaluate import measure
     from solah.cli.parameters import make_models
     from solah.cli.problem import pose, read_source
-    from solah.cli.views import explanation_lines, heading, rule_sentence, scores_of, words_of
+    from solah.cli.views import heading, scores_of
     from solah.data import ReadOptions
     from solah.evaluation import Plan
-    from solah.explain import Explainer, rules_of
     from solah.model import save_document
-    from solah.report import importance_by_name, render_page, summarise_page
+    from solah.report import render_page, summarise_page
 
     problem = pose(read_source(_DATA, ReadOptions()), ColumnOptions())
-    n_all = len(problem.kinds)
     screen.say(
         heading("Which of three growers made this wine?"),
-        f"{problem.attributes.n_rows} wines, {n_all} measurements of each.",
+        f"{problem.attributes.n_rows} wines, {len(problem.kinds)} measurements of each.",
     )
     (default,) = make_models(problem, OneModel()).values()
     start = perf_counter()
@@ -57,32 +56,7 @@ def demo(screen: Screen, output: OutputFolder = Path("solah-demo")) -> None:
     few = make_models(problem, options)
     model = few["rules"].fit(problem.attributes, problem.goal).model_
 
-    shares = importance_by_name(model)
-    ordered = sorted(shares, key=lambda name: -shares[name])
-    screen.say("", heading(f"2. Feature importance: {len(ordered)} of {n_all} features"))
-    screen.say(
-        *(
-            _indented(
-                Text.assemble(
-                    f"{name:<30}{100 * shares[name]:>4.0f}%  ",
-                    ("█" * round(_BAR * shares[name] / shares[ordered[0]]), "dim"),
-                )
-            )
-            for name in ordered
-        ),
-        "",
-        f"The other {n_all - len(ordered)} need not be measured at all.",
-    )
-    screen.say("", heading("3. Words, and where they apply"), _indented(words_of(model.attributes)))
-
-    rules = rules_of(model)
-    screen.say("", heading(f"4. Rules: all {model.n_rules}"), _indented(rules.start))
-    screen.say(*map(_indented, map(rule_sentence, rules)))
-    screen.say("", "Each rule adds its weights to the class scores, and the highest score wins.")
-
-    (explanation,) = Explainer(model, changes=True).of_table(problem.attributes.rows(0, 1))
-    screen.say("", heading("5. One wine: why?"))
-    screen.say(*map(_indented, explanation_lines(explanation, None)))
+    _show_model(screen, model, problem)
 
     estimators = {"one tree": few["tree"], "rules that add up": few["rules"]}
     scores = measure(problem, estimators, Plan(folds=_FOLDS), screen)
@@ -116,6 +90,43 @@ def demo(screen: Screen, output: OutputFolder = Path("solah-demo")) -> None:
         f"  solah export {files['model']} wine --arithmetic q15 -o firmware",
         "  solah fit your.csv --target COLUMN -o model.json",
     )
+
+
+def _show_model(screen: Screen, model: "Model", problem: "Problem") -> None:
+    """Show the features, words and rules of a model, and one prediction."""
+    from rich.text import Text
+
+    from solah.cli.views import explanation_lines, heading, rule_sentence, words_of
+    from solah.explain import Explainer, rules_of
+    from solah.report import importance_by_name
+
+    n_all = len(problem.kinds)
+    shares = importance_by_name(model)
+    ordered = sorted(shares, key=lambda name: -shares[name])
+    screen.say("", heading(f"2. Feature importance: {len(ordered)} of {n_all} features"))
+    screen.say(
+        *(
+            _indented(
+                Text.assemble(
+                    f"{name:<30}{100 * shares[name]:>4.0f}%  ",
+                    ("█" * round(_BAR * shares[name] / shares[ordered[0]]), "dim"),
+                )
+            )
+            for name in ordered
+        ),
+        "",
+        f"The other {n_all - len(ordered)} need not be measured at all.",
+    )
+    screen.say("", heading("3. Words, and where they apply"), _indented(words_of(model.attributes)))
+
+    rules = rules_of(model)
+    screen.say("", heading(f"4. Rules: all {model.n_rules}"), _indented(rules.start))
+    screen.say(*map(_indented, map(rule_sentence, rules)))
+    screen.say("", "Each rule adds its weights to the class scores, and the highest score wins.")
+
+    (explanation,) = Explainer(model, changes=True).of_table(problem.attributes.rows(0, 1))
+    screen.say("", heading("5. One wine: why?"))
+    screen.say(*map(_indented, explanation_lines(explanation, None)))
 
 
 def _path(path: Sequence[Any]) -> "RenderableType":

@@ -162,7 +162,6 @@ def export(
     from solah.atomic import write_all
     from solah.cli.problem import read_source
     from solah.cli.views import facts, heading
-    from solah.exceptions import ParameterError
     from solah.export import Blob, sign_blob
     from solah.export.names import identifier
     from solah.keys import key_files, make_keys
@@ -170,20 +169,26 @@ def export(
     from solah.model import load_document
     from solah.model.parting import part_of
 
-    devices_only = {"arithmetic": arithmetic, "max-flash": max_flash, "test-rows": test_rows}
-    devices_only |= {"learn": learn or None, "footprint": footprint or None}
-    _check_options(to, devices_only, learn=learn)
-    if platform and not footprint:
-        raise ParameterError("--platform requires --footprint")
-    if sign is not None and new_key is not None:
-        raise ParameterError("--new-key makes a key and signs with it; drop --sign")
-    if to != "blob" and (sign is not None or new_key is not None):
-        raise ParameterError("a blob is what is signed: --sign and --new-key require --to blob")
-    if counter is not None and sign is None and new_key is None:
-        raise ParameterError("--counter requires --sign or --new-key")
-    for flag, value in {"--table": table, "--keep": keep}.items():
-        if value and to != "sql":
-            raise ParameterError(f"{flag} requires --to sql")
+    _check_options(
+        to,
+        {
+            "arithmetic": arithmetic,
+            "max-flash": max_flash,
+            "test-rows": test_rows,
+            "learn": learn or None,
+            "footprint": footprint or None,
+        },
+    )
+    _check_pairs(
+        {
+            "--platform": (platform, footprint, "--footprint"),
+            "--sign": (sign, to == "blob", "--to blob"),
+            "--new-key": (new_key, to == "blob" and sign is None, "--to blob, and no --sign"),
+            "--counter": (counter is not None, sign or new_key, "--sign or --new-key"),
+            "--table": (table, to == "sql", "--to sql"),
+            "--keep": (keep, to == "sql", "--to sql"),
+        }
+    )
     most_bytes = None if max_flash is None else _bytes(max_flash)
     document = load_document(model)
     document = document if part is None else part_of(document, part)
@@ -201,14 +206,8 @@ def export(
         found = _compared(document, exported, rows, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    if document.signals is not None and to in _PROGRAMS:
-        screen.note("this predicts from features; exports for devices compute them from samples")
-    if document.policy is not None and to in _PROGRAMS:
-        screen.note(
-            "this judges each row by itself, without debouncing"
-            if to == "javascript"
-            else "this predicts each row by itself, without the model's policy"
-        )
+    for note in _missing_parts(document, to) if to in _PROGRAMS else ():
+        screen.note(note)
     keys = () if new_key is None else key_files(new_key)
     refuse_overwriting(keys, ())
     if isinstance(exported, Blob) and (sign is not None or new_key is not None):
@@ -227,7 +226,7 @@ def export(
         screen.result(facts(_findings(found, who)))
 
 
-def _check_options(to: str, devices_only: dict[str, Any], *, learn: bool) -> None:
+def _check_options(to: str, devices_only: dict[str, Any]) -> None:
     """Refuse options that a form does not have."""
     from solah.exceptions import ParameterError
 
@@ -243,10 +242,19 @@ def _check_options(to: str, devices_only: dict[str, Any], *, learn: bool) -> Non
         raise ParameterError(f"--max-flash counts the bytes of generated C, and {what} has none")
     if what is not None and devices_only["footprint"] is not None:
         raise ParameterError(f"--footprint measures generated C, and {what} has none")
-    if what is not None and learn:
+    if what is not None and devices_only["learn"]:
         raise ParameterError(f"{what} does not learn; --learn is for C and its packages")
-    if learn and is_float:
+    if devices_only["learn"] and is_float:
         raise ParameterError("a device learns in integers; drop --arithmetic")
+
+
+def _check_pairs(options: dict[str, tuple[Any, Any, str]]) -> None:
+    """Refuse options that are given without what they require."""
+    from solah.exceptions import ParameterError
+
+    for flag, (is_given, is_met, required) in options.items():
+        if is_given and not is_met:
+            raise ParameterError(f"{flag} requires {required}")
 
 
 def _bytes(text: str) -> int:
@@ -287,6 +295,17 @@ def _exported(
         return exports.export_blob(model, name=name)
     kind: Any = arithmetic or ("q15" if learning else "float")
     return exports.export_c(model, name=name, numbers=kind, learning=learning, max_flash=max_flash)
+
+
+def _missing_parts(model: "Model", to: str) -> list[str]:
+    """Return what a program beyond devices does without."""
+    notes = []
+    if model.signals is not None:
+        notes.append("this predicts from features; exports for devices compute them from samples")
+    if model.policy is not None:
+        lacks = "debouncing" if to == "javascript" else "the model's policy"
+        notes.append(f"this predicts each row by itself, without {lacks}")
+    return notes
 
 
 def _files(

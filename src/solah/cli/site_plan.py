@@ -87,7 +87,6 @@ def plan(
     Example: solah site plan model.json --placement placement.yaml -o plan.json
     """
     from solah.atomic import write_whole
-    from solah.cli.views import columns_of, heading
     from solah.exceptions import ParameterError
     from solah.keys import key_files, make_keys
     from solah.model import load_document
@@ -143,25 +142,7 @@ def plan(
     written = [str(path) for path in (output, acl, *keys) if path is not None]
     if screen.json:
         screen.document({"written": written, **_as_json(bundle, traffic)})
-    home = bundle.plan.home
-    screen.say(heading("Written"), *(f"  {file}" for file in written))
-    screen.say("", heading("The hierarchy, and the node that runs each part"))
-    screen.result(bundle.model.hierarchy.draw(home, width=screen.width))
-    screen.say("", heading("The nodes, in the order in which they start"))
-    for number, node in enumerate(bundle.plan.nodes, start=1):
-        screen.result(f"{number}. {node.name}", *_duties(node, home))
-    screen.say("", heading("Traffic for one prediction"))
-    loads = {
-        "what the nodes send": traffic.beliefs,
-        "instead, all readings to one place, a message per node": traffic.readings,
-        "instead, all readings to one place, a message per reading": traffic.single_readings,
-    }
-    lines = [
-        (name, *(f"{x:,}" for x in (load.messages, load.json, load.cbor)))
-        for name, load in loads.items()
-    ]
-    screen.result(columns_of(("", "messages", "bytes as JSON", "as CBOR"), lines))
-    screen.say("", *_comment(bundle.plan, traffic))
+    _show(screen, written, bundle, traffic)
     known = {one.name for one in document.attributes} | {part.name for part in document.parts}
     unused = [name for names in given.nodes.values() for name in names if name not in known]
     if unused:
@@ -194,6 +175,30 @@ def _as_json(bundle: "Bundle", traffic: "Traffic") -> dict[str, Any]:
             "nodes": [asdict(node) for node in traffic.nodes],
         },
     }
+
+
+def _show(screen: Screen, written: list[str], bundle: "Bundle", traffic: "Traffic") -> None:
+    from solah.cli.views import columns_of, heading
+
+    home = bundle.plan.home
+    screen.say(heading("Written"), *(f"  {file}" for file in written))
+    screen.say("", heading("The hierarchy, and the node that runs each part"))
+    screen.result(bundle.model.hierarchy.draw(home, width=screen.width))
+    screen.say("", heading("The nodes, in the order in which they start"))
+    for number, node in enumerate(bundle.plan.nodes, start=1):
+        screen.result(f"{number}. {node.name}", *_duties(node, home))
+    screen.say("", heading("Traffic for one prediction"))
+    loads = {
+        "what the nodes send": traffic.beliefs,
+        "instead, all readings to one place, a message per node": traffic.readings,
+        "instead, all readings to one place, a message per reading": traffic.single_readings,
+    }
+    lines = [
+        (name, *(f"{x:,}" for x in (load.messages, load.json, load.cbor)))
+        for name, load in loads.items()
+    ]
+    screen.result(columns_of(("", "messages", "bytes as JSON", "as CBOR"), lines))
+    screen.say("", *_comment(bundle.plan, traffic))
 
 
 def _duties(node: "NodePlan", home: Any) -> list[str]:
