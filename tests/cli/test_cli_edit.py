@@ -42,7 +42,7 @@ def test_a_wrong_file_is_an_error_in_one_line_and_nothing_is_written(run, model,
 
 def test_single_rules_are_edited(run, model, tmp_path):
     edited = tmp_path / "edited.json"
-    words = ["--set", "if x2 is a then c0 +3", "--pin", "if x2 is a", "--remove", "if x2 is b"]
+    words = ["--change", "if x2 is a then c0 +3", "--pin", "if x2 is a", "--remove", "if x2 is b"]
     outcome = run(
         "rules", "edit", model, *words, "--author", "Ann", "--reason", "why not", "-o", edited
     )
@@ -68,8 +68,8 @@ def test_single_rules_are_edited(run, model, tmp_path):
 
 def test_edits_that_make_no_sense_write_nothing(run, model, tmp_path):
     edited = tmp_path / "edited.json"
-    run("rules", "edit", model, "-o", edited).check_error("there is nothing to do")
-    run("rules", "edit", model, "--set", "if x9 is a then c0 +3", "-o", edited).check_error(
+    run("rules", "edit", model, "-o", edited).check_error("nothing to do")
+    run("rules", "edit", model, "--change", "if x9 is a then c0 +3", "-o", edited).check_error(
         "line 1, column 4: no rules are on 'x9'"
     )
     run("rules", "edit", model, "--remove", "if x2 is a", "-o", model).check_error("is also read")

@@ -103,7 +103,7 @@ EVIL = "x\nuser x\ntopic readwrite #"
 
 
 @pytest.mark.parametrize(
-    ("node", "home", "topics"),
+    ("site", "node", "home", "topics"),
     [
         (EVIL, "hub", "hub", TOPICS),
         ("house", EVIL, "hub", TOPICS),
