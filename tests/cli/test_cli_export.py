@@ -26,7 +26,7 @@ def test_a_model_is_written_and_compiles(run, wine_model, tmp_path, find_tool):
 def test_the_device_is_compared_with_the_model(run, wine_model, tmp_path, numbers):
     words = ("export", wine_model, "wine", "--arithmetic", numbers, "-o", tmp_path / "fw")
     found = run(*words, "--json").document
-    assert found["numbers"] == numbers
+    assert found["arithmetic"] == numbers
     assert found["check"]["rows"] == 178
     assert found["check"]["same_decisions"] > 0.98
     assert found["check"]["accuracy_on_device"] == pytest.approx(
@@ -38,7 +38,7 @@ def test_the_device_is_compared_with_the_model(run, wine_model, tmp_path, number
 def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
     words = ("export", wine_model, "wine", "--to", "micropython", "-o", tmp_path / "board")
     found = run(*words, "--json").document
-    assert found["numbers"] == "q15"
+    assert found["arithmetic"] == "q15"
     written = sorted(file.name for file in (tmp_path / "board").iterdir())
     assert written == ["wine.py", "wine_rules.py", "wine_test.py"]
     run(*words, "--arithmetic", "float").check_error("MicroPython computes in integers")

@@ -17,7 +17,7 @@ def site(wine_model, write):
 def test_a_site_is_checked(run, site):
     outcome = run("site", "check", site)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "broker   none: 'solah site run' needs one" in outcome.out
+    assert "none: 'solah site run' needs one" in outcome.out
     assert run("site", "check", site, "--json").document["unfed"] == []
 
 

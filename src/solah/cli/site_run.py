@@ -25,7 +25,7 @@ from solah.cli.site_watch import Web, page, show
 from solah.cli.stopping import catch_ctrl_c
 
 if TYPE_CHECKING:
-    from solah.data import ReadOptions
+    from solah.data import ReadOptions, Table
     from solah.model import Model
 
 _WORTH_A_RATE = 0.5  # seconds; what takes less comes in one piece
@@ -123,7 +123,7 @@ def _replay(
 ) -> None:
     """Let a site predict the rows of a table, and compare it with its model."""
     from solah.cli.views import facts, heading
-    from solah.data import iter_tables
+    from solah.data import read_table
     from solah.data.spelling import spell_number
     from solah.exceptions import SolahError
     from solah.network.broker import EmbeddedBroker
@@ -135,7 +135,8 @@ def _replay(
     from solah.network.watching import subscribed
 
     bundle = load_bundle(plan)
-    decided = _Decided(sum(table.n_rows for table in iter_tables(replay, options=options)))
+    table = read_table(replay, options=options)
+    decided = _Decided(table.n_rows)
     topics = Topics(bundle.plan.site, root)
     observer = Observer(topics)
     observer.adopt(bundle)
@@ -159,7 +160,7 @@ def _replay(
             return decided.is_over
 
         show(observer, screen, is_over)
-    found = _compare(bundle.model, replay, options, decided)
+    found = _compare(bundle.model, table, decided)
     if screen.json:
         screen.document(found)
     screen.say(heading("Decisions of the site"))
@@ -209,37 +210,23 @@ class _Decided:
         return take
 
 
-def _compare(
-    model: "Model", file: Path, options: "ReadOptions", decided: _Decided
-) -> dict[str, Any]:
-    """Compare the network's decisions with the model's, and with the truth where it is known."""
-    from solah.data import iter_tables, to_numbers, to_text
+def _compare(model: "Model", table: "Table", decided: _Decided) -> dict[str, Any]:
+    """Compare the decisions of a site with the model's, and with the truth where it is known."""
+    from solah.data import to_numbers, to_text
     from solah.data.spelling import spell
     from solah.model.document import Task
     from solah.model.predictor import Predictor
 
-    is_number = model.goal.task is Task.REGRESSION
-    read, spelt = (to_numbers, repr) if is_number else (to_text, spell)
-    alike, right, known, first = 0, 0, 0, 0
-    errors: list[float] = []
-    for table in iter_tables(file, options=options):
-        own = [spelt(one) for one in Predictor(model).predict(table).tolist()]
-        truth = (
-            read(table.column(model.goal.name)).values.tolist()
-            if model.goal.name in table.names
-            else [None] * table.n_rows
-        )
-        for place in range(table.n_rows):
-            decision, _ = decided.rows.get(first + place, (None, False))
-            alike += decision == own[place]
-            true = truth[place]
-            if true is None or true != true:
-                continue
-            known += 1
-            right += decision == true
-            if is_number and decision is not None:
-                errors.append(abs(float(decision) - true))
-        first += table.n_rows
+    is_number, name = model.goal.task is Task.REGRESSION, model.goal.name
+    own = map(repr if is_number else spell, Predictor(model).predict(table).tolist())
+    read = to_numbers if is_number else to_text
+    has_truth = name in table.names
+    truth = read(table.column(name)).values.tolist() if has_truth else [None] * table.n_rows
+    found = [decided.rows.get(row, (None, False))[0] for row in range(table.n_rows)]
+    alike = sum(one == other for one, other in zip(found, own, strict=True))
+    known = [(one, true) for one, true in zip(found, truth, strict=True) if true == true]
+    known = [(one, true) for one, true in known if true is not None]
+    errors = [abs(float(one) - true) for one, true in known if is_number and one is not None]
     n_decided, seconds = len(decided.rows), decided.ended - decided.begun
     return {
         "rows": decided.n_rows,
@@ -247,6 +234,8 @@ def _compare(
         "rate": n_decided / seconds if seconds >= _WORTH_A_RATE else None,
         "incomplete": sum(missing for _, missing in decided.rows.values()),
         "as_the_model": alike / n_decided if n_decided else None,
-        "accuracy": right / known if known and not is_number else None,
+        "accuracy": sum(one == true for one, true in known) / len(known)
+        if known and not is_number
+        else None,
         "mean_error": sum(errors) / len(errors) if errors else None,
     }
