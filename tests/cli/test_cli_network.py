@@ -61,7 +61,7 @@ def test_files_of_the_current_folder_are_not_run(site, tmp_path):
 @pytest.mark.usefixtures("in_background")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_whole_network_goes_down_when_it_is_interrupted(site, number):
-    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--rate", 1, "--web", 0)
+    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--replay-rate", 1, "--web", 0)
     network = Process("site", "run", *words)
     asked = asking(network)
     wait_for(lambda: json.loads(asked("snapshot.json"))["decisions"]["total"])
@@ -114,7 +114,7 @@ def wait_for(found):
 @pytest.mark.usefixtures("in_background")
 def test_a_network_is_watched(site, small_broker):
     words = ("--plan", site / "plan.json", "--broker", small_broker)
-    replay = ("--replay", site / "rows.csv", "--rate", "60")
+    replay = ("--replay", site / "rows.csv", "--replay-rate", "60")
     nodes = [Process("site", "node", *words, "--name", "gateway")]
     nodes += [Process("site", "node", *words, "--name", name, *replay) for name in ("z1", "z2")]
     watching = Process("site", "watch", "--broker", small_broker, "--web", 0, "--json")
