@@ -25,9 +25,8 @@ from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
 from solah.export.judging import state_bytes
 from solah.export.targets import find_target, measure
-from solah.model.domain import cells_of
 from solah.model.encode import encode
-from solah.model.policy import Cells, Domain, Policy, SeenTogether
+from solah.model.policy import Cells, Domain, Policy, SeenTogether, cells_of
 
 if TYPE_CHECKING:
     from solah.kernels.arrays import Float

@@ -23,7 +23,7 @@ from reproduction.scope import Scope
 from reproduction.tables import TABLES
 from solah.cli.screen import Screen
 from solah.cli.views import heading
-from solah.datasets.folder import VARIABLE
+from solah.datasets.loading import VARIABLE
 from solah.exceptions import SolahError
 
 if TYPE_CHECKING:

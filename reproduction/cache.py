@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 import solah
 from reproduction.data import fingerprint
 from solah.atomic import write_whole
-from solah.datasets.folder import VARIABLE
+from solah.datasets.loading import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,12 +14,9 @@ from typing import TYPE_CHECKING
 
 from reproduction.sms import keyword_features
 from solah.data import Column, Table
-from solah.datasets.entries import Entry
-from solah.datasets.folder import VARIABLE
-from solah.datasets.loading import load_entry
-from solah.datasets.places import Place, locate
-from solah.datasets.registry import find_entry
-from solah.exceptions import DatasetError, MissingExtraError
+from solah.datasets.loading import VARIABLE, Place, load_entry, locate
+from solah.datasets.registry import Entry, find_entry
+from solah.exceptions import DatasetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,7 +81,7 @@ def find_missing(names: Iterable[str]) -> tuple[str, ...]:
             if location.is_at_hand or may_download:
                 load_entry(entry)
                 continue
-        except (DatasetError, MissingExtraError):
+        except DatasetError:
             if location.is_at_hand:
                 raise
             may_download = location.place is not Place.DOWNLOAD
@@ -96,7 +93,7 @@ def how_to_get(missing: Iterable[str]) -> str:
     """Name the missing data sets, and say how to get them."""
     return (
         f"{', '.join(missing)}; point SOLAH_DATA (or --data) at a folder of CSV files, or let "
-        "them be downloaded: pip install 'solah[datasets]'"
+        "them be downloaded"
     )
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from small_models import room_model
-from solah.model.domain import n_cells
-from solah.model.policy import Cells, Domain, Policy, SeenTogether
+from solah.model.policy import Cells, Domain, Policy, SeenTogether, n_cells
 
 POLICY = Policy((0.7, 0.55), 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=5)
 

@@ -10,7 +10,7 @@ import pytest
 
 from solah import LinguisticHierarchyClassifier, RuleClassifier, datasets
 from solah.export import export_micropython
-from solah.model.parting import part_of
+from solah.model.compile import part_of
 from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore

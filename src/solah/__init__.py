@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from solah import datasets
     from solah.dependence import distance_correlation, distance_correlation_matrix
-    from solah.difference import diff
+    from solah.edit.diff import diff
     from solah.estimators import (
         PAPER,
         GeneticHierarchyClassifier,
@@ -68,7 +68,7 @@ _HOME_OF = {
     "RuleRegressor": "solah.estimators",
     "SelfOrganisedHierarchyClassifier": "solah.estimators",
     "UnseenStateWarning": "solah.exceptions",
-    "diff": "solah.difference",
+    "diff": "solah.edit.diff",
     "distance_correlation": "solah.dependence",
     "distance_correlation_matrix": "solah.dependence",
     "load_model": "solah.model.predictor",

@@ -20,10 +20,9 @@ from solah.exceptions import DataError, SolahError, require, shorten
 from solah.explain.novelty import name_doubts
 from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
 from solah.model.document import Task
-from solah.model.encode import encode_column
+from solah.model.encode import check_row_names, encode_column, rows_table
 from solah.model.format import model_hash, to_json
 from solah.model.predictor import Predictor
-from solah.model.rows import check_row_names, rows_table
 from solah.network.web import LOOPBACK
 
 if TYPE_CHECKING:

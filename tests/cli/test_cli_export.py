@@ -41,7 +41,7 @@ def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
     assert found["arithmetic"] == "q15"
     written = sorted(file.name for file in (tmp_path / "board").iterdir())
     assert written == ["wine.py", "wine_rules.py", "wine_test.py"]
-    run(*words, "--arithmetic", "float").check_error("MicroPython computes in integers")
+    run(*words, "--arithmetic", "float").check_error("a MicroPython module computes in integers")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ def test_info_names_versions_kernel_and_threads(run):
     assert set(document["versions"]) == {"solah", "numpy", "scikit-learn", "python"}
     assert document["kernel"]["name"] in ("native", "reference")
     assert document["threads"] >= 1
-    assert set(document["extras"]) >= {"datasets", "plot"}
+    assert set(document["extras"]) >= {"dask", "plot"}
     text = run("info").out
     assert f"kernel {document['kernel']['name']}" in " ".join(text.split())
     assert "/" not in text.partition("library")[2].partition("\n")[0]

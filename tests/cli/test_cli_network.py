@@ -61,7 +61,16 @@ def test_files_of_the_current_folder_are_not_run(site, tmp_path):
 @pytest.mark.usefixtures("in_background")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_whole_network_goes_down_when_it_is_interrupted(site, number):
-    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--replay-rate", 1, "--web", 0)
+    words = (
+        "--plan",
+        site / "plan.json",
+        "--replay",
+        site / "rows.csv",
+        "--replay-rate",
+        1,
+        "--web",
+        0,
+    )
     network = Process("site", "run", *words)
     asked = asking(network)
     wait_for(lambda: json.loads(asked("snapshot.json"))["decisions"]["total"])

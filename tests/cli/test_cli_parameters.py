@@ -125,10 +125,8 @@ def test_help_lists_the_parameters_with_their_defaults(run):
     assert "RuleRegressor" in numbers
 
 
-@pytest.mark.parametrize("suffix", [".json", ".txt", ".yaml"])
+@pytest.mark.parametrize("suffix", [".json", ".txt"])
 def test_a_hierarchy_from_a_file_or_text(fit_wine, write, suffix):
-    if suffix == ".yaml":
-        pytest.importorskip("yaml")
     text = WINE_HIERARCHY if suffix == ".txt" else json.dumps(WINE_STRUCTURE)
     for given in (write(f"wiring{suffix}", text), WINE_HIERARCHY):
         document = fit_wine("--hierarchy", given, "--json").document

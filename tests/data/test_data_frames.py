@@ -1,4 +1,4 @@
-"""Frames of pandas, Polars and PyArrow become the same table."""
+"""Frames of pandas, Polars and PyArrow become the same table, and arrays of any type columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from solah.data import Column, from_frame, is_frame
+from solah.data import Column, as_column, from_array, from_frame, is_frame
 from solah.data.frames import frame_names
 from solah.exceptions import ColumnError, DataError
 
@@ -27,16 +27,18 @@ def column_of(frame: Any) -> Column:
     return column
 
 
-@pytest.mark.parametrize("make", FRAMES)
-def test_frames_are_known(make: Any) -> None:
-    assert is_frame(make({"a": [1.0]}))
-
-
-@pytest.mark.parametrize(
-    "obj", [np.zeros((2, 2)), [[1]], None, "a", pl.LazyFrame({"a": [1]}), pd.Series([1]), {"a": 1}]
-)
-def test_other_things_are_no_frames(obj: object) -> None:
-    assert not is_frame(obj)
+def test_frames_are_told_from_other_things() -> None:
+    assert all(is_frame(make({"a": [1.0]})) for make in FRAMES)
+    others = [
+        np.zeros((2, 2)),
+        [[1]],
+        None,
+        "a",
+        pl.LazyFrame({"a": [1]}),
+        pd.Series([1]),
+        {"a": 1},
+    ]
+    assert not any(map(is_frame, others))
 
 
 def test_looking_at_an_array_imports_no_frame_library() -> None:
@@ -128,12 +130,6 @@ def test_ordered_categoricals_keep_their_order(frame: Any) -> None:
     assert column.values.tolist() == ["M", None]
 
 
-def test_categoricals_of_numbers_are_spelt_as_whole_numbers() -> None:
-    column = column_of(pd.DataFrame({"a": pd.Categorical([3, None, 1], ordered=True)}))
-    assert column.values.tolist() == ["3", None, "1"]
-    assert column.order == ("1", "3")
-
-
 def test_frames_of_one_kind_of_object() -> None:
     frame = pd.DataFrame(
         {
@@ -168,14 +164,14 @@ def test_numbers_of_every_make(frame: Any) -> None:
     assert np.isnan(values[1])
 
 
-def test_integers_wider_than_numpy_s() -> None:
-    column = column_of(pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int128)}))
-    assert column.values.tolist() == [1.0, 2.0]
-
-
-@pytest.mark.parametrize("frame", [pl.DataFrame({"a": [None, None]}), pa.table({"a": pa.nulls(2)})])
-def test_a_column_of_nulls_has_no_value(frame: Any) -> None:
-    assert column_of(frame).missing().all()
+def test_types_that_numpy_does_not_have() -> None:
+    wide = column_of(pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int128)}))
+    assert wide.values.tolist() == [1.0, 2.0]
+    assert column_of(pl.DataFrame({"a": [None, None]})).missing().all()
+    assert column_of(pa.table({"a": pa.nulls(2)})).missing().all()
+    numbers = column_of(pd.DataFrame({"a": pd.Categorical([3, None, 1], ordered=True)}))
+    assert numbers.values.tolist() == ["3", None, "1"]
+    assert numbers.order == ("1", "3")
 
 
 @pytest.mark.parametrize(
@@ -244,15 +240,8 @@ def test_names_that_are_one_text_are_refused() -> None:
     names = pd.Index([datetime.date(2026, 1, 31), pd.Period("2026-01-31", "D")], dtype=object)
     with pytest.raises(ColumnError, match="column '2026-01-31' is there twice"):
         from_frame(pd.DataFrame([[1, 2]], columns=names))
-
-
-def test_a_name_that_is_there_twice_is_refused() -> None:
     with pytest.raises(ColumnError, match="'a'"):
         from_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))
-
-
-def test_an_empty_frame_is_an_empty_table() -> None:
-    assert from_frame(pd.DataFrame({"a": np.empty(0)})).n_rows == 0
 
 
 def test_few_rows_of_pandas_are_read_as_many_are() -> None:
@@ -274,3 +263,92 @@ def test_few_rows_of_pandas_are_read_as_many_are() -> None:
         assert own.values.dtype == other.values.dtype
         assert (own.order, own.nominal) == (other.order, other.nominal)
         np.testing.assert_array_equal(own.values, other.values)
+
+
+# Arrays
+
+
+def objects(*values: Any) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64, bool])
+def test_numbers_are_not_copied(dtype: type) -> None:
+    values = np.zeros(3, dtype=dtype)
+    assert as_column("x", values).values is values
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (objects(1, 2.5, None), [1.0, 2.5, None]),
+        (objects(Decimal("1.5"), np.int64(2), np.float32(np.nan)), [1.5, 2.0, None]),
+        (objects(True, 3), [1.0, 3.0]),
+    ],
+)
+def test_objects_that_are_numbers(values: np.ndarray, expected: list[float | None]) -> None:
+    found = as_column("x", values).values
+    assert found.dtype == np.float64
+    assert [None if np.isnan(v) else v for v in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (objects("a", None, "b"), ["a", None, "b"]),
+        (objects("a", float("nan")), ["a", None]),
+        (objects("a", 1, 2.5, True), ["a", "1", "2.5", "True"]),
+        (objects(True, None), ["True", None]),
+        (objects(None, None), [None, None]),
+        (np.array(["a", "b"]), ["a", "b"]),
+        (objects(np.str_("a")), ["a"]),
+    ],
+)
+def test_objects_that_are_text(values: np.ndarray, expected: list[str | None]) -> None:
+    column = as_column("x", values)
+    assert column.is_text
+    assert column.values.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        objects(datetime.timedelta(1)),
+        objects(datetime.time(1), None),
+        np.array([1], dtype="timedelta64[s]"),
+    ],
+)
+def test_times_in_arrays_are_refused(values: np.ndarray) -> None:
+    with pytest.raises(DataError, match="'when' holds dates or times; make numbers of it, such as"):
+        as_column("when", values)
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        (objects([1], [2]), "list"),
+        (objects("a", b"b"), "bytes"),
+        (np.array([1j]), "complex128"),
+        (np.array([b"a"]), r"\|S1"),
+    ],
+)
+def test_other_types_are_refused(values: np.ndarray, what: str) -> None:
+    with pytest.raises(DataError, match=f"column 'odd' holds values of type {what}; make numbers"):
+        as_column("odd", values)
+
+
+def test_a_number_beyond_floats_is_refused() -> None:
+    with pytest.raises(DataError, match="column 'x' holds a whole number too large"):
+        as_column("x", objects(10**400))
+
+
+def test_a_matrix_becomes_a_table() -> None:
+    matrix = np.arange(6.0).reshape(3, 2)
+    table = from_array(matrix, ["a", "b"])
+    assert table.n_rows == 3
+    assert np.shares_memory(table.column("b").values, matrix)
+    mixed = from_array(np.array([[1, "a"], [None, "b"]], dtype=object), ["n", "t"])
+    assert not mixed.column("n").is_text
+    assert mixed.column("t").is_text

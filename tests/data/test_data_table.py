@@ -22,16 +22,13 @@ def table() -> Table:
 
 def test_columns_are_found_by_name(table: Table) -> None:
     assert table.names == ("age", "größe")
+    assert table.names is table.names  # gathered once
     assert table.column("größe").values[2] == "L"
-
-
-def test_names_are_gathered_once(table: Table) -> None:
-    assert table.names is table.names
-
-
-def test_unknown_column_suggests_the_near_one(table: Table) -> None:
     with pytest.raises(ColumnError, match="no column 'agee'; did you mean 'age'"):
         table.column("agee")
+    assert table.select(["größe"]).names == table.drop(["age"]).names == ("größe",)
+    with pytest.raises(ColumnError, match="no column 'x'"):
+        table.drop(["x"])
 
 
 def test_missing_is_nan_in_numbers_and_none_in_text(table: Table) -> None:
@@ -46,12 +43,6 @@ def test_rows_share_memory_and_keep_what_is_known(table: Table) -> None:
     assert np.shares_memory(part.column("age").values, table.column("age").values)
     assert part.column("größe").order == ("S", "M", "L")
     assert part.column("größe").nominal
-
-
-def test_select_and_drop(table: Table) -> None:
-    assert table.select(["größe"]).names == table.drop(["age"]).names == ("größe",)
-    with pytest.raises(ColumnError, match="no column 'x'"):
-        table.drop(["x"])
 
 
 def test_a_name_is_there_once() -> None:

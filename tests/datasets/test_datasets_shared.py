@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toy_plants import Mirror
 
     from solah.data.table import Table
-    from solah.datasets.entries import Entry
+    from solah.datasets.registry import Entry
 
 FOLDER = Path(os.environ.get("SOLAH_DATA", "no folder"))
 
@@ -110,7 +110,6 @@ def test_a_download_with_the_registered_hash_equals_the_folder_s_file(
     mirror: Mirror,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest.importorskip("pooch")
     entry = find_entry(name)
     assert entry.raw is not None
     mirror.put(entry.raw.path, rebuild(entry, line, newline))

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from solah.datasets.entries import GOAL, Entry, RawFile
+from solah.datasets.registry import TARGET, Entry, RawFile
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
@@ -27,9 +27,9 @@ TOY = Entry(
     raw=RawFile(
         path="plants/toy.data",
         sha256=hashlib.sha256(TOY_RAW).hexdigest(),
-        columns=("id", GOAL, "size", "weight", "code"),
+        columns=("id", TARGET, "size", "weight", "code"),
         drop=("id",),
-        words={GOAL: {"1": "no", "2": "yes"}},
+        words={TARGET: {"1": "no", "2": "yes"}},
     ),
 )
 

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_edits import edited
 
+from model_schema import model_schema
 from random_models import any_model, as_table, random_model, random_rows
 from solah.explain import Explainer, attribute_importances, rules_of
 from solah.export import export_c, export_micropython
 from solah.export.blob import export_blob
 from solah.learn.online import Learner
+from solah.model.compile import part_of
 from solah.model.evaluate import run, trace
 from solah.model.format import from_json, to_json
-from solah.model.parting import part_of
-from solah.model.schema import model_schema
 from solah.network.bundle import Bundle, read_bundle
 from solah.network.plan import make_plan
 from solah.report import render_markdown, render_page, summarise, summarise_page

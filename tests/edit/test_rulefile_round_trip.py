@@ -27,8 +27,8 @@ from solah.edit import Editor, read_rules, write_rules
 from solah.exceptions import ModelFormatError
 from solah.model import Branch, Goal, Model, Policy, TreeNode
 from solah.model.attributes import belief_words, discrete_attribute
-from solah.model.edits import Comment, Edit
 from solah.model.format import from_json, to_json
+from solah.model.provenance import Comment, Edit
 
 
 def assert_round_trip(model):

@@ -6,7 +6,7 @@ import numpy as np
 
 from policy_cases import POLICY, room
 from small_models import room_model, room_rows
-from solah.explain.novelty import holding_doubts, novelty_of
+from solah.explain.novelty import novelty_of
 from solah.model.policy import Doubt, Policy
 from solah.model.predictor import Predictor
 
@@ -46,10 +46,9 @@ def test_a_plain_model_has_no_doubts():
 
 
 def test_a_policy_asks_for_some_doubts():
-    assert holding_doubts(None) == Doubt(0)
-    assert holding_doubts(Policy(dwell=5)) == Doubt(0)
-    assert holding_doubts(Policy(max_unseen=0)) == Doubt.UNSEEN
-    assert holding_doubts(POLICY) == sum(Doubt)
+    assert Policy(dwell=5).holding == Doubt(0)
+    assert Policy(max_unseen=0).holding == Doubt.UNSEEN
+    assert POLICY.holding == sum(Doubt)
 
 
 def test_without_a_domain_nothing_is_new():

@@ -8,8 +8,7 @@ from c_programs import TYPES, readings
 
 from random_models import odd_rows, random_model
 from solah.export.targets import build, run
-from solah.model.domain import MOST_PAIRS, n_cells
-from solah.model.policy import Cells, Domain, Policy, SeenTogether
+from solah.model.policy import MOST_PAIRS, Cells, Domain, Policy, SeenTogether, n_cells
 
 JUDGE = """
 #include "m.h"

@@ -20,9 +20,17 @@ from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.targets import TARGETS, build, run
 from solah.learn.online import Pace
-from solah.model.domain import is_out_of_range, unseen_pairs
 from solah.model.evaluate import run as run_program
-from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether, Settling
+from solah.model.policy import (
+    Cells,
+    Domain,
+    Doubt,
+    Policy,
+    SeenTogether,
+    Settling,
+    is_out_of_range,
+    unseen_pairs,
+)
 from solah.model.predictor import Predictor
 
 NUMBERS = ["float", "q15"]

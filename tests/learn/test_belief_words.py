@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.naive_bayes import GaussianNB
 
+from model_schema import model_schema
 from organised_trees import organised
 from solah import (
     GeneticHierarchyClassifier,
@@ -19,7 +20,6 @@ from solah.exceptions import ModelFormatError
 from solah.kernels.reference import masses
 from solah.model.attributes import BELIEF_WORDS, flatten
 from solah.model.format import from_json, to_json
-from solah.model.schema import model_schema
 
 WIRING = "z <- x0, x1; y <- z, x2, x3"
 

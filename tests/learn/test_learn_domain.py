@@ -13,8 +13,7 @@ from solah import LinguisticTreeClassifier, RuleClassifier
 from solah.data import Column, Table, from_array
 from solah.explain.novelty import novelty_of
 from solah.learn.domain import _spanning_tree, learn_domain
-from solah.model.domain import check_domain
-from solah.model.policy import MOST_CUTS
+from solah.model.policy import MOST_CUTS, check_domain
 
 
 @settings(max_examples=40)

@@ -17,9 +17,9 @@ from pyarrow import parquet
 from solah import LinguisticTreeClassifier, RuleClassifier, load_model
 from solah.cli.main import main
 from solah.data import read_table
+from solah.model.encode import rows_table
 from solah.model.format import to_json
 from solah.model.predictor import Predictor
-from solah.model.rows import rows_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

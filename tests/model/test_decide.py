@@ -20,8 +20,7 @@ from random_models import (
 from small_models import room_rows
 from solah.exceptions import DataError, ParameterError, UnseenStateWarning
 from solah.model.decide import PolicyDecider
-from solah.model.domain import cells_of
-from solah.model.policy import Doubt, Policy, Settling
+from solah.model.policy import Doubt, Policy, Settling, cells_of
 from solah.model.predictor import Predictor
 
 ALL = SHAPES + ADDITIVE_SHAPES

@@ -73,7 +73,7 @@ def test_a_folder_that_is_not_there_is_named_by_its_target(tmp_path):
 
 
 def test_a_model_over_the_usual_limit_is_saved_with_a_warning(tmp_path, monkeypatch):
-    monkeypatch.setattr("solah.model.files.MAX_BYTES", 100)
+    monkeypatch.setattr("solah.model.format.MAX_BYTES", 100)
     tree = LinguisticTreeClassifier(max_depth=1).fit(*load_iris(return_X_y=True))
     with pytest.warns(UserWarning, match="load_model needs max_bytes="):
         tree.save(tmp_path / "model.json")

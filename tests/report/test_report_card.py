@@ -18,8 +18,7 @@ from solah.data import Column, Table
 from solah.exceptions import ColumnError, DataError
 from solah.export.costs import model_costs
 from solah.model.document import Monotonic
-from solah.model.edits import Edit
-from solah.model.provenance import digest_columns
+from solah.model.provenance import Edit, digest_columns
 from solah.report import render_card, render_page, summarise_card, summarise_page
 
 GOLDEN = Path(__file__).parent / "golden"

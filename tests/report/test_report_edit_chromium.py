@@ -14,8 +14,8 @@ from solah.evaluation import score_beliefs, score_numbers
 from solah.explain.weights import numbers_of
 from solah.model import Goal, load_document
 from solah.model.document import Task
-from solah.model.edits import Edit
 from solah.model.evaluate import predict
+from solah.model.provenance import Edit
 from solah.report import summarise_page
 
 pytestmark = pytest.mark.slow

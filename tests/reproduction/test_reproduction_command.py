@@ -61,7 +61,6 @@ def test_a_table_with_the_data_that_are_available(program, results):
         "reproduction: note: not available, so left out: breast_cancer_ljubljana, "
     )
     assert "SOLAH_DATA (or --data)" in outcome.err
-    assert "pip install 'solah[datasets]'" in outcome.err
     assert "Wine" in outcome.out
     assert "not available" in outcome.out
     assert f"written: {results}/reproduction.json" in outcome.out

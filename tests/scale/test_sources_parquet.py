@@ -22,7 +22,6 @@ from solah.exceptions import (
     ColumnError,
     DataError,
     FileFormatError,
-    MissingExtraError,
     ParameterError,
 )
 from solah.scale.sources import open_source
@@ -249,13 +248,6 @@ def test_the_fingerprint_tells_data_apart(tmp_path: Path) -> None:
     stat = path.stat()
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
     assert open_source(path).fingerprint != before
-
-
-def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path / "a.parquet", x=[1])
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'solah\[parquet\]'"):
-        open_source(path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -43,13 +43,13 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def readings(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Count how often each file is read."""
     paths: list[Path] = []
-    read = solah.scale.text_source.iter_typed
+    read = solah.scale.text_source.iter_delimited
 
     def counted(path: Path, *rest: Any) -> Any:
         paths.append(path)
         return read(path, *rest)
 
-    monkeypatch.setattr(solah.scale.text_source, "iter_typed", counted)
+    monkeypatch.setattr(solah.scale.text_source, "iter_delimited", counted)
     return paths
 
 

@@ -34,8 +34,8 @@ def diff(
     """
     from solah.cli.problem import known_truth, read_source
     from solah.cli.views import heading
-    from solah.difference import diff as compare
-    from solah.difference.values import MOST_FLIPS, MOST_LINES, sections
+    from solah.edit.diff import diff as compare
+    from solah.edit.diff_text import MOST_FLIPS, MOST_LINES, sections
     from solah.model import load_document
 
     models = load_document(before), load_document(after)

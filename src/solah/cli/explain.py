@@ -233,7 +233,7 @@ def read_rows(
     A row is ``name=value`` pairs, a JSON object, or the values of all features in their order.
     """
     from solah.exceptions import DataError
-    from solah.model.rows import rows_table
+    from solah.model.encode import rows_table
 
     names = [attribute.name for attribute in attributes]
     rows: list[Row] = []
@@ -255,7 +255,7 @@ def read_rows(
 
 def _read_json(text: str, names: Sequence[str]) -> "Iterator[Row]":
     from solah.exceptions import DataError, shorten
-    from solah.model.rows import check_row_names
+    from solah.model.encode import check_row_names
 
     try:
         content = json.loads(text)
@@ -273,8 +273,8 @@ def _read_json(text: str, names: Sequence[str]) -> "Iterator[Row]":
 def _read_fields(text: str, names: Sequence[str]) -> "Row":
     """Read pairs or values behind commas; a value with a comma is quoted."""
     from solah.exceptions import DataError, shorten
-    from solah.model.rows import check_row_names
-    from solah.model.soundness import first_repeated
+    from solah.model.encode import check_row_names
+    from solah.model.structure import first_repeated
 
     try:
         fields = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])

@@ -167,7 +167,7 @@ def export(
     from solah.keys import key_files, make_keys
     from solah.learn.online import Pace as LearningPace
     from solah.model import load_document
-    from solah.model.parting import part_of
+    from solah.model.compile import part_of
 
     _check_options(
         to,

@@ -50,7 +50,7 @@ def _show_model(model: "Model", screen: Screen) -> None:
     from solah.cli.views import facts, heading
     from solah.explain import rules_of
     from solah.explain.handwork import spell_policy
-    from solah.model.edits import edit_record
+    from solah.model.provenance import edit_record
 
     rules = rules_of(model)
     moved = [attribute.name for attribute in model.attributes if attribute.is_moved]

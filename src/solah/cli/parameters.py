@@ -93,7 +93,7 @@ class ModelOptions:
     hierarchy: Annotated[
         str | None,
         option(
-            "Custom hierarchy: a .json, .yaml or .txt file, or text: 'z <- a, b; y <- z, c'.",
+            "Custom hierarchy: a .json or .txt file, or text: 'z <- a, b; y <- z, c'.",
             metavar="FILE|TEXT",
         ),
         READ,

@@ -201,7 +201,7 @@ def policy(
     from solah.evaluation import with_costs, with_policy
     from solah.learn.domain import learn_domain
     from solah.model import Policy, load_document, save_document
-    from solah.model.domain import check_policy
+    from solah.model.policy import check_policy
 
     document = load_document(model)
     check_policy(Policy(), None, document.goal)
@@ -299,7 +299,7 @@ def fitted_policy(
 
 def describe_policy(model: "Model", chosen: "ChosenPolicy | None") -> dict[str, Any] | None:
     """Describe when a model abstains and what that was chosen by, for JSON."""
-    from solah.model.policy_format import policy_record
+    from solah.model.policy import policy_record
 
     if model.policy is None:
         return None

@@ -164,7 +164,7 @@ def edit(
     from solah.edit import Editor
     from solah.exceptions import ParameterError
     from solah.model import load_document
-    from solah.model.edits import edit_record
+    from solah.model.provenance import edit_record
 
     document = load_document(model)
     editor = Editor(document, author=author)

@@ -1,21 +1,19 @@
 """Read arrays, frames and files as tables of named columns, and settle their kinds.
 
-    frames.py    a data frame        -> Table
-    files.py     a file, by suffix   -> Table, or a stream of them
-      delimited.py (dialect.py, textfile.py) · arff.py · parquet.py
-    arrays.py    a NumPy array       -> Table
-    kinds.py     Table               -> Table and a Kind for each column
-    cells.py     a cell              -> missing, a number, a truth value or a category
-    spelling.py  text                -> numbers, and back
-    json_reader.py  JSON             -> checked values (documents and messages, not tables)
+    frames.py    a data frame or a NumPy array  -> Table
+    files.py     a file, by suffix              -> Table, or a stream of them
+      delimited.py (dialect.py, textfile.py) · arff.py
+    kinds.py     Table                          -> Table and a Kind for each column
+    cells.py     a cell                         -> missing, a number, a truth value or a category
+    spelling.py  text                           -> numbers, and back
+    json_reader.py  JSON  -> checked values (documents and messages, not tables)
 
 Missing values are NaN in numbers and None in text, whatever they were before.
 """
 
-from solah.data.arrays import as_array, as_column, from_array
 from solah.data.cells import MISSING_WORDS, State, to_numbers, to_text
 from solah.data.files import iter_tables, read_table
-from solah.data.frames import from_arrow, from_frame, is_frame
+from solah.data.frames import as_array, as_column, from_array, from_arrow, from_frame, is_frame
 from solah.data.kinds import MAX_CATEGORIES, MAX_STATES, Declared, settle, states_of
 from solah.data.options import ReadOptions
 from solah.data.table import Column, Kind, Table

@@ -7,14 +7,14 @@ missing. Nominal values have no order in ARFF, though their list is written in o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from solah.data.arrays import no_times
 from solah.data.cells import TextCells, to_numbers
+from solah.data.frames import no_times
 from solah.data.options import refuse_many_columns
 from solah.data.spelling import count
 from solah.data.table import Column, Table
@@ -30,18 +30,11 @@ if TYPE_CHECKING:
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
 _FIELD = re.compile(rf"(?: *({_QUOTED}) *|([^,\t]*))([,\t]|$)")
-_NUMERIC = frozenset({"numeric", "real", "integer"})
+_TYPES = {**dict.fromkeys(("numeric", "real", "integer"), "numeric"), "string": "string"}
 
-# A line with its number.
-Line = tuple[int, str]
-
-
-@dataclass(frozen=True)
-class _Attribute:
-    """A name and one of the types numeric, nominal and string."""
-
-    name: str
-    type: str
+# A line with its number, and the name and type (numeric, nominal or string) of an attribute.
+Line: TypeAlias = tuple[int, str]
+Attribute: TypeAlias = tuple[str, str]
 
 
 def read_arff(path: Path, options: ReadOptions) -> Table:
@@ -57,24 +50,25 @@ def read_arff(path: Path, options: ReadOptions) -> Table:
 def iter_arff(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
     """Stream a file as tables with at most that many rows; the first may have none."""
     with open_text(path, options) as stream:
-        lines = _meaningful(enumerate(lines_of(stream, path), start=1))
+        stripped = ((at, line.strip()) for at, line in enumerate(lines_of(stream, path), start=1))
+        lines = ((at, line) for at, line in stripped if line and line[0] != "%")
         attributes = _header(lines, path)
         cells = TextCells(options.missing)
-        records = (_record(line, attributes, cells, path) for line in lines)
+        records = (_record(line, len(attributes), cells, path) for line in lines)
         first_row = 1
         while (batch := list(islice(records, rows))) or first_row == 1:
-            yield _table(batch, attributes, first_row)
+            by_column = list(zip(*batch, strict=True)) or [()] * len(attributes)
+            columns = []
+            for (name, type_), values in zip(attributes, by_column, strict=True):
+                column = Column(name, np.array(values, dtype=object), nominal=type_ == "nominal")
+                is_numeric = type_ == "numeric"
+                columns.append(to_numbers(column, first_row=first_row) if is_numeric else column)
+            yield Table(tuple(columns), len(batch))
             first_row += max(1, len(batch))
 
 
-def _meaningful(lines: Iterator[Line]) -> Iterator[Line]:
-    """Leave out comments and blank lines, and the spaces around the others."""
-    stripped = ((number, line.strip()) for number, line in lines)
-    return ((number, line) for number, line in stripped if line and line[0] != "%")
-
-
-def _header(lines: Iterator[Line], path: Path) -> list[_Attribute]:
-    attributes: list[_Attribute] = []
+def _header(lines: Iterator[Line], path: Path) -> list[Attribute]:
+    attributes: list[Attribute] = []
     for number, line in lines:
         keyword = line.split(maxsplit=1)[0].lower()
         if keyword == "@data":
@@ -93,70 +87,44 @@ def _header(lines: Iterator[Line], path: Path) -> list[_Attribute]:
     return attributes
 
 
-def _attribute(line: str, where: str) -> _Attribute:
+def _attribute(line: str, where: str) -> Attribute:
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
         raise FileFormatError(f"{where}: {line[:40]!r} is not an attribute with a name and a type")
-    name, type_ = _unquote(match[1]), match[2]
-    word = type_.split()[0].lower()
-    if type_.startswith("{"):
-        return _Attribute(name, "nominal")
+    name, word = _unquote(match[1]), match[2].split()[0].lower()
+    if word.startswith("{"):
+        return name, "nominal"
     if word == "date":
         raise no_times(name)
-    if word in _NUMERIC:
-        return _Attribute(name, "numeric")
-    if word == "string":
-        return _Attribute(name, "string")
-    raise FileFormatError(f"{where}: attributes of type {word!r} are not read")
+    if word not in _TYPES:
+        raise FileFormatError(f"{where}: attributes of type {word!r} are not read")
+    return name, _TYPES[word]
 
 
-def _record(
-    line: Line, attributes: list[_Attribute], cells: TextCells, path: Path
-) -> list[str | None]:
+def _record(line: Line, n_attributes: int, cells: TextCells, path: Path) -> list[str | None]:
     number, text = line
     if text.startswith("{"):
         raise FileFormatError(
             f"{path}, line {number}: sparse rows {{…}} are not read; write the file in dense form "
             f"(Weka's filter SparseToNonSparse)"
         )
-    fields = _fields(text)
-    if len(fields) != len(attributes):
-        raise FileFormatError(
-            f"{path}, line {number}: {count(len(fields), 'field')} "
-            f"where {len(attributes)} should be, one for each @attribute"
-        )
-    # A quoted word for missing means itself, so it is looked for before the quotes go.
-    return [None if cell is None else _unquote(cell).strip() or None for cell in cells.of(fields)]
-
-
-def _fields(text: str) -> list[str]:
-    if "'" not in text and '"' not in text and "\t" not in text:
-        return [field.strip() for field in text.split(",")]
-    fields: list[str] = []
+    fields = []
     position = 0
     while match := _FIELD.match(text, position):
         fields.append(match[1] or match[2].strip())
         position = match.end()
         if not match[3]:  # the end of the line
             break
-    return fields
+    if len(fields) != n_attributes:
+        raise FileFormatError(
+            f"{path}, line {number}: {count(len(fields), 'field')} "
+            f"where {n_attributes} should be, one for each @attribute"
+        )
+    # A quoted word for missing means itself, so it is looked for before the quotes go.
+    return [None if cell is None else _unquote(cell).strip() or None for cell in cells.of(fields)]
 
 
 def _unquote(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text
-
-
-def _table(records: list[list[str | None]], attributes: list[_Attribute], first_row: int) -> Table:
-    cells = list(zip(*records, strict=True)) or [()] * len(attributes)
-    columns = tuple(
-        _column(attribute, one, first_row) for attribute, one in zip(attributes, cells, strict=True)
-    )
-    return Table(columns, len(records))
-
-
-def _column(attribute: _Attribute, cells: tuple[str | None, ...], first_row: int) -> Column:
-    values = np.array(cells, dtype=object)
-    column = Column(attribute.name, values, nominal=attribute.type == "nominal")
-    return to_numbers(column, first_row=first_row) if attribute.type == "numeric" else column

@@ -21,13 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from solah.data.spelling import (
-    TRUTH,
-    is_number,
-    parse_written_numbers,
-    read_number,
-    spell,
-)
+from solah.data.spelling import TRUTH, is_number, parse_written_numbers, read_number, spell
 from solah.data.spreadsheets import unguarded
 from solah.exceptions import DataError
 
@@ -136,10 +130,9 @@ def are_truth(cells: Iterable[str | None]) -> bool:
     """Whether all texts are truth values, and there is at least one."""
     found = False
     for cell in cells:
-        if cell is not None:
-            if cell not in TRUTH:
-                return False
-            found = True
+        if cell is not None and cell not in TRUTH:
+            return False
+        found |= cell is not None
     return found
 
 
@@ -196,15 +189,14 @@ def to_text(column: Column) -> Column:
 
 
 def not_numbers(column: Column, first_row: int = 1) -> DataError:
-    """Return the error for text between numbers, which names the values and what to do."""
-    rows = [
-        row for row, cell in enumerate(column.values) if cell is not None and not is_number(cell)
-    ]
-    name, word = column.name, column.values[rows[0]]
-    many = "1 value that is not a number"
-    if len(rows) > 1:
-        many = f"{len(rows)} values that are not numbers"
-    cause = f"column {name!r} has {many} (first: {word!r}, row {first_row + rows[0]})"
+    """Return the error for text between numbers."""
+    name = column.name
+    rows = [j for j, cell in enumerate(column.values) if cell is not None and not is_number(cell)]
+    many = f"{len(rows)} values that are not numbers"
+    if len(rows) == 1:
+        many = "1 value that is not a number"
+    first = f"first: {column.values[rows[0]]!r}, row {first_row + rows[0]}"
+    cause = f"column {name!r} has {many} ({first})"
     declared = f"feature_types={{{name!r}: 'categorical'}}"
     as_names = f"declare it categorical with {declared} (--categorical {name})"
     words = [cell for cell, _ in Counter(column.values[rows].tolist()).most_common()]
@@ -220,7 +212,7 @@ def not_numbers(column: Column, first_row: int = 1) -> DataError:
 
 
 def likely_numbers(column: Column) -> DataError | None:
-    """Return the error for text that is most likely numbers, and what to do; None for other text.
+    """Return the error for text that is most likely numbers; None for other text.
 
     Examples
     --------
@@ -231,39 +223,17 @@ def likely_numbers(column: Column) -> DataError | None:
 such as 1234.5")
     """
     texts = [text for text in dict.fromkeys(column.values) if text is not None]
-    words = [text for text in texts if read_number(text) is None]
-    if len(words) == len(texts):
-        if not _have_units(texts):
-            return None
-        return DataError(
-            f"column {column.name!r} looks like numbers, such as {texts[0]!r}; write all of them "
-            "without a unit, such as 1234.5"
-        )
-    written = next((text for text in texts if not is_number(text)), None)
-    if written is None or len(words) > _FEW_WORDS:
+    n_words = sum(read_number(text) is None for text in texts)
+    if n_words < len(texts):
+        are_names = n_words > _FEW_WORDS or all(map(is_number, texts))
+        return None if are_names else not_numbers(column)
+    units = {found and found.groups() for found in map(_WITH_UNIT.fullmatch, texts)}
+    if None in units or len(units) > _FEW_WORDS:
         return None
-    if not words:
-        return DataError(
-            f"column {column.name!r} has numbers that are not written alike, such as {written!r}; "
-            "write all of them plainly, such as 1234.5"
-        )
-    options = " ".join(f"--missing {quote(word)}" for word in words)
     return DataError(
-        f"column {column.name!r} has text between numbers: {', '.join(map(repr, words))}; if that "
-        f"means missing, pass {options} (None or NaN in Python)",
-        remedy=options,
+        f"column {column.name!r} looks like numbers, such as {texts[0]!r}; write all of them "
+        "without a unit, such as 1234.5"
     )
-
-
-def _have_units(texts: Sequence[str]) -> bool:
-    """Whether all texts are numbers with one of a few units."""
-    units: set[tuple[str | None, str | None]] = set()
-    for text in texts:
-        found = _WITH_UNIT.fullmatch(text)
-        if found is None or len(units) > _FEW_WORDS:
-            return False
-        units.add((found[1], found[2]))
-    return len(units) <= _FEW_WORDS
 
 
 def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:
@@ -275,26 +245,27 @@ def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64
     """
     key = _key(states)
     lookup = {key(state): float(index) for index, state in enumerate(states)}
-    values, places = _distinct(column)
-    codes = np.array([_look_up(value, key, lookup) for value in values], dtype=np.float64)
-    return codes[places] if len(codes) else np.full(len(column.values), np.nan)
 
+    def code(value: Any) -> float:
+        if value is None or value != value:
+            return np.nan
+        found = lookup.get(key(value))
+        if found is None and isinstance(value, str):  # as decisions are written for spreadsheets
+            found = lookup.get(key(unguarded(value)))
+        return np.nan if found is None else found
 
-def _look_up(value: Any, key: Callable[[Any], Hashable], lookup: dict[Hashable, float]) -> float:
-    if value is None or value != value:
-        return np.nan
-    known = lookup.get(key(value))
-    if known is None and isinstance(value, str):  # as decisions are written for spreadsheets
-        known = lookup.get(key(unguarded(value)))
-    return np.nan if known is None else known
+    if column.is_text:
+        known: dict[Any, float] = {value: code(value) for value in dict.fromkeys(column.values)}
+        return np.fromiter(map(known.__getitem__, column.values), float, len(column.values))
+    distinct, places = np.unique(column.values, return_inverse=True)
+    return np.array([code(value) for value in distinct.tolist()], dtype=np.float64)[places]
 
 
 def _key(states: Sequence[State]) -> Callable[[Any], Hashable]:
     """Choose what values are compared by: the first that is different for all states."""
-    for key in (_number_key, _truth_key):
+    for key, allowed in ((_number_key, float), (_truth_key, object)):
         keys = [key(state) for state in states]
-        is_apt = key is _truth_key or all(isinstance(one, float) for one in keys)
-        if is_apt and len(set(keys)) == len(states):
+        if all(isinstance(one, allowed) for one in keys) and len(set(keys)) == len(states):
             return key
     return spell
 
@@ -311,15 +282,3 @@ def _truth_key(value: State) -> Hashable:
     """Compare by text, and truth values however they are written."""
     text = spell(value)
     return TRUTH[text] == "1" if text in TRUTH else text
-
-
-def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct values and the index of each row's value among them."""
-    if not column.is_text:
-        values, places = np.unique(column.values, return_inverse=True)
-        return values.tolist(), places
-    seen: dict[str | None, int] = {}
-    places = np.fromiter(
-        (seen.setdefault(value, len(seen)) for value in column.values), np.intp, len(column.values)
-    )
-    return list(seen), places

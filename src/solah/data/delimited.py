@@ -1,232 +1,285 @@
 """Read delimited text files (CSV, TSV and the like) as a table or a stream of tables.
 
-The file is cut into small pieces of a few thousand cells, which stay in the processor's cache and
-are converted column by column in bulk.
+PyArrow cuts large files whose lines are plain. The standard library's csv cuts all others, names
+the line of a flaw, and reads every file where PyArrow is not installed. Both make the same tables.
 """
 
 from __future__ import annotations
 
 import csv
-import io
+import importlib
 import re
-from dataclasses import dataclass, replace
-from functools import partial
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from solah.data.cells import TextCells
-from solah.data.dialect import Dialect, detect
-from solah.data.fields import cut
-from solah.data.spelling import count
+from solah.data.cells import MISSING_WORDS, TextCells
+from solah.data.dialect import SPACES, Dialect, cut, detect
+from solah.data.frames import text_values
+from solah.data.spelling import count, is_number, parse_numbers
 from solah.data.table import Column, Table
-from solah.data.text_columns import ColumnBuilder
 from solah.data.textfile import MAX_LINE, Lines, first_lines, lines_of, open_text
 from solah.exceptions import FileFormatError
 
 if TYPE_CHECKING:
     from _csv import Reader
-    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from solah.data.options import ReadOptions
-    from solah.data.text_columns import Cells
-    from solah.data.textfile import LineStream
 
 _SAMPLE_LINES = 200
-_PIECE_CELLS = 10_000
-_BATCH_CELLS = 500_000
-_BLOCK = 1 << 20
+_PIECE_CELLS = 50_000
+# csv reads a smaller file before PyArrow is imported.
+_SMALL_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 20
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-class BlockCutter(Protocol):
-    """Cuts many lines at once."""
-
-    def __call__(self, block: str, dialect: Dialect, rows: int) -> list[list[Cells]] | None:
-        """Cut lines into columns, for at most that many rows each; None where it cannot."""
-
-
 def read_delimited(path: Path, options: ReadOptions) -> Table:
-    """Read a whole file; columns that are numbers throughout become float64, others stay text.
-
-    A column that turns out to be text only after some pieces is read again in a second pass, since
-    numbers do not remember how they were spelt.
-    """
-    dialect = _dialect(path, options)
-    columns = [ColumnBuilder(name, options.missing) for name in dialect.names]
-    _fill(path, dialect, options, columns)
-    late = {j for j, column in enumerate(columns) if column.failed_late}
-    if late:
-        for j in late:
-            columns[j] = ColumnBuilder(columns[j].name, options.missing, is_text=True)
-        _fill(path, dialect, options, columns, only=late)
-    built = tuple(column.build() for column in columns)
-    return Table(built, len(built[0].values))
+    """Read a whole file; columns that are numbers throughout become float64, others stay text."""
+    dialect = find_dialect(path, options)
+    if _is_for_arrow(path, dialect):
+        # PyArrow might overlook a missing " -999" in a column of numbers.
+        likely = frozenset() if any(map(is_number, options.missing)) else dialect.numeric
+        with suppress(_NotPlainError):
+            # All as text, which remembers its spelling, where a likely number is none.
+            for numeric in dict.fromkeys((likely, frozenset[int]())):
+                table = _read_with_arrow(path, dialect, options, numeric)
+                if table is not None:
+                    return table
+    return _read_with_csv(path, dialect, options)
 
 
 def iter_delimited(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
     """Stream a file as tables of text with at most that many rows."""
-    dialect = _dialect(path, options)
-    texts = [TextCells(options.missing) for _ in dialect.names]
-    for batch in _batches(path, dialect, options, rows):
-        columns = tuple(
-            Column(name, np.concatenate([text.of(piece[j]) for piece in batch]))
-            for j, (name, text) in enumerate(zip(dialect.names, texts, strict=True))
-        )
-        yield Table(columns, len(columns[0].values))
+    dialect = find_dialect(path, options)
+    n_known = 0
+    if _is_for_arrow(path, dialect):
+        with suppress(_NotPlainError):
+            for table in _iter_with_arrow(path, dialect, options, rows):
+                yield table
+                n_known += table.n_rows
+            return
+    cells = [TextCells(options.missing) for _ in dialect.names]
+    piece_rows = min(rows, max(1, _PIECE_CELLS // dialect.n_fields))
+    for piece in _pieces(path, dialect, options, piece_rows):
+        n_rows = len(piece[0])
+        if n_rows > n_known:
+            columns = tuple(
+                Column(name, cells[j].of(piece[j])) for j, name in enumerate(dialect.names)
+            )
+            yield Table(columns, n_rows).rows(n_known, n_rows)
+        n_known = max(0, n_known - n_rows)
 
 
-def iter_typed(
-    path: Path,
-    options: ReadOptions,
-    rows: int,
-    text: set[str],
-    cut_block: BlockCutter | None = None,
-) -> Iterator[Table]:
-    """Stream a file as tables with at most that many rows, numbers where all cells of one are.
-
-    The columns in ``text`` are text whatever their cells are. The set grows by each column that
-    turns out to be text, so what it holds in the end is text in :func:`read_delimited` too.
-    ``cut_block`` cuts whole lines into columns in a faster way, for as long as it can: what comes
-    out is the same.
-    """
-    dialect = _dialect(path, options)
-    rows = min(rows, max(1, _BATCH_CELLS // dialect.n_fields))
-    for batch in _batches(path, dialect, options, rows, cut_block):
-        columns = tuple(
-            _grown(name, [piece[j] for piece in batch], options, name in text)
-            for j, name in enumerate(dialect.names)
-        )
-        text.update(column.name for column in columns if column.is_text)
-        yield Table(columns, len(columns[0].values))
+def find_dialect(path: Path, options: ReadOptions) -> Dialect:
+    """Find out how a file is written, from its first lines."""
+    return detect(first_lines(path, options, _SAMPLE_LINES), path, options)
 
 
 def settle_options(paths: Sequence[Path], options: ReadOptions) -> ReadOptions:
     """Find out how several files are written, as if they were one, from the first lines of all."""
     if len(paths) == 1:
         return options
-    dialect = detect(_lines_of_all(paths, options), paths[0], options)
-    decimal = "," if dialect.decimal_comma else "."
-    settled = replace(options, delimiter=dialect.delimiter, decimal=decimal)
-    return replace(settled, header=_dialect(paths[0], settled).has_header)
-
-
-def _lines_of_all(paths: Sequence[Path], options: ReadOptions) -> Lines:
-    """Read on in the next file where one has fewer lines than the sample needs."""
     taken: list[str] = []
-    for path in paths:
+    is_whole = True
+    for path in paths:  # read on in the next file where one has fewer lines than the sample needs
         some = first_lines(path, options, _SAMPLE_LINES - len(taken))
         taken.extend(some.lines)
-        if not some.is_whole:
-            return Lines(tuple(taken), is_whole=False)
-    return Lines(tuple(taken), is_whole=True)
+        is_whole = some.is_whole
+        if not is_whole:
+            break
+    dialect = detect(Lines(tuple(taken), is_whole), paths[0], options)
+    decimal = "," if dialect.decimal_comma else "."
+    settled = replace(options, delimiter=dialect.delimiter, decimal=decimal)
+    return replace(settled, header=find_dialect(paths[0], settled).has_header)
 
 
-def _grown(name: str, pieces: list[Cells], options: ReadOptions, is_text: bool) -> Column:
-    """Make a column of its pieces, all of them numbers or all of them text."""
-    column = ColumnBuilder(name, options.missing, is_text=is_text)
-    for cells in pieces:
-        column.add(cells)
-    return _grown(name, pieces, options, is_text=True) if column.failed_late else column.build()
+# With PyArrow
 
 
-def _batches(
-    path: Path,
-    dialect: Dialect,
-    options: ReadOptions,
-    rows: int,
-    cut_block: BlockCutter | None = None,
-) -> Iterator[list[list[Cells]]]:
-    """Gather pieces to at most that many rows, and to at least one."""
-    batch: list[list[Cells]] = []
-    n_rows = 0
-    piece_rows = min(rows, _piece_rows(dialect))
-    plain = None if cut_block is None else partial(cut_block, dialect=dialect, rows=rows)
-    for piece in _pieces(path, dialect, options, piece_rows, plain):
-        if batch and n_rows + len(piece[0]) > rows:
-            yield batch
-            batch, n_rows = [], 0
-        if len(piece[0]):  # else there were only blank lines
-            batch.append(piece)
-            n_rows += len(piece[0])
-    if batch:
-        yield batch
+class _NotPlainError(Exception):
+    """PyArrow would refuse the file, or read it otherwise than csv."""
 
 
-def _dialect(path: Path, options: ReadOptions) -> Dialect:
-    return detect(first_lines(path, options, _SAMPLE_LINES), path, options)
+class _PlainText:
+    """The text of a file for PyArrow, in UTF-8, for as long as every parser cuts it alike."""
+
+    closed = False
+
+    def __init__(self, stream: TextIO, delimiter: str) -> None:
+        self._stream = stream
+        self._is_utf8 = stream.encoding == "utf-8-sig"
+        self._end = b""
+        self._n_quotes = 0
+        # A quote that neither begins nor ends a field. Quoted fields of several lines show when
+        # the cells are there.
+        edge = re.escape(delimiter.encode()) + rb'\r\n"'
+        self._stray = re.compile(rb'"(?=[^%b])(?<=[^%b]")' % (edge, edge))
+
+    def read(self, size: int) -> bytes:
+        """Read on."""
+        buffer = self._stream.buffer
+        block = buffer.read(size) if self._is_utf8 else self._stream.read(size).encode()
+        self._n_quotes += block.count(b'"')
+        is_open = not block and self._n_quotes % 2
+        if is_open or b"\0" in block or (self._n_quotes and self._stray.search(self._end + block)):
+            raise _NotPlainError
+        self._end = (self._end + block)[-2:]
+        return block
 
 
-def _piece_rows(dialect: Dialect) -> int:
-    return max(1, _PIECE_CELLS // dialect.n_fields)
+def _is_for_arrow(path: Path, dialect: Dialect) -> bool:
+    is_plain = dialect.delimiter.isascii() and dialect.delimiter != SPACES and dialect.n_fields > 1
+    if not is_plain or path.stat().st_size < _SMALL_BYTES:
+        return False
+    try:
+        importlib.import_module("pyarrow.csv")
+    except ImportError:
+        return False
+    return True
 
 
-def _fill(
-    path: Path,
-    dialect: Dialect,
-    options: ReadOptions,
-    columns: list[ColumnBuilder],
-    only: Collection[int] | None = None,
-) -> None:
-    """Read the file once, into these columns."""
-    chosen = range(len(columns)) if only is None else only
-    for piece in _pieces(path, dialect, options, _piece_rows(dialect)):
-        for j in chosen:
-            columns[j].add(piece[j])
+def _arrow_options(
+    dialect: Dialect, options: ReadOptions, numeric: frozenset[int]
+) -> dict[str, Any]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    types = [pa.float64() if j in numeric else pa.string() for j in range(dialect.n_fields)]
+    names = list(map(str, range(dialect.n_fields)))
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            column_names=names, skip_rows=dialect.first_line, block_size=_BLOCK_BYTES
+        ),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=dialect.delimiter, newlines_in_values=True
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types=dict(zip(names, types, strict=True)),
+            null_values=sorted(MISSING_WORDS | options.missing),
+            decimal_point="," if dialect.decimal_comma else ".",
+        ),
+    }
+
+
+def _read_with_arrow(
+    path: Path, dialect: Dialect, options: ReadOptions, numeric: frozenset[int]
+) -> Table | None:
+    """Read a whole file; None where a cell is not what it should be."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    try:
+        with open_text(path, options) as stream:
+            source = pa.PythonFile(_PlainText(stream, dialect.delimiter), mode="r")
+            read = arrow_csv.read_csv(source, **_arrow_options(dialect, options, numeric))
+    except pa.ArrowException:
+        return None
+    _see_end_is_empty(read, dialect)
+    columns = []
+    for j, name in enumerate(dialect.names):
+        if j in numeric:
+            values = numbers = read.column(j).to_numpy()
+            if np.isinf(numbers).any():
+                return None
+        else:
+            values = _text(read.column(j), TextCells(options.missing), dialect)
+            numbers = parse_numbers(values)
+        columns.append(Column(name, values if numbers is None else numbers))
+    return Table(tuple(columns), read.num_rows)
+
+
+def _iter_with_arrow(
+    path: Path, dialect: Dialect, options: ReadOptions, rows: int
+) -> Iterator[Table]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    cells = [TextCells(options.missing) for _ in dialect.names]
+    try:
+        with open_text(path, options) as stream:
+            source = pa.PythonFile(_PlainText(stream, dialect.delimiter), mode="r")
+            with arrow_csv.open_csv(
+                source, **_arrow_options(dialect, options, frozenset())
+            ) as reader:
+                for batch in reader:
+                    _see_end_is_empty(batch, dialect)
+                    for start in range(0, batch.num_rows, rows):
+                        piece = batch.slice(start, rows)
+                        columns = tuple(
+                            Column(name, _text(piece.column(j), cells[j], dialect))
+                            for j, name in enumerate(dialect.names)
+                        )
+                        yield Table(columns, piece.num_rows)
+    except pa.ArrowException:
+        raise _NotPlainError from None
+
+
+def _text(values: Any, cells: TextCells, dialect: Dialect) -> NDArray[Any]:
+    def understand(words: list[str]) -> NDArray[Any]:
+        everything = "".join(words)
+        if "\n" in everything or "\r" in everything:  # a quoted field of several lines, or open
+            raise _NotPlainError
+        return cells.of(dialect.respell(words))
+
+    return text_values(values, understand)
+
+
+def _see_end_is_empty(rows: Any, dialect: Dialect) -> None:
+    """Refuse text behind the delimiter at the end of each row."""
+    from pyarrow import compute
+
+    if dialect.trailing and compute.any(compute.not_equal(rows.column(-1), "")).as_py():
+        raise _NotPlainError
+
+
+# With csv
+
+
+def _read_with_csv(path: Path, dialect: Dialect, options: ReadOptions) -> Table:
+    """Read a whole file, once more where a column turns out to be text behind its numbers."""
+    text: set[int] = set()
+    is_complete = False
+    while not is_complete:
+        cells = [TextCells(options.missing) for _ in dialect.names]
+        parts: list[list[NDArray[Any]]] = [[] for _ in dialect.names]
+        is_complete = True
+        for piece in _pieces(path, dialect, options, max(1, _PIECE_CELLS // dialect.n_fields)):
+            for j, part in enumerate(parts):
+                values = cells[j].of(piece[j])
+                numbers = None if j in text else parse_numbers(values)
+                if numbers is None and j not in text:
+                    is_complete &= not part
+                    text.add(j)
+                part.append(values if numbers is None else numbers)
+    columns = tuple(
+        Column(name, np.concatenate(part) if part else np.empty(0))
+        for name, part in zip(dialect.names, parts, strict=True)
+    )
+    return Table(columns, len(columns[0].values))
 
 
 def _pieces(
-    path: Path,
-    dialect: Dialect,
-    options: ReadOptions,
-    rows: int,
-    cut_plain: Callable[[str], list[list[Cells]] | None] | None = None,
-) -> Iterator[list[Cells]]:
+    path: Path, dialect: Dialect, options: ReadOptions, rows: int
+) -> Iterator[list[Sequence[str]]]:
     """Cut the file into pieces: the cells of each column, for some rows."""
     with open_text(path, options) as stream:
         reader = cut(lines_of(stream, path), dialect.delimiter)
         if dialect.has_header:
-            _skip_header(reader, path)
+            while _take(reader, 1, path, reader.line_num, MAX_LINE) == [[]]:
+                pass  # blank lines before the header
         line = reader.line_num
-        if cut_plain is not None:
-            line, rest = yield from _plain_pieces(stream, line, cut_plain)
-            reader = cut(lines_of(rest, path, line + 1), dialect.delimiter)
-        before = line - reader.line_num
         while records := _take(reader, rows, path, line, dialect.n_fields):
-            yield _cells(records, dialect, path, line)
-            line = before + reader.line_num
-
-
-def _plain_pieces(
-    stream: TextIO, line: int, cut_plain: Callable[[str], list[list[Cells]] | None]
-) -> Generator[list[Cells], None, tuple[int, LineStream]]:
-    """Cut blocks of whole lines; return how many lines were, and what follows them."""
-    while block := stream.read(_BLOCK):
-        end = stream.readline(MAX_LINE)
-        pieces = cut_plain(block + end) if len(end) <= MAX_LINE - _BLOCK else None
-        if pieces is None:
-            return line, _Joined(io.StringIO(block + end, newline=""), stream)
-        yield from pieces
-        line += (block + end).count("\n")
-    return line, stream
-
-
-@dataclass(frozen=True)
-class _Joined:
-    """Two texts, one behind the other."""
-
-    first: TextIO
-    second: TextIO
-
-    def readline(self, size: int, /) -> str:
-        return self.first.readline(size) or self.second.readline(size)
-
-
-def _skip_header(reader: Reader, path: Path) -> None:
-    while _take(reader, 1, path, reader.line_num, MAX_LINE) == [[]]:
-        pass  # blank lines before the header
+            if any(records):  # else they are blank lines
+                yield _columns(records, dialect, path, line)
+            line = reader.line_num
 
 
 def _take(reader: Reader, rows: int, path: Path, line: int, most: int) -> list[list[str]]:
@@ -248,28 +301,21 @@ def _take(reader: Reader, rows: int, path: Path, line: int, most: int) -> list[l
     return records
 
 
-def _cells(records: list[list[str]], dialect: Dialect, path: Path, line: int) -> list[Cells]:
-    """Turn records into columns of cells, blank lines left out."""
-    rows = records
-    if set(map(len, records)) != {dialect.n_fields}:
-        rows = [record for record in records if record]
-        if any(len(row) != dialect.n_fields for row in rows):
-            raise _ragged(records, dialect, path, line)
-    cells: list[Sequence[str]] = list(zip(*rows, strict=True)) or [()] * dialect.n_fields
-    if dialect.trailing and any(cells.pop()):
-        raise _ragged(records, dialect, path, line)
+def _columns(
+    records: list[list[str]], dialect: Dialect, path: Path, line: int
+) -> list[Sequence[str]]:
+    """Turn records into columns of cells, without blank lines."""
+    rows = [record for record in records if record]
+    if set(map(len, rows)) != {dialect.n_fields} or (dialect.trailing and any(r[-1] for r in rows)):
+        odd = next(j for j, record in enumerate(records) if record and not dialect.fits(record))
+        end = " and a delimiter at the end" if dialect.trailing else ""
+        raise FileFormatError(
+            f"{path}, line {_line_after(records[:odd], line)}: "
+            f"{count(len(records[odd]), 'field')} where {len(dialect.names)}{end} should be; "
+            f"mend the line, or say what the delimiter is (--delimiter)"
+        )
+    cells = list(zip(*rows, strict=True))[: len(dialect.names)]
     return [dialect.respell(one) for one in cells]
-
-
-def _ragged(records: list[list[str]], dialect: Dialect, path: Path, line: int) -> FileFormatError:
-    """Name the first record that has another number of fields than it should."""
-    odd = next(j for j, record in enumerate(records) if record and not dialect.fits(record))
-    end = " and a delimiter at the end" if dialect.trailing else ""
-    return FileFormatError(
-        f"{path}, line {_line_after(records[:odd], line)}: {count(len(records[odd]), 'field')} "
-        f"where {len(dialect.names)}{end} should be; "
-        f"mend the line, or say what the delimiter is (--delimiter)"
-    )
 
 
 def _line_after(records: list[list[str]], line: int) -> int:

@@ -15,29 +15,36 @@ none like ``-1.5``.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from solah.data.cells import MISSING_WORDS
-from solah.data.fields import SPACES, cut
 from solah.data.options import refuse_many_columns
 from solah.data.spelling import count, is_number
+from solah.data.textfile import MAX_LINE
 from solah.exceptions import ColumnError, FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from _csv import Reader
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from solah.data.options import ReadOptions
     from solah.data.textfile import Lines
+
+SPACES = " "
+"""The delimiter that stands for any run of spaces and tabs."""
 
 _NO_DELIMITER = "\x1f"
 _LIKELY = ("\t", ";", "|", ",")
 _MOSTLY = 0.5
 _MOSTLY_SPACES = 0.9
 _COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_RUN = re.compile(r"[ \t]+")
+_RUN_AT_END = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n])")
 _POINT_NUMBER = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 
 
@@ -45,7 +52,15 @@ _POINT_NUMBER = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 class Dialect:
     """How the rows of a delimited file are written.
 
-    ``trailing`` says that every row ends with a delimiter, so has one field more than names.
+    Attributes
+    ----------
+    delimiter : one character; :data:`SPACES` for any run of spaces and tabs
+    names : the names of the columns
+    has_header : whether they are in the file
+    trailing : whether every row ends with a delimiter, so has one field more than names
+    decimal_comma : whether a comma is the decimal sign
+    first_line : how many lines come before the first row
+    numeric : the columns that are numbers, or missing, in the first lines
     """
 
     delimiter: str
@@ -53,6 +68,8 @@ class Dialect:
     has_header: bool
     trailing: bool
     decimal_comma: bool
+    first_line: int = 0
+    numeric: frozenset[int] = frozenset()
 
     @property
     def n_fields(self) -> int:
@@ -60,7 +77,7 @@ class Dialect:
         return len(self.names) + self.trailing
 
     def fits(self, row: list[str]) -> bool:
-        """Tell whether a row has the fields it must have."""
+        """Whether a row has the fields it must have."""
         return len(row) == self.n_fields and not (self.trailing and row[-1])
 
     def respell(self, cells: Sequence[str]) -> Sequence[str]:
@@ -68,8 +85,38 @@ class Dialect:
         return [_with_point(cell) for cell in cells] if self.decimal_comma else cells
 
 
+def cut(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> Reader:
+    """Cut lines into fields, without the spaces around those that are not quoted."""
+    # More than a line can have; only a field that spans lines, likely a stray quote, meets it.
+    csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_LINE))
+    tidy = _tidy(lines, delimiter)
+    return csv.reader(tidy, delimiter=delimiter, skipinitialspace=True, strict=strict)
+
+
+def _tidy(lines: Iterable[str], delimiter: str) -> Iterator[str]:
+    """Take the spaces behind unquoted fields away; csv itself skips those before them."""
+    # A run of spaces is tried once, from its start, so that a long one costs only its length.
+    behind = re.compile(rf"(?<! ) ++(?=[{re.escape(delimiter)}\r\n])")
+
+    def tidy(text: str) -> str:
+        if delimiter == SPACES:
+            return _RUN.sub(" ", _RUN_AT_END.sub("", text))
+        return behind.sub("", text) if " " in text else text
+
+    within_quotes = False
+    for line in lines:
+        if '"' not in line and not within_quotes:
+            yield tidy(line)
+            continue
+        parts = line.split('"')
+        for j in range(int(within_quotes), len(parts), 2):
+            parts[j] = tidy(parts[j])
+        within_quotes ^= len(parts) % 2 == 0
+        yield '"'.join(parts)
+
+
 def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
-    """Find out how a file is written, from its first lines and what the user says."""
+    """Find out how a file is written, from its first lines and the options."""
     delimiter = options.delimiter or _find_delimiter(sample)
     rows = _rows(sample, delimiter)
     if not rows:
@@ -77,16 +124,28 @@ def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
     first, body = rows[0], rows[1:]
     n_fields = _typical_width(rows)
     refuse_many_columns(n_fields, str(path))
-    trailing = _has_trailing(first, body, n_fields)
-    n_columns = n_fields - trailing
-    comma = _has_decimal_comma(rows, delimiter, options.decimal)
+    full = [row for row in body if len(row) == n_fields]
+    trailing = n_fields > 1 and not any(row[-1] for row in full)
+    trailing &= first[-1] == "" or (len(first) == n_fields - 1 and bool(full))
+    comma = options.decimal == ","
+    if options.decimal is None and delimiter != ",":
+        cells = [cell for row in rows for cell in row]
+        comma = any(map(_COMMA_NUMBER.fullmatch, cells))
+        comma &= not any(map(_POINT_NUMBER.fullmatch, cells))
+    names, first_line = tuple(f"x{j}" for j in range(n_fields - trailing)), 0
     has_header = options.header
     if has_header is None:
-        has_header = _has_header(first[:n_columns], body, comma)
-    names = tuple(f"x{j}" for j in range(n_columns))
+        has_header = _has_header(first[: len(names)], body, comma)
     if has_header:
-        names = _names(first, n_columns, path)
-    return Dialect(delimiter, names, has_header, trailing, comma)
+        names = _names(first, len(names), path)
+        reader = cut(sample.lines, delimiter, strict=False)
+        next(reader)
+        first_line = sample.n_blank + reader.line_num
+    found = Dialect(delimiter, names, has_header, trailing, comma, first_line)
+    columns = zip(*(full if has_header or len(first) != n_fields else [first, *full]), strict=True)
+    present = [[cell for cell in column if cell not in MISSING_WORDS] for column in columns]
+    numeric = [bool(column) and all(map(is_number, found.respell(column))) for column in present]
+    return replace(found, numeric=frozenset(j for j, yes in enumerate(numeric) if yes))
 
 
 def _with_point(cell: str) -> str:
@@ -100,41 +159,24 @@ def _rows(sample: Lines, delimiter: str) -> list[list[str]]:
 
 
 def _find_delimiter(sample: Lines) -> str:
-    agreement = {delimiter: _agreement(_rows(sample, delimiter)) for delimiter in _LIKELY}
-    best = max(_LIKELY, key=lambda delimiter: agreement[delimiter])
-    if agreement[best] >= _MOSTLY:
+    def agreement(rows: list[list[str]]) -> float:
+        """Return the share of rows with the typical number of fields, if that is over one."""
+        width = _typical_width(rows)
+        return sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
+
+    agreements = {delimiter: agreement(_rows(sample, delimiter)) for delimiter in _LIKELY}
+    best = max(_LIKELY, key=agreements.__getitem__)
+    if agreements[best] >= _MOSTLY:
         return best
-    return SPACES if _has_spaces(_rows(sample, SPACES)) else _NO_DELIMITER
-
-
-def _agreement(rows: list[list[str]]) -> float:
-    """Return the share of the rows that have the typical number of fields, if that is over one."""
-    width = _typical_width(rows)
-    return sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
-
-
-def _has_spaces(rows: list[list[str]]) -> bool:
-    """Tell spaces that delimit from those of free text, below a name or with changing numbers."""
-    return _agreement(rows) >= _MOSTLY_SPACES and len(rows[0]) == _typical_width(rows)
+    # Spaces that delimit stand also between names, or between numbers in every row.
+    rows = _rows(sample, SPACES)
+    are_fields = agreement(rows) >= _MOSTLY_SPACES and len(rows[0]) == _typical_width(rows)
+    return SPACES if are_fields else _NO_DELIMITER
 
 
 def _typical_width(rows: list[list[str]]) -> int:
     """Return the most common number of fields; among equals that of the earliest row."""
     return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
-
-
-def _has_trailing(first: list[str], body: list[list[str]], n_fields: int) -> bool:
-    full = [row for row in body if len(row) == n_fields]
-    if n_fields < 2 or any(row[-1] for row in full):
-        return False
-    return first[-1] == "" or (len(first) == n_fields - 1 and bool(full))
-
-
-def _has_decimal_comma(rows: list[list[str]], delimiter: str, decimal: str | None) -> bool:
-    if decimal is not None or delimiter == ",":
-        return decimal == ","
-    cells = [cell for row in rows for cell in row]
-    return any(map(_COMMA_NUMBER.fullmatch, cells)) and not any(map(_POINT_NUMBER.fullmatch, cells))
 
 
 def _has_header(first: list[str], body: list[list[str]], comma: bool) -> bool:

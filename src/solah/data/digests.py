@@ -52,8 +52,19 @@ def digest_numbers(values: NDArray[Any]) -> UInt64:
 
 def digest_texts(values: NDArray[Any]) -> UInt64:
     """Digest texts, numbers and truth values by their number; None is missing."""
+
+    def digest(cell: Any) -> int:
+        if cell is None:
+            return int(_MISSING)
+        text = spell(cell)
+        number = read_number(text)
+        if number is not None:
+            return int(digest_numbers(np.array([number]))[0])
+        encoded = text.encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(encoded, digest_size=8).digest())
+
     cells = values.tolist()
-    known = {cell: _digest_cell(cell) for cell in set(cells)}
+    known = {cell: digest(cell) for cell in set(cells)}
     return np.fromiter(map(known.__getitem__, cells), np.uint64, len(cells))
 
 
@@ -68,13 +79,3 @@ def chain(digests: Iterable[UInt64], start: UInt64) -> UInt64:
     for of_values in digests:
         state = mix(state ^ of_values)
     return state
-
-
-def _digest_cell(cell: Any) -> int:
-    if cell is None:
-        return int(_MISSING)
-    text = spell(cell)
-    number = read_number(text)
-    if number is not None:
-        return int(digest_numbers(np.array([number]))[0])
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())

@@ -38,12 +38,12 @@ class JsonParser:
 
     Attributes
     ----------
-    what : what errors call the document
+    what : the name of the document in errors
     error : the class of all errors
-    max_bytes : how large a document may be; the default is for files that only this machine writes
-    max_containers : how many lists and objects it may have; None for one per 16 bytes of a
+    max_bytes : the maximum size; the default is for files that only this machine writes
+    max_containers : the maximum number of lists and objects; None for one per 16 bytes of a
         document of the largest size
-    remedy : what an error says to do about a document that is too large
+    remedy : the end of the error about a document that is too large
     """
 
     what: str
@@ -53,14 +53,7 @@ class JsonParser:
     remedy: str = ""
 
     def read(self, data: bytes, *, allow_nan: bool = False) -> Reader:
-        """Parse a document.
-
-        Parameters
-        ----------
-        data : bytes
-            Text in UTF-8.
-        allow_nan : bool, default=False
-            Whether NaN and Infinity are taken, as Python's ``json`` writes them.
+        """Parse a document in UTF-8; ``allow_nan`` takes NaN and Infinity, as Python writes them.
 
         Examples
         --------

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from solah.data.arrays import no_times
 from solah.data.cells import (
     State,
     are_truth,
@@ -39,6 +38,7 @@ from solah.data.cells import (
     understand,
 )
 from solah.data.dates import are_ambiguous_dates, are_dates
+from solah.data.frames import no_times
 from solah.data.spelling import TRUTH, is_number, plain, spell
 from solah.data.table import Column, Kind, Table
 from solah.exceptions import ColumnError, DataError
@@ -149,25 +149,22 @@ def states_of(column: Column, kind: Kind) -> tuple[State, ...]:
 def _settle_column(
     column: Column, wanted: Kind | str | Sequence[State] | None
 ) -> tuple[Column, Kind]:
-    _check_finite(column)
+    infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(1, bool)
+    if infinite.any():
+        raise DataError(
+            f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
+            f"replace it with a number or mark it as missing, or drop the column "
+            f"(--drop {column.name})",
+            remedy=f"--drop {column.name}",
+        )
     if wanted is None:
         column, kind = _inferred(column)
     elif isinstance(wanted, str) or not isinstance(wanted, (Sequence, np.ndarray)):
-        column, kind = _declared(column, _kind(column.name, wanted))
+        column, kind = _declared(column, wanted)
     else:
         column, kind = _in_order(column, list(wanted)), Kind.ORDINAL
     _check_states(column, kind)
     return column, kind
-
-
-def _kind(name: str, word: str) -> Kind:
-    try:
-        return Kind(word)
-    except ValueError:
-        known = ", ".join(kind.value for kind in Kind)
-        raise DataError(
-            f"column {name!r} cannot be declared {word!r}; the kinds are: {known}"
-        ) from None
 
 
 def _inferred(column: Column) -> tuple[Column, Kind]:
@@ -175,31 +172,22 @@ def _inferred(column: Column) -> tuple[Column, Kind]:
         return column, Kind.ORDINAL
     column = understand(column)
     if column.is_text:
+        present = [cell for cell in column.values if cell is not None]
         if not column.nominal:
-            _refuse_mixture(column)
-        return column, Kind.BINARY if len(_distinct_text(column)) == 2 else Kind.CATEGORICAL
-    return column, _numeric_kind(column)
-
-
-def _refuse_mixture(column: Column) -> None:
-    """Refuse text that holds dates, or numbers in at least half of its cells."""
-    present = [cell for cell in column.values if cell is not None]
-    if are_dates(present):
-        raise no_times(column.name)
-    numeric = {cell for cell in set(present) if is_number(cell) and cell.lower() != "nan"}
-    if present and 2 * sum(cell in numeric for cell in present) >= len(present):
-        raise not_numbers(column)
-
-
-def _numeric_kind(column: Column) -> Kind:
+            if are_dates(present):
+                raise no_times(column.name)
+            numbers = {one for one in set(present) if is_number(one) and one.lower() != "nan"}
+            if present and 2 * sum(cell in numbers for cell in present) >= len(present):
+                raise not_numbers(column)
+        return column, Kind.BINARY if len(set(present)) == 2 else Kind.CATEGORICAL
     distinct = _few_distinct(column.values)
     if distinct is None or len(distinct) == 0:
-        return Kind.CONTINUOUS
+        return column, Kind.CONTINUOUS
     if len(distinct) == 2:
-        return Kind.BINARY
+        return column, Kind.BINARY
     if column.values.dtype.kind == "b":
-        return Kind.CATEGORICAL
-    return Kind.ORDINAL if _are_whole(distinct) else Kind.CONTINUOUS
+        return column, Kind.CATEGORICAL
+    return column, Kind.ORDINAL if _are_whole(distinct) else Kind.CONTINUOUS
 
 
 def _few_distinct(values: NDArray[Any]) -> NDArray[Any] | None:
@@ -223,23 +211,25 @@ def _are_whole(numbers: NDArray[Any]) -> bool:
     return bool(np.all(numbers == np.floor(numbers)))
 
 
-def _declared(column: Column, kind: Kind) -> tuple[Column, Kind]:
+def _declared(column: Column, word: str) -> tuple[Column, Kind]:
     """Give the column the values that its declared kind asks for."""
+    try:
+        kind = Kind(word)
+    except ValueError:
+        known = ", ".join(kind.value for kind in Kind)
+        raise DataError(
+            f"column {column.name!r} cannot be declared {word!r}; the kinds are: {known}"
+        ) from None
     if kind is Kind.CONTINUOUS:
         return to_numbers(column), kind
     column = understand(column)
     if kind is Kind.ORDINAL and column.is_text and column.order is None:
-        return _sorted_states(column), kind
+        column = replace(column, order=tuple(sorted(_distinct_text(column), key=_natural)))
     return column, kind
 
 
-def _sorted_states(column: Column) -> Column:
-    """Order text as a person would."""
-    return replace(column, order=tuple(sorted(_distinct_text(column), key=_natural)))
-
-
 def _natural(text: str) -> tuple[tuple[int, str], ...]:
-    """Make a key by which "level 9" comes before "level 10"."""
+    """Make a key that sorts text as a person would: "level 9" before "level 10"."""
     # The pieces are text and digits in turn; of two numbers without leading zeros, the one with
     # more digits is larger, and no int is needed, however long they are.
     pieces = [piece.lstrip("0") if j % 2 else piece for j, piece in enumerate(_DIGITS.split(text))]
@@ -287,19 +277,6 @@ def _check_states(column: Column, kind: Kind) -> None:
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
             f"it looks like an identifier or free text: drop it (--drop {column.name}) "
             f"or group its rare values",
-            remedy=f"--drop {column.name}",
-        )
-
-
-def _check_finite(column: Column) -> None:
-    if column.values.dtype.kind != "f":
-        return
-    infinite = np.isinf(column.values)
-    if infinite.any():
-        raise DataError(
-            f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
-            f"replace it with a number or mark it as missing, or drop the column "
-            f"(--drop {column.name})",
             remedy=f"--drop {column.name}",
         )
 

@@ -48,8 +48,13 @@ class ReadOptions:
             )
         if self.decimal not in (None, ".", ","):
             raise DataError(f"the decimal sign must be '.' or ',': got {self.decimal!r}")
-        if self.encoding is not None:
-            _check_encoding(self.encoding)
+        try:
+            "".encode("utf-8" if self.encoding is None else self.encoding)
+        except (LookupError, ValueError):  # ValueError: a name with a NUL in it
+            raise DataError(
+                f"the encoding {self.encoding!r} is not known; common ones are utf-8, latin-1 and "
+                "cp1252"
+            ) from None
         if not self.max_growth >= 1:
             raise DataError(f"'max_growth' must be a number from 1 up; got {self.max_growth!r}")
 
@@ -65,12 +70,3 @@ def refuse_many_columns(n_columns: int, where: str) -> None:
             f"{where} has {n_columns:,} columns, more than the limit of {MAX_COLUMNS:,}; is it a "
             "table with one row per line?"
         )
-
-
-def _check_encoding(encoding: str) -> None:
-    try:
-        "".encode(encoding)
-    except (LookupError, ValueError):  # ValueError: a name with a NUL in it
-        raise DataError(
-            f"the encoding {encoding!r} is not known; common ones are utf-8, latin-1 and cp1252"
-        ) from None

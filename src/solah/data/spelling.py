@@ -53,14 +53,7 @@ def parse_numbers(cells: Sequence[str | None] | NDArray[Any]) -> NDArray[np.floa
 
 
 class WrittenNumbers(NamedTuple):
-    """Numbers as people write them.
-
-    Attributes
-    ----------
-    values : the numbers, NaN for missing
-    sign : the sign that each of them carries: ``"%"``, a currency, or ``""`` for none
-    note : how the numbers were read; empty if just as they are written
-    """
+    """Numbers as people write them, the sign that all carry, and how they were read, if changed."""
 
     values: NDArray[np.float64]
     sign: str
@@ -87,24 +80,16 @@ def parse_written_numbers(
     numbers = parse_numbers(cells)
     if numbers is not None:
         return WrittenNumbers(numbers, "", "")
-    plain_cells: list[str | None] = []
-    sign, changed = None, ("", "")
-    for cell in cells:
-        if cell is None:
-            plain_cells.append(None)
-            continue
-        text, its_sign = _without_marks(cell)
-        if sign not in (None, its_sign) or not is_number(text):
-            return None
-        sign = its_sign
-        plain_cells.append(text)
-        if not changed[0] and text != cell:
-            changed = (cell, text)
-    numbers = parse_numbers(plain_cells)
-    if numbers is None or sign is None:
+    marked = [(None, "") if cell is None else _without_marks(cell) for cell in cells]
+    texts = [text for text, _ in marked]
+    signs = {sign for text, sign in marked if text is not None}
+    numbers = parse_numbers(texts) if len(signs) == 1 else None
+    if numbers is None:
         return None
+    sign = signs.pop()
     what = {"": "commas between thousands", "%": "percentages"}.get(sign, f"amounts in {sign}")
-    return WrittenNumbers(numbers, sign, f"{what}: {changed[0]!r} is read as {changed[1]}")
+    before, after = next(pair for pair in zip(cells, texts, strict=True) if pair[0] != pair[1])
+    return WrittenNumbers(numbers, sign, f"{what}: {before!r} is read as {after}")
 
 
 def read_number(text: str) -> float | None:
@@ -115,8 +100,8 @@ def read_number(text: str) -> float | None:
     >>> [read_number(text) for text in ("7", "25%", "$1,234", "TRUE", "red")]
     [7.0, 25.0, 1234.0, 1.0, None]
     """
-    plain_text, _ = _without_marks(TRUTH.get(text, text))
-    return float(plain_text) if is_number(plain_text) else None
+    number, _ = _without_marks(TRUTH.get(text, text))
+    return float(number) if is_number(number) else None
 
 
 def _without_marks(cell: str) -> tuple[str, str]:
@@ -148,13 +133,7 @@ def count(number: int, noun: str) -> str:
 def spell_number(number: float, digits: int = 4, sign: str = "") -> str:
     """Write a number as people do: few digits, and commas between thousands from 10,000 on.
 
-    Parameters
-    ----------
-    number : float
-    digits : int, default=4
-        How many digits count.
-    sign : {"", "+"}, default=""
-        ``"+"`` to write the sign of a positive number, too.
+    ``digits`` says how many digits count; ``sign="+"`` writes the sign of positive numbers, too.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class Column:
 
     def rows(self, start: int, stop: int) -> Column:
         """Return a slice of the column, without copying."""
-        return Column(self.name, self.values[start:stop], self.order, self.nominal, self.note)
+        return replace(self, values=self.values[start:stop])
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +99,9 @@ class Table:
         return {column.name: column for column in self.columns}
 
     def column(self, name: str) -> Column:
-        """Return the column of that name, or what it tells of a column of dates."""
-        if name not in self._by_name:
-            return self._told_from_dates(name)
-        return self._by_name[name]
-
-    def _told_from_dates(self, name: str) -> Column:
+        """Return the column of that name, or a part of a column of dates ("hour of time")."""
+        if name in self._by_name:
+            return self._by_name[name]
         part = date_part(name, self._by_name)
         if part is None:
             raise ColumnError.unknown(name, self.names)

@@ -7,10 +7,7 @@ import gzip
 import io
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from itertools import dropwhile
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from solah.exceptions import FileFormatError
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
     from solah.data.options import ReadOptions
 
-# A line longer than this is taken for something that is not a table, before it fills the memory.
+# A longer line is refused before it fills the memory: the file is probably not a table.
 MAX_LINE = 1 << 24
 
 _BLOCK = 1 << 20
@@ -36,32 +33,35 @@ _MARKS = (
 )
 
 
-class LineStream(Protocol):
-    """Text that is read line by line."""
+class Lines(NamedTuple):
+    """The first lines of a file.
 
-    def readline(self, size: int, /) -> str:
-        """Read up to the end of a line, or so many characters of it; nothing at the end."""
-
-
-@dataclass(frozen=True)
-class Lines:
-    """The first lines of a file, and whether they are all it has."""
+    Attributes
+    ----------
+    lines : the lines, from the first that is not blank on
+    is_whole : whether the file has no more
+    n_blank : how many blank lines come before them
+    """
 
     lines: tuple[str, ...]
     is_whole: bool
+    n_blank: int = 0
 
 
 def first_lines(path: Path, options: ReadOptions, count: int) -> Lines:
-    """Read the first lines from the first that is not blank on, fewer when they are long."""
+    """Read the first lines, fewer when they are long."""
     taken: list[str] = []
-    size = 0
+    size = n_blank = 0
     with open_text(path, options) as stream:
-        for line in dropwhile(str.isspace, lines_of(stream, path)):
+        for line in lines_of(stream, path):
+            if not taken and line.isspace():
+                n_blank += 1
+                continue
             if len(taken) == count or size > _BLOCK:
-                return Lines(tuple(taken), is_whole=False)
+                return Lines(tuple(taken), False, n_blank)
             taken.append(line)
             size += len(line)
-    return Lines(tuple(taken), is_whole=True)
+    return Lines(tuple(taken), True, n_blank)
 
 
 @contextmanager
@@ -78,9 +78,11 @@ def open_text(path: Path, options: ReadOptions) -> Iterator[TextIO]:
         raise FileFormatError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def lines_of(stream: LineStream, path: Path, first: int = 1) -> Iterator[str]:
+def lines_of(stream: TextIO, path: Path) -> Iterator[str]:
     """Yield the lines, each with its end; a file that is not text is refused."""
-    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE), ""), start=first):
+    number = 0
+    while line := stream.readline(MAX_LINE):
+        number += 1
         if "\0" in line:
             raise FileFormatError(f"{path}, line {number}: has a NUL character; is it a text file?")
         if line[-1] in "\r\n":
@@ -108,9 +110,15 @@ class _BoundedGzip(gzip.GzipFile):
         self._path, self._max_growth = path, max_growth
         self._most = max(_ALWAYS_READ, max_growth * path.stat().st_size)
 
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes."""
+        return self._bounded(super().read(size))
+
     def read1(self, size: int = -1) -> bytes:
         """Read some bytes."""
-        data = super().read1(size)
+        return self._bounded(super().read1(size))
+
+    def _bounded(self, data: bytes) -> bytes:
         if self.tell() > self._most:
             raise FileFormatError(
                 f"{self._path} grows to more than {self._max_growth:g} times its size when it is "
@@ -128,7 +136,7 @@ def _choose_encoding(raw: io.BufferedReader, encoding: str | None) -> str:
 
 
 def _undecodable(path: Path, options: ReadOptions, error: UnicodeError) -> FileFormatError:
-    """Say what is wrong, with the first byte that cannot be decoded where it can be found."""
+    """Return the error, with the first byte that cannot be decoded where it can be found."""
     try:
         with _open_bytes(path, options) as raw:
             # Without -sig: that decoder counts from behind the mark.
@@ -144,7 +152,7 @@ def _undecodable(path: Path, options: ReadOptions, error: UnicodeError) -> FileF
 
 
 def _first_bad_byte(raw: IO[bytes], encoding: str) -> tuple[int, int]:
-    """Find the byte, which an error tells only within its block."""
+    """Find the byte: an error gives its position only within a block."""
     decoder = codecs.getincrementaldecoder(encoding)()
     position, block = 0, b"-"
     while block:

@@ -5,15 +5,13 @@
 >>> iris.X.shape, sorted(iris.class_counts)
 ((150, 4), ['setosa', 'versicolor', 'virginica'])
 
-``available`` lists the names, with shapes, sources, licences and whether they are there. The
-environment variables that matter are ``SOLAH_DATA`` (a folder of CSV files), ``SOLAH_CACHE``
-(where downloads are kept) and ``SOLAH_DATA_URL`` (a mirror of the UCI repository's files).
+``available`` lists the names, with shapes, sources, licences and where they are. Three environment
+variables matter: ``SOLAH_DATA`` (a folder of CSV files), ``SOLAH_CACHE`` (where downloads are
+kept) and ``SOLAH_DATA_URL`` (a mirror of the UCI repository's files).
 """
 
 from __future__ import annotations
 
-from solah.datasets.dataset import Dataset
-from solah.datasets.listing import DatasetInfo, available
-from solah.datasets.loading import load
+from solah.datasets.loading import Dataset, DatasetInfo, available, load
 
 __all__ = ["Dataset", "DatasetInfo", "available", "load"]

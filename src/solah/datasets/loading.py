@@ -1,38 +1,187 @@
-"""Load a data set by name: its table, goal and groups."""
+"""Find data sets by name, in scikit-learn, a folder, the cache or the network, and load them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import http.client
+import os
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.data.cells import to_text
-from solah.data.table import Table
-from solah.datasets.bundled import read_bundled
-from solah.datasets.dataset import Dataset
-from solah.datasets.download import download
-from solah.datasets.folder import how_by_hand, read_from_folder
-from solah.datasets.places import Place, locate
-from solah.datasets.raw import read_raw
-from solah.datasets.registry import find_entry
-from solah.exceptions import DatasetError
+from solah.atomic import write_all
+from solah.data import Column, ReadOptions, Table, read_table, to_text
+from solah.data.spelling import parse_numbers
+from solah.datasets import registry
+from solah.datasets.registry import TARGET, Entry, RawFile, find_entry
+from solah.exceptions import DataError, DatasetError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from solah.data.table import Column
-    from solah.datasets.entries import Entry
+VARIABLE = "SOLAH_DATA"
+"""The environment variable that names a folder of CSV files with the class as the last column."""
+
+BASE_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
+"""The address of the raw files, unless ``SOLAH_DATA_URL`` names a mirror."""
+
+_TIMEOUT_SECONDS = 30
+_MAX_BYTES = 1 << 26
+# Declared, so that nothing is inferred from the first lines of a free text.
+_FORM = ReadOptions(header=True, delimiter=",", decimal=".")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A named data set: features, target and what is known of them.
+
+    Attributes
+    ----------
+    name : str
+        The set's name, aliases resolved.
+    table : Table
+        The features, one column each.
+    goal : ndarray of str, shape (n_rows,)
+        The class label of each row.
+    goal_name : str
+        The name of the target.
+    kinds : mapping of str to str or tuple of str
+        The declared kinds, by column, of the columns whose kind cannot be inferred; a tuple
+        holds the states of an ordinal column in their order.
+    groups : ndarray of str, shape (n_rows,), or None
+        The user, batch or recording that each row belongs to, where rows of one group must not
+        be split between training and test.
+    """
+
+    name: str
+    table: Table
+    goal: NDArray[np.str_]
+    goal_name: str
+    kinds: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    groups: NDArray[np.str_] | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.name!r}, {self.table.n_rows} rows, "
+            f"{len(self.table.columns)} attributes, {len(self.class_counts)} classes)"
+        )
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features' names, in order."""
+        return self.table.names
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """The number of rows of each class, by label in sorted order."""
+        labels, counts = np.unique(self.goal, return_counts=True)
+        return dict(zip(labels.tolist(), counts.tolist(), strict=True))
+
+    @property
+    def X(self) -> NDArray[np.float64]:  # noqa: N802
+        """The features as an array of shape (n_rows, n_features); all must be numbers."""
+        texts = [column.name for column in self.table.columns if column.is_text]
+        if texts:
+            raise DataError(
+                f"data set {self.name!r} has columns of text ({', '.join(map(repr, texts))}), "
+                "which an array of numbers cannot hold; use .table"
+            )
+        return np.column_stack([column.values for column in self.table.columns]).astype(np.float64)
+
+    @property
+    def y(self) -> NDArray[np.str_]:
+        """The target, under scikit-learn's name for it."""
+        return self.goal
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What is known of a data set without reading it: its names, shape, source and terms.
+
+    ``at_hand`` says whether it loads without a network. ``where`` is ``"scikit-learn"``,
+    ``"SOLAH_DATA"`` (the folder of that variable), ``"cache"``, ``"download"`` (fetched on the
+    first load) or ``"by hand"``.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    rows: int
+    attributes: int
+    classes: int
+    source: str
+    licence: str
+    at_hand: bool
+    where: str
+
+
+class Place(StrEnum):
+    """The places of a data set, the nearest first."""
+
+    SKLEARN = "scikit-learn"
+    FOLDER = VARIABLE
+    CACHE = "cache"
+    DOWNLOAD = "download"
+    BY_HAND = "by hand"
+
+
+class Location(NamedTuple):
+    """The nearest place that has a set, and its file if there already is one."""
+
+    place: Place
+    file: Path | None = None
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether the set loads without a network."""
+        return self.place is Place.SKLEARN or self.file is not None
+
+
+def available() -> tuple[DatasetInfo, ...]:
+    """List the data sets that can be loaded by name.
+
+    Returns
+    -------
+    tuple of DatasetInfo
+        One for each set; shapes are known facts, no file is read.
+
+    Examples
+    --------
+    >>> from solah.datasets import available
+    >>> [info.name for info in available() if info.where == "scikit-learn"]
+    ['iris', 'wdbc', 'wine']
+    """
+    found = []
+    for entry in registry.ENTRIES:
+        location = locate(entry)
+        info = DatasetInfo(
+            name=entry.name,
+            aliases=entry.aliases,
+            rows=entry.n_rows,
+            attributes=entry.n_attributes,
+            classes=len(entry.classes),
+            source=entry.source,
+            licence=entry.licence,
+            at_hand=location.is_at_hand,
+            where=str(location.place),
+        )
+        found.append(info)
+    return tuple(found)
 
 
 def load(name: str) -> Dataset:
     """Load a data set by its name.
 
     Wine, wdbc and iris come with scikit-learn. Any other set is read from the folder that the
-    environment variable ``SOLAH_DATA`` points at (CSV files, the class in the last column); if
-    it is not there, and the UCI repository serves it as one plain file, it is downloaded once
-    into ``SOLAH_CACHE`` or the user's cache folder, and its SHA-256 is checked.
+    environment variable ``SOLAH_DATA`` names (CSV files, the class in the last column). If it is
+    not there, and the UCI repository serves it as one plain file, it is downloaded once into
+    ``SOLAH_CACHE`` or the user's cache folder, and its SHA-256 is checked.
 
     Parameters
     ----------
@@ -42,7 +191,7 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
-        Attributes, class labels, declared kinds and groups. The rows are in the order of the
+        Features, class labels, declared kinds and groups. The rows are in the order of the
         file; the repository's breast-cancer.data has another order than most CSV copies.
 
     Raises
@@ -50,8 +199,6 @@ def load(name: str) -> Dataset:
     DatasetError
         If the name is unknown, or the set can neither be found nor downloaded, or the file
         found does not hold the set.
-    MissingExtraError
-        If the set must be downloaded and pooch is not installed.
 
     Examples
     --------
@@ -68,17 +215,49 @@ def load(name: str) -> Dataset:
 def load_entry(entry: Entry) -> Dataset:
     """Load the data set of an entry, from the nearest place that has it."""
     table = _read(entry)
-    *attributes, goal = table.columns
-    dataset = Dataset(
-        name=entry.name,
-        table=Table(tuple(attributes), table.n_rows),
-        goal=_labels(goal),
-        goal_name=goal.name,
-        kinds=entry.kinds,
-        groups=_groups(entry),
+    *features, target = table.columns
+    # A number such as 2.0 becomes '2'.
+    labels = ["?" if label is None else label for label in to_text(target).values]
+    groups = None
+    if entry.groups is not None:
+        groups = np.repeat(list(entry.groups), list(entry.groups.values()))
+    goal = np.array(labels, dtype=np.str_)
+    features_only = Table(tuple(features), table.n_rows)
+    dataset = Dataset(entry.name, features_only, goal, target.name, entry.kinds, groups)
+    strangers = [name for name in entry.kinds if name not in dataset.feature_names]
+    if len(features) != entry.n_attributes:
+        fault = f"it has {len(features)} attributes where the set has {entry.n_attributes}"
+    elif strangers:
+        fault = f"it has no column {strangers[0]!r}"
+    elif dataset.class_counts != dict(entry.classes):
+        fault = f"its classes are {dataset.class_counts} where the set has {dict(entry.classes)}"
+    else:
+        return dataset
+    raise DatasetError(
+        f"the file for {entry.name!r} does not hold that data set: {fault}; "
+        f"replace {entry.file_name}, or give it another name and read it with read_table"
     )
-    _check(dataset, entry)
-    return dataset
+
+
+def locate(entry: Entry) -> Location:
+    """Find the nearest place that has the set."""
+    if entry.loader is not None:
+        return Location(Place.SKLEARN)
+    if named := os.environ.get(VARIABLE):
+        folder = Path(named)
+        if not folder.is_dir():
+            raise DatasetError(
+                f"{VARIABLE} is {named!r}, which is not a folder; "
+                "point it at a folder of CSV files, or unset it"
+            )
+        if (folder / entry.file_name).is_file():
+            return Location(Place.FOLDER, folder / entry.file_name)
+    if entry.raw is None:
+        return Location(Place.BY_HAND)
+    cached = _cache_folder() / entry.raw.file_name
+    if cached.is_file() and _sha256(cached.read_bytes()) == entry.raw.sha256:
+        return Location(Place.CACHE, cached)
+    return Location(Place.DOWNLOAD)
 
 
 def file_of(name: str) -> Path | None:
@@ -90,41 +269,81 @@ def _read(entry: Entry) -> Table:
     """Read the set from the nearest place that has it, the class last."""
     place, file = locate(entry)
     if place is Place.SKLEARN:
-        return read_bundled(entry)
+        # Imported here because it takes a second or more that no other set needs.
+        from sklearn import datasets
+
+        bunch = getattr(datasets, str(entry.loader))()
+        features = map(Column, map(str, bunch.feature_names), bunch.data.T)
+        target = Column(TARGET, bunch.target_names.astype(object)[bunch.target])
+        return Table((*features, target), len(bunch.data))
     if place is Place.FOLDER and file is not None:
-        return read_from_folder(entry, file)
+        try:
+            return read_table(file, options=_FORM)
+        except (DataError, OSError) as error:
+            raise DatasetError(
+                f"data set {entry.name!r}: {entry.file_name} in {VARIABLE} cannot be read: {error}"
+            ) from error
     if entry.raw is not None:
-        return read_raw(file or download(entry, entry.raw), entry.raw)
+        return read_raw(file or _download(entry, entry.raw), entry.raw)
     raise DatasetError(
-        f"data set {entry.name!r} is not there and cannot be downloaded; {how_by_hand(entry)}"
+        f"data set {entry.name!r} is not there and cannot be downloaded; {_by_hand(entry)}"
     )
 
 
-def _labels(goal: Column) -> NDArray[np.str_]:
-    """Turn the goal's values into text; a number such as 2.0 becomes '2'."""
-    text = to_text(goal).values
-    return np.array(["?" if label is None else label for label in text], dtype=np.str_)
+def read_raw(file: Path, raw: RawFile) -> Table:
+    """Read a headerless file of the UCI repository whose hash has been checked."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(raw.separator) for line in lines if line.strip()]
+    cells = dict(zip(raw.columns, zip(*rows, strict=True), strict=True))
+    columns = []
+    for name in (*(name for name in raw.columns if name not in (*raw.drop, TARGET)), TARGET):
+        words = raw.words.get(name, {})
+        texts = [None if cell == "?" else words.get(cell, cell) for cell in cells[name]]
+        numbers = parse_numbers(texts)
+        columns.append(Column(name, np.array(texts, object) if numbers is None else numbers))
+    return Table(tuple(columns), len(rows))
 
 
-def _groups(entry: Entry) -> NDArray[np.str_] | None:
-    if entry.groups is None:
-        return None
-    return np.repeat(list(entry.groups), list(entry.groups.values()))
+def _download(entry: Entry, raw: RawFile) -> Path:
+    """Fetch the file into the cache, once its hash is right, and return its path there."""
+    base = os.environ.get("SOLAH_DATA_URL") or BASE_URL
+    url = f"{base.rstrip('/')}/{raw.path}"
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
+            content = response.read(_MAX_BYTES)
+        found = _sha256(content)
+        if found != raw.sha256:
+            raise DatasetError(
+                f"data set {entry.name!r}: {raw.file_name} from {url} is not the file that is "
+                f"known; its SHA-256 is {found}, not {raw.sha256}, so it was not kept; "
+                f"{_by_hand(entry)}"
+            )
+        return write_all(_cache_folder(), {raw.file_name: content})[0]
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        if isinstance(error, urllib.error.HTTPError):
+            reason = f"HTTP status {error.code}"
+            error.close()
+        raise DatasetError(
+            f"data set {entry.name!r} could not be downloaded from {url} ({reason}); "
+            f"try again later, name a mirror in SOLAH_DATA_URL, or {_by_hand(entry)}"
+        ) from error
 
 
-def _check(dataset: Dataset, entry: Entry) -> None:
-    """Refuse a file that bears the set's name and holds something else."""
-    n_attributes = len(dataset.feature_names)
-    strangers = [name for name in entry.kinds if name not in dataset.feature_names]
-    if n_attributes != entry.n_attributes:
-        fault = f"it has {n_attributes} attributes where the set has {entry.n_attributes}"
-    elif strangers:
-        fault = f"it has no column {strangers[0]!r}"
-    elif dataset.class_counts != dict(entry.classes):
-        fault = f"its classes are {dataset.class_counts} where the set has {dict(entry.classes)}"
-    else:
-        return
-    raise DatasetError(
-        f"the file for {entry.name!r} does not hold that data set: {fault}; "
-        f"replace {entry.file_name}, or give it another name and read it with read_table"
+def _cache_folder() -> Path:
+    if named := os.environ.get("SOLAH_CACHE"):
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return Path(home or Path.home() / ".cache") / "solah"
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _by_hand(entry: Entry) -> str:
+    """Return the end of an error message: how to provide the set."""
+    return (
+        f"save it as {entry.file_name} (a header line, the class in the last column) in a folder "
+        f"and point {VARIABLE} at that folder; it comes from {entry.source}"
     )

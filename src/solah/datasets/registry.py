@@ -7,16 +7,73 @@ address. Sets without one must be brought along by hand.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from solah.datasets.entries import GOAL, Entry, RawFile
 from solah.exceptions import DatasetError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+TARGET = "class"
+"""The name of the target's column wherever solah itself names it."""
 
 _UCI_LICENCE = "UCI lists donated sets as CC BY 4.0; see the set's own page"
 _SKLEARN_LICENCE = f"BSD-3-Clause (scikit-learn's copy); {_UCI_LICENCE}"
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A file of the UCI repository that solah may download, and how to read its lines.
+
+    ``path`` is relative to the repository's address. ``columns`` names every field in the order
+    of the file, the target as ``TARGET``; those in ``drop`` (identifiers) are not read. ``words``
+    turns the codes of a column into words, and a ``separator`` of None is any run of blanks.
+    """
+
+    path: str
+    sha256: str
+    columns: tuple[str, ...]
+    drop: tuple[str, ...] = ()
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    separator: str | None = ","
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the path, under which the file is kept."""
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The known facts of one data set.
+
+    ``classes`` gives the rows of each class and ``groups`` the rows of each group, as the groups
+    follow one another in the file. ``kinds`` declares only what inference would get wrong; a
+    tuple is an ordinal's states in order. ``loader`` names a function of ``sklearn.datasets``.
+    """
+
+    name: str
+    classes: Mapping[str, int]
+    n_attributes: int
+    source: str
+    licence: str = _UCI_LICENCE
+    aliases: tuple[str, ...] = ()
+    kinds: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    groups: Mapping[str, int] | None = None
+    loader: str | None = None
+    raw: RawFile | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return sum(self.classes.values())
+
+    @property
+    def file_name(self) -> str:
+        """The name of the set's file in a folder of data sets."""
+        return f"{self.name}.csv"
+
 
 _HEART_ATTRIBUTES = (
     *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
@@ -71,7 +128,6 @@ GENERAL = (
         classes={"no-recurrence-events": 201, "recurrence-events": 85},
         n_attributes=9,
         source="UCI 'Breast Cancer'",
-        licence=_UCI_LICENCE,
         kinds={
             "age": _bands(10, range(10, 100, 10)),
             "tumor-size": _bands(5, range(0, 60, 5)),
@@ -81,7 +137,7 @@ GENERAL = (
             path="breast-cancer/breast-cancer.data",
             sha256="ca7d3fa97b62ff967b6894ffbb3acaaf4a51062e0149e5950b3ad6f685970b65",
             columns=(
-                *(GOAL, "age", "menopause", "tumor-size", "inv-nodes"),
+                *(TARGET, "age", "menopause", "tumor-size", "inv-nodes"),
                 *("node-caps", "deg-malig", "breast", "breast-quad", "irradiat"),
             ),
         ),
@@ -96,23 +152,13 @@ GENERAL = (
     ),
     Entry(
         name="ecoli",
-        classes={
-            "cp": 143,
-            "im": 77,
-            "imL": 2,
-            "imS": 2,
-            "imU": 35,
-            "om": 20,
-            "omL": 5,
-            "pp": 52,
-        },
+        classes={"cp": 143, "im": 77, "imL": 2, "imS": 2, "imU": 35, "om": 20, "omL": 5, "pp": 52},
         n_attributes=7,
         source="UCI 'Ecoli'",
-        licence=_UCI_LICENCE,
         raw=RawFile(
             path="ecoli/ecoli.data",
             sha256="008bd8fbb1d8b34040c3c8c4e987cac2a7ebf116e008b140cc6441be5261ba1d",
-            columns=("sequence", "mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2", GOAL),
+            columns=("sequence", "mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2", TARGET),
             drop=("sequence",),
             separator=None,
         ),
@@ -129,21 +175,20 @@ GENERAL = (
         },
         n_attributes=9,
         source="UCI 'Glass Identification'",
-        licence=_UCI_LICENCE,
         raw=RawFile(
             path="glass/glass.data",
             sha256="dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
-            columns=("Id", "RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe", GOAL),
+            columns=("Id", "RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe", TARGET),
             drop=("Id",),
             words={
-                GOAL: {
+                TARGET: {
                     "1": "building_windows_float",
                     "2": "building_windows_non_float",
                     "3": "vehicle_windows_float",
                     "5": "containers",
                     "6": "tableware",
                     "7": "headlamps",
-                },
+                }
             },
         ),
     ),
@@ -153,12 +198,11 @@ GENERAL = (
         classes={"absent": 164, "present": 139},
         n_attributes=13,
         source="UCI 'Heart Disease' (processed.cleveland.data)",
-        licence=_UCI_LICENCE,
         kinds={"slope": ("upsloping", "flat", "downsloping")},
         raw=RawFile(
             path="heart-disease/processed.cleveland.data",
             sha256="a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
-            columns=(*_HEART_ATTRIBUTES, GOAL),
+            columns=(*_HEART_ATTRIBUTES, TARGET),
             words={
                 "sex": {"0.0": "female", "1.0": "male"},
                 "cp": {
@@ -174,7 +218,7 @@ GENERAL = (
                 },
                 "slope": {"1.0": "upsloping", "2.0": "flat", "3.0": "downsloping"},
                 "thal": {"3.0": "normal", "6.0": "fixed defect", "7.0": "reversable defect"},
-                GOAL: {"0": "absent", **dict.fromkeys("1234", "present")},
+                TARGET: {"0": "absent", **dict.fromkeys("1234", "present")},
             },
         ),
     ),
@@ -184,13 +228,12 @@ GENERAL = (
         classes={"absent": 150, "present": 120},
         n_attributes=13,
         source="UCI 'Statlog (Heart)'",
-        licence=_UCI_LICENCE,
         kinds=dict.fromkeys(("cp", "restecg", "thal"), "categorical"),
         raw=RawFile(
             path="statlog/heart/heart.dat",
             sha256="f5f3b4204c285bafadd85cb735f38b47689f2be7047feb172dcbeab648110bf9",
-            columns=(*_HEART_ATTRIBUTES, GOAL),
-            words={GOAL: {"1": "absent", "2": "present"}},
+            columns=(*_HEART_ATTRIBUTES, TARGET),
+            words={TARGET: {"1": "absent", "2": "present"}},
             separator=None,
         ),
     ),
@@ -199,16 +242,15 @@ GENERAL = (
         classes={"DIE": 32, "LIVE": 123},
         n_attributes=19,
         source="UCI 'Hepatitis'",
-        licence=_UCI_LICENCE,
         raw=RawFile(
             path="hepatitis/hepatitis.data",
             sha256="9971f9d18abb4fc9dd6749eefb0f864b36fa7bdd59f54188c0b148a5c28214bc",
             columns=(
-                *(GOAL, "age", "sex", "steroid", "antivirals", "fatigue", "malaise", "anorexia"),
+                *(TARGET, "age", "sex", "steroid", "antivirals", "fatigue", "malaise", "anorexia"),
                 *("liver_big", "liver_firm", "spleen_palpable", "spiders", "ascites", "varices"),
                 *("bilirubin", "alk_phosphate", "sgot", "albumin", "protime", "histology"),
             ),
-            words={GOAL: {"1": "DIE", "2": "LIVE"}},
+            words={TARGET: {"1": "DIE", "2": "LIVE"}},
         ),
     ),
     Entry(
@@ -216,11 +258,10 @@ GENERAL = (
         classes={"b": 126, "g": 225},
         n_attributes=34,
         source="UCI 'Ionosphere'",
-        licence=_UCI_LICENCE,
         raw=RawFile(
             path="ionosphere/ionosphere.data",
             sha256="46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd",
-            columns=(*_numbered("a", 34, width=2), GOAL),
+            columns=(*_numbered("a", 34, width=2), TARGET),
         ),
     ),
     Entry(
@@ -229,19 +270,17 @@ GENERAL = (
         classes={"1": 145, "2": 200},
         n_attributes=6,
         source="UCI 'Liver Disorders' (bupa.data)",
-        licence=_UCI_LICENCE,
     ),
     Entry(
         name="sonar",
         classes={"mine": 111, "rock": 97},
         n_attributes=60,
         source="UCI 'Connectionist Bench (Sonar, Mines vs. Rocks)'",
-        licence=_UCI_LICENCE,
         raw=RawFile(
             path="undocumented/connectionist-bench/sonar/sonar.all-data",
             sha256="e90434cdbf00fcf93ffa911fe447ae25606979658e60f1d32e155c3b5240234d",
-            columns=(*_numbered("band", 60, width=2), GOAL),
-            words={GOAL: {"M": "mine", "R": "rock"}},
+            columns=(*_numbered("band", 60, width=2), TARGET),
+            words={TARGET: {"M": "mine", "R": "rock"}},
         ),
     ),
     Entry(
@@ -250,17 +289,16 @@ GENERAL = (
         classes={"benign": 458, "malignant": 241},
         n_attributes=9,
         source="UCI 'Breast Cancer Wisconsin (Original)'",
-        licence=_UCI_LICENCE,
         raw=RawFile(
             path="breast-cancer-wisconsin/breast-cancer-wisconsin.data",
             sha256="402c585309c399237740f635ef9919dc512cca12cbeb20de5e563a4593f22b64",
             columns=(
                 *("id", "clump_thickness", "uniformity_cell_size", "uniformity_cell_shape"),
                 *("marginal_adhesion", "single_epithelial_cell_size", "bare_nuclei"),
-                *("bland_chromatin", "normal_nucleoli", "mitoses", GOAL),
+                *("bland_chromatin", "normal_nucleoli", "mitoses", TARGET),
             ),
             drop=("id",),
-            words={GOAL: {"2": "benign", "4": "malignant"}},
+            words={TARGET: {"2": "benign", "4": "malignant"}},
         ),
     ),
 )
@@ -279,7 +317,6 @@ SENSORS = (
         },
         n_attributes=128,
         source="UCI 'Gas Sensor Array Drift Dataset', batches 1-6, 8 and 9 of 10",
-        licence=_UCI_LICENCE,
         groups=_sizes(
             tuple(f"batch{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9)),
             *(445, 1244, 1586, 161, 197, 2300, 294, 470),
@@ -307,7 +344,6 @@ SENSORS = (
             "statistics of 2.56 s windows of UCI 'Smartphone-Based Recognition of Human "
             "Activities and Postural Transitions'"
         ),
-        licence=_UCI_LICENCE,
         groups=_sizes(
             _numbered("user", 30),
             *(350, 304, 340, 315, 306, 322, 298, 274, 288, 288, 320, 325, 330, 328, 327),
@@ -320,7 +356,6 @@ SENSORS = (
         classes={"empty": 15810, "occupied": 4750},
         n_attributes=5,
         source="UCI 'Occupancy Detection'",
-        licence=_UCI_LICENCE,
         groups={"datatraining": 8143, "datatest": 2665, "datatest2": 9752},
     ),
     Entry(
@@ -329,7 +364,6 @@ SENSORS = (
         classes={"0": 8228, "1": 459, "2": 748, "3": 694},
         n_attributes=16,
         source="UCI 'Room Occupancy Estimation'",
-        licence=_UCI_LICENCE,
     ),
     Entry(
         name="iot_shuttle",
@@ -377,11 +411,10 @@ SENSORS = (
         },
         n_attributes=24,
         source="UCI 'Wall-Following Robot Navigation Data' (24 sensors)",
-        licence=_UCI_LICENCE,
         raw=RawFile(
             path="00194/sensor_readings_24.data",
             sha256="6e9728dedef8b35e31ba0be11aea85aa53bd248ab33652777df81b95a4cc8c00",
-            columns=(*_numbered("US", 24), GOAL),
+            columns=(*_numbered("US", 24), TARGET),
         ),
     ),
 )

@@ -3,6 +3,7 @@
 layout.py        a program -> what devices compute: curves, tables of categories, walks
 float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions
 fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, rows -> decisions
-places.py        what both kinds of tables share       twin.py        what both twins share
-units.py         words   -> the unit in which integers read an attribute
+policy_tables.py a policy and a domain in these numbers, and decisions by them
+units.py         words   -> the unit in which integers read a feature
+twin.py          what both twins share
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
-    from solah.device.places import CurveRow
+    from solah.device.layout import CurveRow
     from solah.device.policy_tables import PolicyTables
     from solah.device.units import Integers
     from solah.model.program import Axis
@@ -37,14 +37,14 @@ class FixedTwin(Twin):
     """
 
     belief_unit = 1 / ONE
-    _belief = np.uint16
-    _certain = np.int64(ONE)
+    belief_type = np.uint16
+    whole = np.int64(ONE)
     _one = np.int64(1 << BELIEF_BITS)
 
     def __init__(self, tables: FixedTables, policy: PolicyTables | None = None) -> None:
         super().__init__(tables, policy)
         self.unit = 2.0 ** -tables.stages[-1].value_bits
-        self._knots, self._values, self._units = tables.knots, tables.values, tables.units
+        self._values, self._units = tables.values, tables.units
 
     def prepare(self, rows: NDArray[np.floating]) -> NDArray[np.int32]:
         """Turn rows of readings into the integers that a device reads."""
@@ -75,7 +75,8 @@ class FixedTwin(Twin):
     def _read(self, rows: NDArray[np.floating]) -> Integers:
         return self.prepare(rows).astype(np.int64)
 
-    def _is_known(self, x: Integers) -> NDArray[np.bool_]:
+    def are_known(self, x: Integers) -> NDArray[np.bool_]:
+        """Find the readings that are known."""
         return np.not_equal(x, UNKNOWN)
 
     def _state(self, x: Integers, n_states: int) -> Integers:
@@ -89,19 +90,7 @@ class FixedTwin(Twin):
         left, slopes = pieces[piece, 1 : 1 + self._n_values], pieces[piece, 1 + self._n_values :]
         scores = left + shift(way[:, None] * slopes, pieces[piece, :1])
         unknown = self._values[end : end + self._n_values]
-        return np.where(self._is_known(x)[:, None], scores, unknown)
-
-    def _nearest(self, curve: CurveRow, x: Integers) -> NDArray[np.intp]:
-        piece, way, left = self._find(curve, x)
-        return piece + ~(way < left)
-
-    def _find(self, curve: CurveRow, x: Integers) -> tuple[NDArray[np.intp], Integers, Integers]:
-        """Return the piece that each reading lies on, and its ways from both knots."""
-        knots = self._knots[curve.knot : curve.knot + curve.n_knots]
-        known = np.where(self._is_known(x), self._relative(curve.attribute, x), knots[0])
-        inside = np.clip(known, knots[0], knots[-1])
-        piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, len(knots) - 2)
-        return piece, inside - knots[piece], knots[piece + 1] - inside
+        return np.where(self.are_known(x)[:, None], scores, unknown)
 
     def _relative(self, attribute: int, x: Integers) -> Integers:
         return np.clip(x - self._units[attribute].zero, -REACH, REACH)
@@ -137,10 +126,16 @@ class FixedTwin(Twin):
         return _inverse_root(4096 + ((squares * lost.factor >> 15) >> lost.shift))
 
     def _share(self, stage: FixedStage, total: Integers) -> Integers:
-        return _share(total, stage.value_bits)
+        """Turn evidence against the first class into shares of belief."""
+        scores = np.insert(total, 0, 0, axis=1)
+        parts = _exp(scores.max(axis=1, keepdims=True) - scores, stage.value_bits)
+        shares = (parts << 15) // parts.sum(axis=1, keepdims=True)
+        # The first class has what rounding leaves, so that beliefs sum to one.
+        shares[:, 0] = ONE - shares[:, 1:].sum(axis=1)
+        return np.asarray(shares)
 
-    def _complete(self, total: Integers) -> Integers:
-        return _complete(total)
+    def _as_belief(self, scores: Integers) -> Integers:
+        return scores << (15 - BELIEF_BITS)
 
 
 def shift(numbers: Integers, bits: Integers | np.int64) -> Integers:
@@ -166,17 +161,6 @@ def _describe(walk: FixedWalk, sets: slice, x: Integers) -> Integers:
     return masses
 
 
-def _share(evidence: Integers, value_bits: int) -> Integers:
-    """Turn evidence against the first class into shares of belief."""
-    scores = np.zeros((len(evidence), evidence.shape[1] + 1), dtype=np.int64)
-    scores[:, 1:] = evidence
-    parts = _exp(scores.max(axis=1, keepdims=True) - scores, value_bits)
-    shares = (parts << 15) // parts.sum(axis=1, keepdims=True)
-    # The first class has what rounding leaves, so that beliefs sum to one.
-    shares[:, 0] = ONE - shares[:, 1:].sum(axis=1)
-    return np.asarray(shares)
-
-
 def _inverse_root(x: Integers) -> Integers:
     """Return 1 / sqrt(x) for x >= 1, as ``solah_inverse_root`` does."""
     halvings = np.zeros_like(x)
@@ -197,13 +181,3 @@ def _exp(x: Integers, value_bits: int) -> Integers:
     second = (rest * (_EXP[1] - third)) >> 10
     part = (ONE - ((rest * (_EXP[0] - second)) >> 10)) >> (halvings >> 10)
     return np.where(finest >= 11264, 0, part)
-
-
-def _complete(scores: Integers) -> Integers:
-    """Give the first class what the others leave of a tree's belief."""
-    left = np.full(len(scores), ONE, dtype=np.int64)
-    beliefs = []
-    for of_class in scores.T:
-        beliefs.append(np.clip(of_class << (15 - BELIEF_BITS), 0, left))
-        left = left - beliefs[-1]
-    return np.column_stack([left, *beliefs])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solah.device.places import CurveRow, StageParts, StateRow
+from solah.device.layout import CurveRow, StageParts, StateRow
 from solah.exceptions import ParameterError
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
 

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
-    from solah.device.places import CurveRow
+    from solah.device.layout import CurveRow
     from solah.device.policy_tables import PolicyTables
-    from solah.model.program import Axis
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 
@@ -32,13 +31,13 @@ class FloatTwin(Twin):
     policy : when it decides; None if it always does
     """
 
-    _belief = np.float32
-    _certain = np.float32(1)
+    belief_type = np.float32
+    whole = np.float32(1)
     _one = np.float32(1)
 
     def __init__(self, tables: FloatTables, policy: PolicyTables | None = None) -> None:
         super().__init__(tables, policy)
-        self._knots, self._values = tables.knots, tables.values
+        self._values = tables.values
 
     def smooth(
         self, scores: Float32, mean: Float32 | None, bits: int
@@ -55,11 +54,18 @@ class FloatTwin(Twin):
         with np.errstate(over="ignore"):  # what is too large becomes infinite, as on a device
             return np.asarray(rows, dtype=np.float32)
 
-    def _is_known(self, x: Float32) -> NDArray[np.bool_]:
+    def are_known(self, x: Float32) -> NDArray[np.bool_]:
+        """Find the readings that are known."""
         return ~np.isnan(x)
 
     def _state(self, x: Float32, n_states: int) -> NDArray[np.intp]:
-        return _state(x, n_states)
+        """Return the place of a state; ``n_states`` for what is none of them."""
+        with np.errstate(invalid="ignore"):
+            is_state = (x >= 0) & (x < n_states) & (np.trunc(x) == x)
+        return np.where(is_state, x, np.float32(n_states)).astype(np.intp)
+
+    def _relative(self, attribute: int, x: Float32) -> Float32:
+        return x
 
     def _of_curve(self, curve: CurveRow, x: Float32) -> Float32:
         n_pieces, width = curve.n_knots - 1, 2 * self._n_values
@@ -68,22 +74,19 @@ class FloatTwin(Twin):
         piece, way, _ = self._find(curve, x)
         scores = pieces[piece, 0] + way[:, None] * pieces[piece, 1]
         unknown = self._values[end : end + self._n_values]
-        return np.where(self._is_known(x)[:, None], scores, unknown)
-
-    def _nearest(self, curve: CurveRow, x: Float32) -> NDArray[np.intp]:
-        piece, way, left = self._find(curve, x)
-        return piece + ~(way < left)
-
-    def _find(self, curve: CurveRow, x: Float32) -> tuple[NDArray[np.intp], Float32, Float32]:
-        """Return the piece that each reading lies on, and its ways from both knots."""
-        knots = self._knots[curve.knot : curve.knot + curve.n_knots]
-        known = np.where(self._is_known(x), x, knots[0])
-        inside = np.minimum(np.maximum(known, knots[0]), knots[-1])
-        piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, len(knots) - 2)
-        return piece, inside - knots[piece], knots[piece + 1] - inside
+        return np.where(self.are_known(x)[:, None], scores, unknown)
 
     def _masses(self, walk: WalkTables, a: int, x: Float32, beliefs: list[Float32]) -> Float32:
-        return _masses(walk, a, walk.inputs[a], x, beliefs)
+        axis = walk.inputs[a]
+        if axis.kind is AxisKind.ALL_BELIEFS:
+            return beliefs[axis.source]
+        sets = slice(int(walk.offsets[a]), int(walk.offsets[a + 1]))
+        peaks, ignorance = walk.peaks[sets], walk.ignorance[sets]
+        reading = x[:, axis.source] if axis.is_read else beliefs[axis.source][:, axis.output]
+        if axis.kind is AxisKind.CATEGORY:
+            place = self._state(reading, len(peaks))
+            reading = np.where(place == len(peaks), np.float32(np.nan), reading)
+        return _describe(reading, peaks, ignorance)
 
     def _times(self, weight: Float32, mass: Float32) -> Float32:
         return weight * mass
@@ -101,29 +104,16 @@ class FloatTwin(Twin):
         return _inverse_root(np.float32(1) + lost.factor * squares)
 
     def _share(self, stage: StageRow, total: Float32) -> Float32:
-        return _share(total)
+        """Turn evidence against the first class into shares of belief."""
+        scores = np.insert(total, 0, np.float32(0), axis=1)
+        shares = _exp(scores - scores.max(axis=1, keepdims=True))
+        whole = np.zeros(len(shares), dtype=np.float32)
+        for of_class in shares.T:
+            whole += of_class
+        return shares / whole[:, None]
 
-    def _complete(self, total: Float32) -> Float32:
-        return _complete(total)
-
-
-def _state(x: Float32, n_states: int) -> NDArray[np.intp]:
-    """Return the place of a state; ``n_states`` for what is none of them."""
-    with np.errstate(invalid="ignore"):
-        is_state = (x >= 0) & (x < n_states) & (np.trunc(x) == x)
-    return np.where(is_state, x, np.float32(n_states)).astype(np.intp)
-
-
-def _masses(walk: WalkTables, a: int, axis: Axis, x: Float32, beliefs: list[Float32]) -> Float32:
-    if axis.kind is AxisKind.ALL_BELIEFS:
-        return beliefs[axis.source]
-    sets = slice(int(walk.offsets[a]), int(walk.offsets[a + 1]))
-    peaks, ignorance = walk.peaks[sets], walk.ignorance[sets]
-    reading = x[:, axis.source] if axis.is_read else beliefs[axis.source][:, axis.output]
-    if axis.kind is AxisKind.CATEGORY:
-        place = _state(reading, len(peaks))
-        reading = np.where(place == len(peaks), np.float32(np.nan), reading)
-    return _describe(reading, peaks, ignorance)
+    def _as_belief(self, scores: Float32) -> Float32:
+        return scores
 
 
 def _describe(x: Float32, peaks: Float32, ignorance: Float32) -> Float32:
@@ -145,16 +135,6 @@ def _describe(x: Float32, peaks: Float32, ignorance: Float32) -> Float32:
     return masses
 
 
-def _share(evidence: Float32) -> Float32:
-    """Turn evidence against the first class into shares of belief."""
-    scores = np.insert(evidence, 0, np.float32(0), axis=1)
-    shares = _exp(scores - scores.max(axis=1, keepdims=True))
-    total = np.zeros(len(shares), dtype=np.float32)
-    for of_class in shares.T:
-        total += of_class
-    return shares / total[:, None]
-
-
 def _inverse_root(x: Float32) -> Float32:
     """Return 1 / sqrt(x) for x >= 1, as ``solah_inverse_root`` does."""
     bits = np.uint32(0x5F3759DF) - (x.view(np.uint32) >> np.uint32(1))
@@ -173,13 +153,3 @@ def _exp(x: Float32) -> Float32:
     for term in _TERMS:
         y = y * r + term
     return np.asarray(y * np.ldexp(np.float32(1), k.astype(np.int32)), dtype=np.float32)
-
-
-def _complete(scores: Float32) -> Float32:
-    """Give the first class what the others leave of a tree's belief."""
-    left = np.ones(len(scores), dtype=np.float32)
-    beliefs = []
-    for of_class in scores.T:
-        beliefs.append(np.clip(of_class, np.float32(0), left))
-        left = left - beliefs[-1]
-    return np.column_stack([left, *beliefs])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from solah.model.document import Model
     from solah.model.program import Axis, Program, Stage, Term
 
+
 NO_RULE = 2**16 - 1
 """The number of a leaf that is never named as a reason."""
 
@@ -429,3 +430,50 @@ def _bending(values: Float) -> list[int]:
     before, after = [True, *level], [*level, True]
     kept = [k for k in range(len(values)) if not (before[k] and after[k])]
     return kept or [0]
+
+
+# --- positions in the tables of both simulators --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """A line of the table of curves: where a curve's knots and values stand, and whose they are."""
+
+    attribute: int
+    n_knots: int
+    knot: int
+    value: int
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StateRow:
+    """A line of the table of attributes with states."""
+
+    attribute: int
+    n_states: int
+    value: int
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StageParts:
+    """What is added up in a stage: its parts of the tables of curves, states and trees."""
+
+    curves: slice
+    states: slice
+    walks: slice
+
+    @classmethod
+    def behind(cls, stage: StageLayout, n_curves: int, n_states: int, n_walks: int) -> StageParts:
+        """Find the parts of a stage that stand behind so many others."""
+        return cls(
+            slice(n_curves, n_curves + len(stage.curves)),
+            slice(n_states, n_states + len(stage.tables)),
+            slice(n_walks, n_walks + len(stage.walks)),
+        )
+
+    def firsts_and_numbers(self) -> list[int]:
+        """Return where each part begins and how long it is, as the runtimes read them."""
+        parts = (self.curves, self.states, self.walks)
+        return [number for part in parts for number in (part.start, part.stop - part.start)]

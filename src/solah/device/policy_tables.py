@@ -1,4 +1,4 @@
-"""Lower the domain and the policy of a model into the numbers that a device compares."""
+"""The policy and the domain of a model as a device has them, and decisions by these tables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from solah.device.fixed_tables import ONE, FixedTables
 from solah.exceptions import ParameterError
-from solah.model.domain import cell_cuts
-from solah.model.policy import Doubt, Policy
+from solah.model.policy import Doubt, Policy, Settling, cell_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.float_tables import FloatTables
+    from solah.device.twin import Evidence, Twin
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.document import Model
-    from solah.model.policy import Cells
 
     Tables = FloatTables | FixedTables
+
+    Numbers = NDArray[Any]
+
 
 MOST_PLACES = 255
 """So many classes, and states of an attribute, have a place; one more place is that of none."""
@@ -89,7 +91,7 @@ class PolicyTables:
     min_belief : for each class; none for no limits
     shares : of attributes, where no evidence is added up and ``min_known`` is asked for
     min_known, margin : as in :class:`~solah.model.policy.Policy`
-    holds_back : the doubts for which a decision is held back
+    holding : the doubts for which a decision is held back
     most_unseen : more pairs of cells than these are a doubt
     smoothing_bits, votes, window, dwell : as in the policy; two to the power of the bits
     """
@@ -102,7 +104,7 @@ class PolicyTables:
     shares: tuple[ShareRow, ...]
     min_known: Any
     margin: Any
-    holds_back: Doubt
+    holding: Doubt
     most_unseen: int
     smoothing_bits: int
     votes: int
@@ -140,14 +142,17 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     pairs, seen = _pairs(model)
     return PolicyTables(
         cells=tuple(row for row, _ in cells),
-        cuts=np.array(list(chain.from_iterable(cuts for _, cuts in cells)), dtype=_kind(tables)),
+        cuts=np.array(
+            list(chain.from_iterable(cuts for _, cuts in cells)),
+            dtype=np.int64 if isinstance(tables, FixedTables) else np.float32,
+        ),
         pairs=pairs,
         seen=seen,
         min_belief=np.array([share(belief) for belief in policy.min_belief]),
         shares=_shares(model, policy, tables, [share(one) for one in importances]),
         min_known=share(policy.min_known),
         margin=share(policy.margin),
-        holds_back=_holds_back(policy),
+        holding=policy.holding,
         most_unseen=policy.max_unseen or 0,
         smoothing_bits=policy.smoothing.bit_length() - 1,
         votes=policy.votes,
@@ -167,10 +172,6 @@ def _conversions(tables: Tables) -> tuple[Callable[[int, float], Any], Callable[
     )
 
 
-def _kind(tables: Tables) -> type[np.generic]:
-    return np.int64 if isinstance(tables, FixedTables) else np.float32
-
-
 def _cells(
     model: Model, reading: Callable[[int, float], Any]
 ) -> list[tuple[CellRow, tuple[Any, ...]]]:
@@ -181,16 +182,12 @@ def _cells(
     for place, (attribute, cells) in enumerate(zip(model.attributes, described, strict=False)):
         cuts = tuple(reading(place, cut) for cut in cell_cuts(attribute, cells) or ())
         _refuse_more(f"cells of {attribute.name!r}", len(cuts) + 1)
-        ends = _range(place, cells, reading)
+        ends: tuple[Any, Any] = 1, 0
+        if cells.low is not None and cells.high is not None:
+            ends = reading(place, cells.low), reading(place, cells.high)
         rows.append((CellRow(*ends, first_cut, len(cuts), _n_states(attribute)), cuts))
         first_cut += len(cuts)
     return rows
-
-
-def _range(place: int, cells: Cells, reading: Callable[[int, float], Any]) -> tuple[Any, Any]:
-    if cells.low is None or cells.high is None:
-        return 1, 0
-    return reading(place, cells.low), reading(place, cells.high)
 
 
 def _n_states(attribute: Attribute) -> int:
@@ -222,18 +219,109 @@ def _shares(
     )
 
 
-def _holds_back(policy: Policy) -> Doubt:
-    asked = {
-        Doubt.LOW_BELIEF: any(policy.min_belief),
-        Doubt.FEW_READINGS: policy.min_known > 0,
-        Doubt.OUT_OF_RANGE: policy.stays_in_range,
-        Doubt.UNSEEN: policy.max_unseen is not None,
-    }
-    return Doubt(sum(doubt for doubt, is_asked in asked.items() if is_asked))
-
-
 def _refuse_more(what: str, number: int) -> None:
     if number > MOST_PLACES:
         raise ParameterError(
             f"a policy on a device knows {MOST_PLACES} {what} at the most; there are {number:,}"
         )
+
+
+# --- decisions -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What a device says of rows, one after the other.
+
+    Attributes
+    ----------
+    decisions : (n_rows,) the place of the class that each row is decided for; -1 for "don't know"
+    settled : (n_rows,) that of the decision which stands after it
+    doubts : (n_rows,) the flags of :class:`~solah.model.policy.Doubt`, also those for which
+        nothing is held back
+    n_unseen : (n_rows,) how many pairs of cells never occurred together
+    beliefs : (n_rows, n_classes) in the device's numbers, of evidence that is smoothed
+    """
+
+    decisions: NDArray[np.intp]
+    settled: NDArray[np.intp]
+    doubts: NDArray[np.uint8]
+    n_unseen: NDArray[np.uint8]
+    beliefs: Numbers
+
+
+class Judge:
+    """Judges rows as they come, and remembers what it needs of those before.
+
+    Parameters
+    ----------
+    twin : computes as the device does
+    tables : its policy and domain
+    """
+
+    def __init__(self, twin: Twin, tables: PolicyTables) -> None:
+        self._twin, self._tables = twin, tables
+        self._mean: Any = None
+        self._settling = Settling(tables)
+
+    def take(self, rows: NDArray[np.floating]) -> Verdicts:
+        """Judge the next rows ``(n_rows, n_attributes)``."""
+        evidence = self._twin.evidence(rows)
+        scores = evidence.scores
+        if self._tables.smoothing_bits:
+            scores, self._mean = self._twin.smooth(scores, self._mean, self._tables.smoothing_bits)
+        beliefs, preferences = self._twin.conclude(scores)
+        doubts, n_unseen = self._of_readings(evidence)
+        decisions, settled = np.empty((2, len(rows)), dtype=np.intp)
+        for i, best in enumerate(preferences.argmax(axis=1).tolist()):
+            _, decisions[i], doubts[i] = self._settling.decide(best, beliefs[i], int(doubts[i]))
+            settled[i] = self._settling.settled
+        stored = beliefs.astype(self._twin.belief_type)
+        return Verdicts(decisions, settled, doubts.astype(np.uint8), n_unseen, stored)
+
+    def _of_readings(self, evidence: Evidence) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the doubts that readings raise, and how many pairs of cells are unseen."""
+        x, tables = evidence.readings, self._tables
+        doubts = np.zeros(len(x), dtype=np.intp)
+        known = self._twin.whole - self._lost(evidence)
+        doubts[known < tables.min_known] |= Doubt.FEW_READINGS
+        for place, row in enumerate(tables.cells):
+            if row.has_range:
+                column = x[:, place]
+                is_beyond = (column < row.low) | (column > row.high)
+                doubts[is_beyond & self._twin.are_known(column)] |= Doubt.OUT_OF_RANGE
+        n_unseen = self._unseen(x)
+        doubts[n_unseen > tables.most_unseen] |= Doubt.UNSEEN
+        return doubts, n_unseen
+
+    def _lost(self, evidence: Evidence) -> Numbers:
+        """Return what is unknown of all evidence."""
+        lost = evidence.lost
+        for row in self._tables.shares:
+            is_known = self._is_known(evidence.readings[:, row.attribute], row.n_states)
+            lost = lost + np.where(is_known, 0 * row.share, row.share)
+        return lost
+
+    def _is_known(self, column: Numbers, n_states: int) -> Numbers:
+        if n_states:
+            return self._twin.states(column, n_states) >= 0
+        return self._twin.are_known(column)
+
+    def _unseen(self, x: Numbers) -> NDArray[np.uint8]:
+        n_unseen = np.zeros(len(x), dtype=np.uint8)
+        places = [self._cells(row, x[:, place]) for place, row in enumerate(self._tables.cells)]
+        bits = np.unpackbits(np.frombuffer(self._tables.seen, np.uint8), bitorder="little")
+        for pair in self._tables.pairs:
+            first, second = places[pair.first], places[pair.second]
+            bit = 8 * pair.byte + first * self._tables.cells[pair.second].size + second
+            are_known = (first >= 0) & (second >= 0)
+            n_unseen += are_known & (bits[np.where(are_known, bit, 0)] == 0)
+        return n_unseen
+
+    def _cells(self, row: CellRow, column: Numbers) -> NDArray[np.intp]:
+        """Return the cells of readings; -1 where they are unknown."""
+        if row.n_states:
+            return self._twin.states(column, row.n_states).astype(np.intp)
+        cuts = self._tables.cuts[row.first_cut : row.first_cut + row.n_cuts]
+        cells = np.searchsorted(cuts, column, side="right")
+        return np.where(self._twin.are_known(column), cells, -1)

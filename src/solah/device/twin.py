@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from solah.device.judging import Judge
 from solah.device.layout import NO_RULE
+from solah.device.policy_tables import Judge
 from solah.exceptions import ParameterError
 from solah.model.program import AxisKind
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.float_tables import FloatTables, StageRow, WalkTables
-    from solah.device.judging import Verdicts
-    from solah.device.places import CurveRow, StateRow
-    from solah.device.policy_tables import PolicyTables
+    from solah.device.layout import CurveRow, StateRow
+    from solah.device.policy_tables import PolicyTables, Verdicts
     from solah.model.program import Axis
 
     Numbers = NDArray[Any]
@@ -80,14 +79,16 @@ class Twin(ABC):
     policy : as given
     unit : what one unit of evidence or of an estimated number is worth
     belief_unit : what one unit of belief is worth
+    belief_type : the type in which the device keeps beliefs
+    whole : all of a belief, of the evidence, or of the weight of a branch
     is_number : whether a number is estimated, rather than a class decided on
     """
 
     unit = 1.0
     belief_unit = 1.0
 
-    _belief: type[np.generic]
-    _certain: Any  # the weight of a branch that is taken for sure
+    belief_type: type[np.generic]
+    whole: Any
     _one: Any  # all of a belief
 
     def __init__(
@@ -110,7 +111,7 @@ class Twin(ABC):
         """
         total, beliefs = self._believe(self._read(rows))
         places = np.argmax(self._scores(total, beliefs[-1]), axis=1)
-        return places, beliefs[-1].astype(self._belief)
+        return places, beliefs[-1].astype(self.belief_type)
 
     def judge(self, rows: NDArray[np.floating]) -> Verdicts:
         """Decide on rows in the order of time, and say when nothing is known.
@@ -145,16 +146,6 @@ class Twin(ABC):
         beliefs = self._to_belief(self._tables.stages[-1], scores)
         return beliefs, self._scores(scores, beliefs)
 
-    @property
-    def whole(self) -> Any:
-        """All of a belief, or of the evidence."""
-        return self._certain
-
-    @property
-    def belief_type(self) -> type[np.generic]:
-        """What the device keeps beliefs in."""
-        return self._belief
-
     def estimate(self, rows: NDArray[np.floating]) -> Numbers:
         """Estimate a number for each row of readings, in the device's unit."""
         return self._add_up(self._tables.stages[0], self._read(rows), [])[:, 0]
@@ -183,10 +174,6 @@ class Twin(ABC):
         places = self._state(x, n_states)
         return np.where(places < n_states, places, -1)
 
-    def are_known(self, x: Numbers) -> Numbers:
-        """Find the readings that are known."""
-        return self._is_known(x)
-
     def _believe(self, x: Numbers) -> tuple[Numbers, list[Numbers]]:
         """Compute all beliefs, from bottom to top, and the scores of the last stage."""
         beliefs: list[Numbers] = []
@@ -194,6 +181,15 @@ class Twin(ABC):
             total = self._add_up(stage, x, beliefs)
             beliefs.append(self._to_belief(stage, total))
         return total, beliefs
+
+    def _complete(self, total: Numbers) -> Numbers:
+        """Give the first class what the others leave of a tree's belief."""
+        left = np.full(len(total), self.whole)
+        beliefs = []
+        for of_class in total.T:
+            beliefs.append(np.clip(self._as_belief(of_class), 0 * left, left))
+            left = left - beliefs[-1]
+        return np.column_stack([left, *beliefs])
 
     def _to_belief(self, stage: StageRow | FixedStage, total: Numbers) -> Numbers:
         is_evidence = stage.is_weighed and not self.is_number
@@ -214,7 +210,7 @@ class Twin(ABC):
 
     def _lost(self, stage: StageRow | FixedStage, x: Numbers) -> tuple[Numbers, Numbers]:
         """Add up the shares of the parts of a stage that are unknown, and their squares."""
-        shares: Numbers = np.zeros(len(x), dtype=self._certain.dtype)
+        shares: Numbers = np.zeros(len(x), dtype=self.whole.dtype)
         squares = shares.copy()
         if stage.lost is None:
             return shares, squares
@@ -225,7 +221,7 @@ class Twin(ABC):
 
     def _known_parts(self, stage: StageRow | FixedStage, x: Numbers) -> Iterator[Numbers]:
         for curve in self._tables.curves[stage.parts.curves]:
-            yield self._is_known(x[:, curve.attribute])
+            yield self.are_known(x[:, curve.attribute])
         for states in self._tables.states[stage.parts.states]:
             yield self._state(x[:, states.attribute], states.n_states) < states.n_states
         for walk in self._tables.walks[stage.parts.walks]:
@@ -251,7 +247,7 @@ class Twin(ABC):
         for curve in self._tables.curves[stage.parts.curves]:
             readings = x[:, curve.attribute]
             rules = np.array(curve.rules)[self._nearest(curve, readings)]
-            known = np.where(self._is_known(readings), rules, -1)
+            known = np.where(self.are_known(readings), rules, -1)
             yield RuleScores(known, self._of_curve(curve, readings), whole)
         for states in self._tables.states[stage.parts.states]:
             readings = x[:, states.attribute]
@@ -292,7 +288,20 @@ class Twin(ABC):
         readings = x[:, axis.source]
         if axis.kind is AxisKind.CATEGORY:
             return np.asarray(self._state(readings, axis.size) < axis.size)
-        return np.asarray(self._is_known(readings))
+        return np.asarray(self.are_known(readings))
+
+    def _find(self, curve: CurveRow, x: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the piece that each reading lies on, and its ways from both knots."""
+        knots = self._tables.knots[curve.knot : curve.knot + curve.n_knots]
+        known = np.where(self.are_known(x), self._relative(curve.attribute, x), knots[0])
+        inside = np.minimum(np.maximum(known, knots[0]), knots[-1])
+        piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, len(knots) - 2)
+        return piece, inside - knots[piece], knots[piece + 1] - inside
+
+    def _nearest(self, curve: CurveRow, x: Numbers) -> Numbers:
+        """Return the places of the knots nearest to readings."""
+        piece, way, left = self._find(curve, x)
+        return piece + ~(way < left)
 
     def _of_states(self, states: StateRow, x: Numbers) -> Numbers:
         n_lines = states.n_states + 1
@@ -308,7 +317,7 @@ class Twin(ABC):
         added up.
         """
         masses = [self._masses(walk, a, x, beliefs) for a in range(len(walk.inputs))]
-        stack = [(0, np.full(len(x), self._certain))]
+        stack = [(0, np.full(len(x), self.whole))]
         while stack:
             node, weight = stack.pop()
             split, first = int(walk.split[node]), int(walk.first_child[node])
@@ -371,7 +380,7 @@ class Twin(ABC):
         """Turn rows of readings into the numbers that the runtime computes with."""
 
     @abstractmethod
-    def _is_known(self, x: Numbers) -> Numbers:
+    def are_known(self, x: Numbers) -> Numbers:
         """Find the readings that are known."""
 
     @abstractmethod
@@ -379,12 +388,12 @@ class Twin(ABC):
         """Return the places of states; ``n_states`` for what is none of them."""
 
     @abstractmethod
-    def _of_curve(self, curve: CurveRow, x: Numbers) -> Numbers:
-        """Return the scores of readings on a curve."""
+    def _relative(self, attribute: int, x: Numbers) -> Numbers:
+        """Return readings as knots have them."""
 
     @abstractmethod
-    def _nearest(self, curve: CurveRow, x: Numbers) -> Numbers:
-        """Return the places of the knots nearest to readings."""
+    def _of_curve(self, curve: CurveRow, x: Numbers) -> Numbers:
+        """Return the scores of readings on a curve."""
 
     @abstractmethod
     def _masses(self, walk: Any, a: int, x: Numbers, beliefs: list[Numbers]) -> Numbers:
@@ -415,8 +424,8 @@ class Twin(ABC):
         """Turn evidence against the first class into shares of belief."""
 
     @abstractmethod
-    def _complete(self, total: Numbers) -> Numbers:
-        """Give the first class what the others leave of a tree's belief."""
+    def _as_belief(self, scores: Numbers) -> Numbers:
+        """Turn the scores of a tree into beliefs, which may not add up yet."""
 
 
 def _named_inputs(walk: WalkTables | FixedWalk) -> dict[int, tuple[int, ...]]:

@@ -10,28 +10,30 @@ from typing import TYPE_CHECKING, Protocol, Self
 import numpy as np
 
 from solah.data.json_reader import Reader
-from solah.edit.finding import find_rules, meant_words, pieces_of, spread_of
-from solah.edit.sentence import parse_change, parse_rule, target_names
-from solah.edit.words import (
+from solah.edit.changes import (
+    find_rules,
     map_features,
+    meant_words,
     moved,
+    pieces_of,
     rename_class,
     rename_feature,
     rename_node,
     rename_word,
+    spread_of,
 )
+from solah.edit.sentence import parse_change, parse_rule, target_names
 from solah.exceptions import ModelFormatError, ParameterError, cut, did_you_mean, shorten
 from solah.model.document import AdditiveNode, MissingRule, Model, Term, TermInput, TreeNode
-from solah.model.edits import MAX_TEXT, Edit, spell_time
-from solah.model.files import save_document
-from solah.model.format import read_model, to_json
+from solah.model.format import read_model, save_document, to_json
+from solah.model.provenance import MAX_TEXT, Edit, spell_time
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
     from solah.data import State
-    from solah.edit.finding import Found
+    from solah.edit.changes import Found
     from solah.edit.sentence import StatedRule
     from solah.model.attributes import Attribute
     from solah.model.document import Branch

@@ -1,30 +1,226 @@
-"""Reads the rules of a rules file, a line each: those of a term, and the branches of a tree."""
+"""The lines of a rules file: the target, features, rules, branches and the policy."""
 
 from __future__ import annotations
 
-from itertools import product
+from dataclasses import dataclass
+from itertools import product, zip_longest
 from typing import TYPE_CHECKING, Any
 
+from solah.data import Kind
+from solah.edit.lexer import spell_name, spell_number
 from solah.edit.sentence import (
+    SetName,
+    focal_sets,
+    read_class,
     read_conclusion,
     read_conditions,
+    read_state,
+    read_words,
     spell_condition,
+    spell_state,
     target_names,
 )
 from solah.exceptions import did_you_mean, shorten
-from solah.model.reading import set_words
+from solah.model.document import Task
+from solah.model.node_format import set_words
+from solah.model.policy import policy_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from solah.edit.draft import Draft
+    from solah.data import State
     from solah.edit.lexer import Cursor, Token
+    from solah.edit.rules_reader import Draft
     from solah.edit.sentence import StatedCondition
     from solah.model.attributes import Attribute
     from solah.model.document import Goal
+    from solah.model.policy import Policy
+
 
 Words = tuple[int, ...]
 _Record = dict[str, Any]
+
+
+# --- target and features -------------------------------------------------------------------------
+
+
+def read_target(draft: Draft) -> tuple[Task, dict[str, Any]]:
+    """Read the target behind its first word, as the model file has it."""
+    cursor = draft.cursor
+    record: dict[str, Any] = {"name": cursor.name("the name of the target")}
+    kind = cursor.word("classes", "number")
+    cursor.end_line()
+    if kind == "classes":
+        return Task.CLASSIFICATION, record | _read_classes(draft)
+    lines, centres = [], []
+    for token in draft.block():
+        line = _read_word(draft, token, "target")
+        cursor.word("centre")
+        centres.append(cursor.number("the mean of the target"))
+        lines.append(line)
+    if not lines:
+        return Task.REGRESSION, record
+    return Task.REGRESSION, record | _overlapping(lines) | {"centres": centres}
+
+
+def _read_classes(draft: Draft) -> dict[str, Any]:
+    cursor = draft.cursor
+    states: list[State] = []
+    columns: dict[str, list[float]] = {"share": [], "threshold": []}
+    for token in draft.block():
+        state = read_state(cursor, "a class")
+        _refuse_twice(state, states, token)
+        draft.begin(token, f"target {spell_state(state)}", f".target.classes[{len(states)}]")
+        for key, column in columns.items():
+            if cursor.took_word(key):
+                draft.locate(f".target.{key}s[{len(states)}]", cursor.token)
+                column.append(cursor.number(f"the {key} of the class"))
+            if len(column) not in (0, len(states) + 1):
+                raise token.fail(f"all classes have a {key}, or none")
+        states.append(state)
+    if not states:
+        raise cursor.expected("the first class")
+    return {"classes": states} | {f"{key}s": column for key, column in columns.items() if column}
+
+
+def _refuse_twice(item: State, others: Sequence[State], token: Token) -> None:
+    if any(type(item) is type(other) and item == other for other in others):
+        raise token.fail(f"{shorten(item)} is named twice")
+
+
+def read_feature(draft: Draft, token: Token, place: str) -> dict[str, Any]:
+    """Read a feature behind its first word, as the model file has it."""
+    cursor = draft.cursor
+    name = cursor.name("the name of a feature")
+    anchor = f"feature {spell_name(name)}"
+    draft.begin(token, anchor, place)
+    kind = cursor.word(*(kind.value for kind in Kind))
+    record: dict[str, Any] = {"name": name, "type": kind}
+    if kind != Kind.CONTINUOUS:
+        return record | _read_categories(draft, anchor)
+    for word, key in (("from", "low"), ("to", "high")):
+        cursor.word(word)
+        draft.locate(f"{place}.{key}", cursor.token)
+        record[key] = cursor.number(f"the {key}est value")
+    moved = {"moved": True} if cursor.took_word("moved") else {}
+    cursor.end_line()
+    return record | read_scale(draft, anchor) | moved
+
+
+def _read_categories(draft: Draft, anchor: str) -> dict[str, Any]:
+    cursor = draft.cursor
+    states: list[State] = []
+    head, without = cursor.token, _read_missing(cursor)
+    masses: list[tuple[Token, list[float], int]] = []
+    cursor.end_line()
+    for token in draft.block():
+        state = read_state(cursor, "a category")
+        _refuse_twice(state, states, token)
+        draft.begin(token, f"{anchor} {spell_state(state)}")
+        states.append(state)
+        masses.append((token, _read_missing(cursor), 1))
+    if without and states:
+        raise head.fail("the masses of a missing value stand behind the categories")
+    return {"categories": states, "missing": _joined(masses or [(head, without, 1)])}
+
+
+@dataclass
+class _Word:
+    """A line of a continuous feature: a word with a range, or a focal set with a peak."""
+
+    token: Token
+    words: tuple[str, ...]
+    peak: float | None = None
+    ends: tuple[float | None, float | None] = (None, None)
+
+
+def read_scale(draft: Draft, anchor: str) -> dict[str, Any]:
+    """Read the words of a continuous feature."""
+    lines: list[_Word] = []
+    masses: list[tuple[Token, list[float], int]] = []
+    for token in draft.block():
+        line = _read_word(draft, token, anchor)
+        lines.append(line)
+        has_two_ends = None not in line.ends and line.ends[0] != line.ends[1]
+        masses.append((token, _read_missing(draft.cursor), 1 + has_two_ends))
+    if not lines:
+        raise draft.cursor.expected("the first word of the feature")
+    record = _ranged(lines) if lines[0].peak is None else _overlapping(lines)
+    return record | {"missing": _joined(masses)}
+
+
+def _read_word(draft: Draft, token: Token, anchor: str) -> _Word:
+    cursor, words = draft.cursor, read_words(draft.cursor)
+    draft.begin(token, f"{anchor} {SetName(words)}")
+    how = cursor.word("up", "from", "at", "everywhere", "peaks")
+    if how == "everywhere":
+        return _Word(token, words)
+    if how in ("up", "peaks"):
+        cursor.word("to" if how == "up" else "at")
+    number = cursor.number("where it peaks" if how == "peaks" else "where the word applies")
+    if how == "peaks":
+        return _Word(token, words, number)
+    if how == "up":
+        return _Word(token, words, ends=(None, number))
+    end = cursor.number("where the word ends") if cursor.took_word("to") else None
+    return _Word(token, words, ends=(number, number if how == "at" else end))
+
+
+def _ranged(lines: Sequence[_Word]) -> dict[str, Any]:
+    """Require words in the order of their ranges, the first and the last without an outer end."""
+    before: float | None = None
+    for number, line in enumerate(lines):
+        (low, high), is_first, is_last = line.ends, number == 0, number == len(lines) - 1
+        is_right = line.peak is None and len(line.words) == 1
+        is_right &= (low is None) == is_first and (high is None) == is_last
+        if low is not None:
+            is_right &= (before is None or before < low) and (high is None or low <= high)
+        if not is_right:
+            raise line.token.fail(
+                f"{SetName(line.words)} does not follow the word before it: ranges rise with gaps "
+                "between them, the first is 'up to', and the last 'from' without an end"
+            )
+        before = high
+    ranges = [list(line.ends) for line in lines]
+    return {"words": [line.words[0] for line in lines], "ranges": ranges}
+
+
+def _overlapping(lines: Sequence[_Word]) -> dict[str, Any]:
+    """Require the focal sets of words that overlap, in their order, each with a peak."""
+    words = [line.words[0] for line in lines[::2]]
+    for line, expected in zip_longest(lines, focal_sets(words)):
+        named = SetName(line.words)
+        if line.peak is None:
+            raise line.token.fail(f"{named} needs a peak, as the words above have one")
+        if line.words != expected:
+            raise line.token.fail(
+                f"{named} is out of order: each word is followed by 'word-or-next', then the next"
+            )
+    return {"words": words, "peaks": [line.peak for line in lines]}
+
+
+def _read_missing(cursor: Cursor) -> list[float]:
+    if not cursor.took("bar"):
+        return []
+    cursor.word("missing")
+    return cursor.numbers("the mass of a missing value")
+
+
+def _joined(lines: Sequence[tuple[Token, list[float], int]]) -> list[float]:
+    """Return the masses of a missing value; the same for all focal sets, if none is given."""
+    if not any(masses for _, masses, _ in lines):
+        n_sets = sum(n_sets for *_, n_sets in lines)
+        return [1.0 / n_sets] * n_sets
+    for token, masses, n_sets in lines:
+        if len(masses) != n_sets:
+            raise token.fail(
+                f"expected {n_sets} mass{'es' * (n_sets > 1)} behind 'missing' here. "
+                f"Got {len(masses)} instead."
+            )
+    return [mass for _, masses, _ in lines for mass in masses]
+
+
+# --- rules ---------------------------------------------------------------------------------------
 
 
 class TermLines:
@@ -205,3 +401,71 @@ def _asked(condition: StatedCondition, inputs: Sequence[Attribute]) -> Attribute
 def rule_anchor(conditions: Iterable[tuple[Attribute, Words]], *, sets: bool) -> str:
     """Name a rule by the first words of its conditions, for comments."""
     return " and ".join(spell_condition(one, words[:1], sets=sets) for one, words in conditions)
+
+
+# --- the policy ----------------------------------------------------------------------------------
+
+# The words around the numbers of a policy, by the names of these.
+_LINES = {
+    ("min_known",): "needs # of the evidence",
+    ("smoothing",): "smooths over #",
+    ("margin",): "leads by #",
+    ("votes", "window"): "settles # of #",
+    ("dwell",): "stays for #",
+}
+
+
+def spell_policy(policy: Policy, goal: Goal) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a policy, each with the anchor of its comments."""
+    yield "policy", "policy"
+    for state, belief in zip(goal.states, policy.min_belief, strict=False):
+        name = spell_state(state)
+        yield f"needs belief {spell_number(belief)} in {name}", f"policy needs belief in {name}"
+    record = policy_record(policy)
+    for keys, line in _LINES.items():
+        if not record.keys().isdisjoint(keys):
+            text = line
+            for key in keys:
+                text = text.replace("#", spell_number(getattr(policy, key)), 1)
+            yield text, f"policy {line}"
+
+
+def read_policy(draft: Draft, goal: Goal, token: Token) -> dict[str, Any]:
+    """Read the lines behind ``policy``, as the model file has them; the token is that word."""
+    cursor = draft.cursor
+    draft.begin(token, "policy", ".policy")
+    cursor.end_line()
+    by_word = {line.split()[0]: (keys, line) for keys, line in _LINES.items()}
+    record: dict[str, Any] = {}
+    beliefs: dict[int, float] = {}
+    while (first := cursor.next_line()) and cursor.is_at(*by_word):
+        keys, line = by_word[cursor.word(*by_word)]
+        if line.startswith("needs") and cursor.took_word("belief"):
+            number_token, belief = cursor.token, cursor.number("the belief")
+            cursor.word("in")
+            class_token, number = cursor.token, read_class(cursor, goal)
+            if number in beliefs:
+                raise class_token.fail(f"the belief in {class_token.text} is said twice")
+            anchor = f"policy needs belief in {spell_state(goal.states[number])}"
+            draft.begin(first, anchor)
+            draft.locate(f".policy.min_belief[{number}]", number_token)
+            beliefs[number] = belief
+        else:
+            if keys[0] in record:
+                raise first.fail("this is said twice")
+            draft.begin(first, f"policy {line}")
+            left = iter(keys)
+            for word in line.split()[1:]:
+                if word != "#":
+                    cursor.word(word)
+                    continue
+                key = next(left)
+                draft.locate(f".policy.{key}", cursor.token)
+                value = cursor.number("a number")
+                record[key] = int(value) if value.is_integer() else value
+        cursor.end_line()
+    for number, state in enumerate(goal.states):
+        if beliefs and number not in beliefs:
+            name = spell_state(state)
+            raise token.fail(f"other classes need a belief, and {name} has no line for it")
+    return record | ({"min_belief": [beliefs[one] for one in sorted(beliefs)]} if beliefs else {})

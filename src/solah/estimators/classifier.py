@@ -26,8 +26,7 @@ from solah.labels.describe import describe_table
 from solah.learn.memory import MemoryRows, is_large
 from solah.learn.passed import PassedRows
 from solah.model import Model
-from solah.model.encode import encode, warn_of_unseen
-from solah.model.inputs import is_path
+from solah.model.encode import encode, is_path, warn_of_unseen
 from solah.scale import is_dask, is_scan, predict_partitions
 from solah.sklearn_private import fit_context
 

@@ -39,7 +39,7 @@ from solah.kernels.arrays import MAX_FOCAL_SETS
 from solah.labels.goals import ClassGoal
 from solah.labels.weights import integer_weights
 from solah.model import Goal
-from solah.model.inputs import is_path, read_path
+from solah.model.encode import is_path, read_path
 from solah.model.limits import LEAST_THRESHOLD, what_classes_must_be
 from solah.scale import is_scan
 from solah.sklearn_private import check_sample_weight

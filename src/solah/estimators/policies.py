@@ -15,7 +15,7 @@ from solah.evaluation.splits import Plan
 from solah.exceptions import ParameterError
 from solah.explain.novelty import novelty_of
 from solah.learn.domain import learn_domain
-from solah.model.domain import check_policy
+from solah.model.policy import check_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -18,7 +18,7 @@ from solah.estimators.inputs import (
 from solah.exceptions import DataError
 from solah.labels.placement import NumbersAtHand, check_span
 from solah.labels.weights import integer_weights
-from solah.model.inputs import is_path
+from solah.model.encode import is_path
 from solah.scale import is_scan
 from solah.sklearn_private import fit_context
 

@@ -12,10 +12,9 @@ from solah.data.spelling import spell
 from solah.evaluation.abstaining import BeliefLimit, RiskCoverage, least_limit, risk_coverage
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.explain.novelty import novelty_of
-from solah.model.domain import check_domain, check_policy
-from solah.model.inputs import read_named, read_truth
+from solah.model.encode import read_named, read_truth
 from solah.model.limits import LEAST_THRESHOLD
-from solah.model.policy import Policy
+from solah.model.policy import Policy, check_domain, check_policy
 from solah.model.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class ChosenPolicy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        from solah.model.policy_format import policy_record
+        from solah.model.policy import policy_record
 
         return {
             "policy": policy_record(self.policy),

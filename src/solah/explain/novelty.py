@@ -10,9 +10,8 @@ import numpy as np
 from solah.data.spelling import spell
 from solah.explain.importance import known_of
 from solah.explain.weights import spell_reading
-from solah.model.domain import is_out_of_range, unseen_pairs
 from solah.model.encode import encode
-from solah.model.policy import NO_DOUBT, Doubt, Policy
+from solah.model.policy import NO_DOUBT, Doubt, Policy, is_out_of_range, unseen_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,17 +76,6 @@ def novelty_of(model: Model, table: Table) -> Novelty:
     beyond = [is_out_of_range(cells, columns[cells.name]) for cells in model.domain.cells]
     unseen = unseen_pairs(model.domain, model.attributes, columns)
     return Novelty(known, np.column_stack(beyond), unseen)
-
-
-def holding_doubts(policy: Policy | None) -> Doubt:
-    """Return the doubts for which a policy holds a decision back."""
-    doubts = NO_DOUBT
-    if policy is None:
-        return doubts
-    doubts |= Doubt.LOW_BELIEF if policy.min_belief else NO_DOUBT
-    doubts |= Doubt.FEW_READINGS if policy.min_known > 0 else NO_DOUBT
-    doubts |= Doubt.OUT_OF_RANGE if policy.stays_in_range else NO_DOUBT
-    return doubts | (Doubt.UNSEEN if policy.max_unseen is not None else NO_DOUBT)
 
 
 def name_doubts(doubts: int) -> list[str]:
@@ -166,7 +154,7 @@ def row_doubts(
             for pair, is_unseen in zip(model.domain.pairs, novelty.unseen[row], strict=True)
             if is_unseen and Doubt.UNSEEN in doubts
         ]
-    return RowDoubts(doubts, bool(doubts & holding_doubts(policy)), tuple(reasons))
+    return RowDoubts(doubts, bool(doubts & policy.holding), tuple(reasons))
 
 
 def _beyond(

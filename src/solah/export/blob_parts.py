@@ -34,7 +34,7 @@ def policy_sections(policy: PolicyTables | None) -> dict[str, Rows]:
     if policy is None:
         return {name: [] for name in POLICY_LAYOUT}
     line = (
-        *(policy.min_known, policy.margin, policy.dwell, policy.holds_back.value),
+        *(policy.min_known, policy.margin, policy.dwell, policy.holding.value),
         *(policy.most_unseen, policy.smoothing_bits, policy.votes, policy.window, 0),
     )
     return {

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedTables
-    from solah.device.judging import Judge
-    from solah.device.policy_tables import PolicyTables
+    from solah.device.policy_tables import Judge, PolicyTables
     from solah.explain.rules import Rule
     from solah.model.document import Model
     from solah.model.signals import Signals

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.explain.importance import attribute_importances
 from solah.export.programs import as_walk
-from solah.model.domain import cell_cuts
-from solah.model.policy import Domain, Policy
-from solah.model.policy_format import domain_record
+from solah.model.policy import Domain, Policy, cell_cuts, domain_record
 
 if TYPE_CHECKING:
     from solah.kernels.arrays import Float

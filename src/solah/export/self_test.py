@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.device.float_twin import FloatTwin
-    from solah.device.judging import Verdicts
+    from solah.device.policy_tables import Verdicts
     from solah.device.twin import Reason
     from solah.export.exporting import Export
     from solah.kernels.arrays import Float

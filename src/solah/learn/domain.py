@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.domain import MOST_PAIRS, cells_of, n_cells
 from solah.model.encode import code
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
-from solah.model.policy import MOST_CUTS, Cells, Domain, SeenTogether
+from solah.model.policy import MOST_CUTS, MOST_PAIRS, Cells, Domain, SeenTogether, cells_of, n_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

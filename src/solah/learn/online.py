@@ -18,13 +18,13 @@ from zlib import crc32
 
 import numpy as np
 
-from solah.device.bounds import learnt_bounds
 from solah.device.fixed_tables import (
     LEARNT_BITS,
     MOST_LEARNT,
     ONE,
     FixedTables,
     fixed_tables,
+    learnt_bounds,
     values_of,
 )
 from solah.device.fixed_twin import FixedTwin, shift
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.bounds import Bound
-    from solah.device.fixed_tables import FixedStage, FixedWalk
+    from solah.device.fixed_tables import Bound, FixedStage, FixedWalk
     from solah.device.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Model, Node

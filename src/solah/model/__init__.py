@@ -1,6 +1,6 @@
 """The model document: what training writes and all that comes after reads."""
 
-from solah.model.attributes import Attribute
+from solah.model.attributes import Attribute, WordRange
 from solah.model.document import (
     AdditiveNode,
     Branch,
@@ -16,10 +16,9 @@ from solah.model.document import (
     TermInput,
     TreeNode,
 )
-from solah.model.files import load_document, save_document
+from solah.model.format import load_document, save_document
 from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether
 from solah.model.provenance import OutOfFold, Provenance
-from solah.model.word_ranges import WordRange
 
 __all__ = [
     "AdditiveNode",

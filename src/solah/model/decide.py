@@ -10,10 +10,10 @@ import numpy as np
 
 from solah.data.spelling import count, spell
 from solah.exceptions import DataError, ParameterError
-from solah.explain.novelty import holding_doubts, name_doubts, novelty_of
+from solah.explain.novelty import name_doubts, novelty_of
 from solah.model.encode import warn_of_unseen
 from solah.model.evaluate import predict, stage_outputs
-from solah.model.policy import UNKNOWN_PLACE, Doubt, Policy, Settling
+from solah.model.policy import Policy, Settling
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -120,7 +120,6 @@ class PolicyDecider:
             )
         self._model, self._n_threads = model, n_threads
         self._policy = model.policy or Policy()
-        self._holding = holding_doubts(model.policy)
         self._memories: dict[Hashable, _Memory] = {}
 
     def take(self, table: Table, groups: Sequence[Hashable] | None = None) -> Decisions:
@@ -149,11 +148,8 @@ class PolicyDecider:
         places, settled = np.empty((2, table.n_rows), dtype=np.intp)
         rows = zip(memories, best.tolist(), beliefs.tolist(), doubts.tolist(), strict=True)
         for row, (memory, first, belief, doubt) in enumerate(rows):
-            place = self._kept(first, belief, memory.settling.settled)
-            if self._policy.min_belief and belief[place] < self._policy.min_belief[place]:
-                doubts[row] = doubt = doubt | Doubt.LOW_BELIEF
-            places[row] = UNKNOWN_PLACE if doubt & self._holding else place
-            settled[row] = memory.settling.take(int(places[row]))
+            _, places[row], doubts[row] = memory.settling.decide(first, belief, doubt)
+            settled[row] = memory.settling.settled
         return Decisions(
             self._model.goal.states,
             places,
@@ -179,9 +175,3 @@ class PolicyDecider:
                 row[:] = memory.average + (row - memory.average) / self._policy.smoothing
             memory.average = row.copy()
         return stage_outputs(self._model.program.stages[-1], averages)
-
-    def _kept(self, best: int, belief: Sequence[float], settled: int) -> int:
-        """Return the class that is settled, where the best one does not lead by the margin."""
-        if self._policy.margin > 0 and settled not in (UNKNOWN_PLACE, best):
-            return settled if belief[best] - belief[settled] < self._policy.margin else best
-        return best

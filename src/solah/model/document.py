@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
-    from solah.model.edits import Comment, Edit
     from solah.model.policy import Domain, Policy
     from solah.model.program import Program
-    from solah.model.provenance import Provenance
+    from solah.model.provenance import Comment, Edit, Provenance
     from solah.model.signals import Signals
 
 # Shares below count as this where logarithms are taken: a class without rows is not impossible.
@@ -285,11 +284,6 @@ class AdditiveNode:
         """The number of rules."""
         return sum(term.n_rules for term in self.terms)
 
-    @property
-    def n_branches(self) -> int:
-        """The paper's branch number (beta), which counts the rules here."""
-        return self.n_rules
-
 
 # --- linguistic trees ----------------------------------------------------------------------------
 
@@ -494,8 +488,9 @@ class Model:
 
     @property
     def n_branches(self) -> int:
-        """The paper's branch number (beta), summed over the nodes."""
-        return sum(node.n_branches for node in self.nodes)
+        """The paper's branch number (beta) of the trees, and the rules of additive nodes."""
+        counts = [tree.n_branches for tree in self.trees]
+        return sum(counts) + sum(node.n_rules for node in self.sums)
 
     @property
     def n_rules(self) -> int:

@@ -1,27 +1,49 @@
-"""Encodes the columns of a table as numbers: readings as they are, states as codes, NaN unknown."""
+"""Rows as numbers: from tables, files, and values by name."""
 
 from __future__ import annotations
 
+import glob
+import os
+import sys
 import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from solah.data import to_numbers
-from solah.data.cells import encode_states
-from solah.data.spelling import spell
-from solah.exceptions import UnseenStateWarning
+from solah.data import (
+    MISSING_WORDS,
+    Column,
+    Table,
+    as_column,
+    from_frame,
+    is_frame,
+    read_table,
+    to_numbers,
+)
+from solah.data.cells import TextCells, encode_states
+from solah.data.dates import date_part
+from solah.data.spelling import read_number, spell
+from solah.exceptions import ColumnError, DataError, ParameterError, UnseenStateWarning, shorten
+from solah.model.document import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.data import Column, Table
     from solah.model.attributes import Attribute
     from solah.model.document import Goal
+
+    Row = dict[str, Any]
+
+
+# How alike two names must be for one to be taken for the other misspelt.
+_ALIKE = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,3 +135,212 @@ def find_unseen(column: Column, attribute: Attribute) -> UnseenStateWarning | No
     value, n_value = min(times.items(), key=lambda item: (-item[1], spell(item[0])))
     known = tuple(map(spell, attribute.states))
     return UnseenStateWarning(column.name, spell(value), n_value, times.total(), known)
+
+
+# --- rows and the truth about them ---------------------------------------------------------------
+
+
+def is_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Tell whether data are the path of a file, or of several."""
+    return isinstance(data, (str, os.PathLike))
+
+
+def read_path(path: str | os.PathLike[str]) -> Table:
+    """Read all rows of one file; a folder or a pattern of files is refused."""
+    text = os.fspath(path)
+    is_folder = Path(path).is_dir()
+    if is_folder or (glob.has_magic(text) and not Path(path).exists()):
+        what = "a folder" if is_folder else "a pattern of files"
+        raise DataError(
+            f"{text!r} is {what}, and only one file is read into memory at a time; give its files "
+            "one by one, or use 'solah predict' for each"
+        )
+    return read_table(path)
+
+
+def read_named(X: Any) -> Table:
+    """Read rows whose columns have names: a data frame, a table or a file."""
+    if isinstance(X, Table):
+        return X
+    if is_path(X):
+        return read_path(X)
+    if is_frame(X):
+        return from_frame(X)
+    raise ParameterError(
+        f"X must be a data frame or a Table, whose columns have names. Got {type(X).__name__}."
+    )
+
+
+def goal_column(goal: Goal, table: Table, y: Any) -> Column | None:
+    """Return the truth about rows: y or, without it, the column of the goal's name, if any.
+
+    Raises
+    ------
+    DataError
+        If y is not as long as the table.
+    """
+    if y is None:
+        return table.column(goal.name) if goal.name in table.names else None
+    column = y if isinstance(y, Column) else as_column(goal.name, np.asarray(y))
+    if len(column.values) != table.n_rows:
+        raise DataError(f"X has {table.n_rows} rows, but y has {len(column.values)} values")
+    return column
+
+
+def read_truth(goal: Goal, table: Table, y: Any) -> NDArray[np.float64]:
+    """Return the places of the true classes or the true numbers; NaN where they are unknown."""
+    column = goal_column(goal, table, y)
+    if column is None:
+        return np.full(table.n_rows, np.nan)
+    if goal.task is Task.REGRESSION:
+        return to_numbers(column).values
+    return encode_states(column, goal.states)
+
+
+# --- rows of values by name ----------------------------------------------------------------------
+
+
+def check_row_names(row: Row, names: Sequence[str]) -> Row:
+    """Return a row; refuse a name in it that is likely another one misspelt."""
+    free = [name for name in names if name not in row]
+    for name in row:
+        if name not in names and get_close_matches(name, free, n=1, cutoff=_ALIKE):
+            raise ColumnError.unknown(name, free, "the model")
+    return row
+
+
+def rows_table(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Table:
+    """Make a table of rows, with a column for each attribute; what a row lacks is unknown.
+
+    Of an attribute that is told from dates, the table has the column of dates if rows name it.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Values by name: numbers, texts, truth values or None.
+    attributes : sequence of Attribute
+        Those of the model.
+
+    Returns
+    -------
+    table : Table
+
+    Raises
+    ------
+    DataError
+        If a value is of another type, or a text where a number is measured.
+    """
+    named = {name for row in rows for name in row}
+    columns: dict[str, Column] = {}
+    for one in attributes:
+        part = None if one.name in named else date_part(one.name, named)
+        name = one.name if part is None else part.column
+        values = [row.get(name) for row in rows]
+        if part is None:
+            columns[name] = _column(name, values, one)
+        else:
+            columns[name] = Column(name, _texts(name, values))
+    return Table(tuple(columns.values()), len(rows))
+
+
+class ValueKind(StrEnum):
+    """What a JSON value is to an attribute of a model."""
+
+    NUMBER = "number"
+    CATEGORY = "category"
+    MISSING = "missing"
+    UNSEEN = "unseen"
+    WRONG_TYPE = "wrong type"
+
+
+def value_kinds(values: Sequence[Any], attribute: Attribute) -> list[ValueKind]:
+    """Return what each value of a column is to an attribute of a model.
+
+    Parameters
+    ----------
+    values : sequence
+        JSON values, or other Python objects.
+    attribute : Attribute
+        One whose values are measured takes numbers, also as text such as ``"25%"``, and truth
+        values. Any other takes its categories, see :mod:`solah.data.cells`.
+
+    Returns
+    -------
+    kinds : list of ValueKind
+        ``UNSEEN`` is a category that no training row had. ``WRONG_TYPE`` is a text for a number,
+        or a list, an object or an infinite number.
+
+    Examples
+    --------
+    >>> from solah.data import Kind
+    >>> from solah.model.attributes import discrete_attribute
+    >>> wet = discrete_attribute("wet", Kind.BINARY, (False, True), (0.5, 0.5))
+    >>> [kind.value for kind in value_kinds([True, "TRUE", 1, "?", "soaked", []], wet)]
+    ['category', 'category', 'category', 'missing', 'unseen', 'wrong type']
+    """
+    kinds = [_simple_kind(value) for value in values]
+    simple = [place for place, kind in enumerate(kinds) if kind is None]
+    column = as_column(attribute.name, _objects([values[place] for place in simple]))
+    if attribute.is_coded:
+        is_known = ~np.isnan(encode_states(column, attribute.states))
+        found = [ValueKind.CATEGORY if known else ValueKind.UNSEEN for known in is_known]
+    else:
+        is_number = [_number(values[place]) is not None for place in simple]
+        found = [ValueKind.NUMBER if known else ValueKind.WRONG_TYPE for known in is_number]
+    for place, kind in zip(simple, found, strict=True):
+        kinds[place] = kind
+    return [kind for kind in kinds if kind is not None]
+
+
+def _simple_kind(value: Any) -> ValueKind | None:
+    """Return what a value is to any attribute; None for a number, a text or a truth value."""
+    if value is None or value != value:
+        return ValueKind.MISSING
+    if isinstance(value, str):
+        return ValueKind.MISSING if value.strip() in MISSING_WORDS else None
+    if not isinstance(value, int | float) or abs(value) > sys.float_info.max:
+        return ValueKind.WRONG_TYPE
+    return None
+
+
+def _number(value: Any) -> float | None:
+    return read_number(value.strip()) if isinstance(value, str) else float(value)
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Make an array of values that may be lists themselves."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _texts(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    for value in values:
+        if value is not None and not isinstance(value, str):
+            raise DataError(f"{name!r} must be a date as text. Got {shorten(value)}.")
+    return TextCells().of(values)
+
+
+def _column(name: str, values: Sequence[Any], attribute: Attribute) -> Column:
+    """Make a column of values, if all of them can be values of the attribute."""
+    kinds = value_kinds(values, attribute)
+    for value, kind in zip(values, kinds, strict=True):
+        if kind is ValueKind.WRONG_TYPE:
+            raise _wrong_type(value, attribute)
+    known = [
+        None if kind is ValueKind.MISSING else value
+        for value, kind in zip(values, kinds, strict=True)
+    ]
+    if attribute.is_coded:
+        return as_column(name, _objects(known))
+    numbers = [np.nan if value is None else _number(value) for value in known]
+    return Column(name, np.array(numbers, dtype=np.float64))
+
+
+def _wrong_type(value: Any, attribute: Attribute) -> DataError:
+    if isinstance(value, str):
+        return DataError(
+            f"{attribute.name!r} is measured, so its value is a number. Got {shorten(value)}; "
+            "leave it out if it is not known"
+        )
+    return DataError(f"{attribute.name!r} must be a number or a text. Got {shorten(value)}.")

@@ -1,21 +1,28 @@
-"""When a decision is taken, and when the model says that it does not know.
-
-Two optional parts of the model document. A domain is what the training rows held: the range of each
-reading, and which cells of two attributes occurred together. A policy says when a decision is held
-back, and when one that was taken changes.
-"""
+"""The training domain and the policy: when a model abstains, and when a decision changes."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntFlag
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from solah.exceptions import ParameterError
+import numpy as np
+
+from solah.exceptions import ModelFormatError, ParameterError, did_you_mean, shorten
+from solah.model.json_fields import record_of
+from solah.model.limits import MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data.json_reader import Reader
+    from solah.model.attributes import Attribute
+    from solah.model.document import Goal
+
 
 UNKNOWN_PLACE: Final = -1
 """The place of "don't know", where places of classes begin at 0."""
@@ -23,7 +30,7 @@ UNKNOWN_PLACE: Final = -1
 MOST_VOTES = 32
 MOST_DWELL = 65_534
 MOST_SMOOTHING = 256
-MOST_CUTS = 15
+MOST_CUTS, MOST_PAIRS = 15, 255
 
 
 class Doubt(IntFlag):
@@ -133,14 +140,20 @@ class Policy:
         _check(is_count, "max_unseen", "from 0 to 255, or None", self.max_unseen)
 
     @property
+    def holding(self) -> Doubt:
+        """The doubts for which a decision is held back."""
+        asked = {
+            Doubt.LOW_BELIEF: any(self.min_belief),
+            Doubt.FEW_READINGS: self.min_known > 0,
+            Doubt.OUT_OF_RANGE: self.stays_in_range,
+            Doubt.UNSEEN: self.max_unseen is not None,
+        }
+        return Doubt(sum(doubt for doubt, is_asked in asked.items() if is_asked))
+
+    @property
     def holds_back(self) -> bool:
         """Whether it can answer "don't know"."""
-        return (
-            any(self.min_belief)
-            or self.min_known > 0
-            or self.stays_in_range
-            or self.max_unseen is not None
-        )
+        return bool(self.holding)
 
     @property
     def remembers(self) -> bool:
@@ -148,8 +161,29 @@ class Policy:
         return self.smoothing > 1 or self.margin > 0 or self.window > 1 or self.dwell > 1
 
 
+class PolicyNumbers(Protocol):
+    """The numbers of a policy, in float64 or in those of a device."""
+
+    @property
+    def min_belief(self) -> Sequence[Any] | NDArray[Any]: ...  # noqa: D102
+    @property
+    def margin(self) -> Any: ...  # noqa: D102
+    @property
+    def holding(self) -> Doubt: ...  # noqa: D102
+    @property
+    def votes(self) -> int: ...  # noqa: D102
+    @property
+    def window(self) -> int: ...  # noqa: D102
+    @property
+    def dwell(self) -> int: ...  # noqa: D102
+
+
 class Settling:
-    """Settles decisions that come one after the other; at first nothing is known.
+    """Takes decisions that come one after the other; at first nothing is known.
+
+    Attributes
+    ----------
+    settled : the decision that stands: the index of a class, or -1 for "don't know"
 
     Examples
     --------
@@ -158,14 +192,40 @@ class Settling:
     [-1, 0, 0, 0, 1, 1]
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: PolicyNumbers) -> None:
         self._policy = policy
         self._last = deque([UNKNOWN_PLACE] * policy.window, maxlen=policy.window)
         self._age = policy.dwell
         self.settled = UNKNOWN_PLACE
 
+    def decide(self, best: int, beliefs: Any, doubts: int) -> tuple[int, int, int]:
+        """Decide on the next row, and take the decision.
+
+        Parameters
+        ----------
+        best : int
+            The index of the class that leads.
+        beliefs : sequence of shape (n_classes,)
+        doubts : int
+            The doubts about the row's readings.
+
+        Returns
+        -------
+        leading, decision, doubts : int
+            The class that leads by the margin, that or -1 for "don't know", and all doubts.
+        """
+        policy, leading = self._policy, best
+        if policy.margin > 0 and self.settled not in (UNKNOWN_PLACE, best):
+            leads = beliefs[best] - beliefs[self.settled] >= policy.margin
+            leading = best if leads else self.settled
+        if len(policy.min_belief) and beliefs[leading] < policy.min_belief[leading]:
+            doubts |= Doubt.LOW_BELIEF
+        decision = UNKNOWN_PLACE if doubts & policy.holding else leading
+        self.take(decision)
+        return leading, decision, doubts
+
     def take(self, place: int) -> int:
-        """Take the next decision, the place of a class or -1, and return the settled one."""
+        """Take the next decision, the index of a class or -1, and return the settled one."""
         self._last.append(place)
         self._age = min(self._age + 1, MOST_DWELL + 1)
         agreed = self._last.count(place) >= self._policy.votes
@@ -177,3 +237,238 @@ class Settling:
 def _check(holds: bool, name: str, allowed: str, value: object) -> None:
     if not holds:
         raise ParameterError(f"{name!r} must be {allowed}. Got {value!r} instead.")
+
+
+# --- rows beside the training domain -------------------------------------------------------------
+
+
+def cell_cuts(attribute: Attribute, cells: Cells) -> tuple[float, ...] | None:
+    """Return the cuts that a reading is compared with; None if it is the number of its cell.
+
+    States that are measured, as those of a numeric ordinal, are cut half way between neighbours.
+    """
+    if attribute.is_continuous:
+        return cells.cuts
+    if attribute.is_coded:
+        return None
+    return tuple((low + high) / 2 for low, high in pairwise(attribute.peaks))
+
+
+def n_cells(attribute: Attribute, cells: Cells) -> int:
+    """Count the cells of an attribute."""
+    cuts = cell_cuts(attribute, cells)
+    return attribute.n_focal_sets if cuts is None else len(cuts) + 1
+
+
+def cells_of(attribute: Attribute, cells: Cells, readings: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the number of each reading's cell; -1 where it is unknown.
+
+    Examples
+    --------
+    >>> from solah.model.attributes import cored_attribute
+    >>> from solah.model.policy import Cells
+    >>> words = cored_attribute("heat", ("any",), [(-np.inf, np.inf)], (1.0,), 0.0, 9.0)
+    >>> cells_of(words, Cells("heat", 0.0, 9.0, (2.0, 5.0)), np.array([1.0, 2.0, 9.0, np.nan]))
+    array([ 0,  1,  2, -1])
+    """
+    cuts = cell_cuts(attribute, cells)
+    is_known = ~np.isnan(readings)
+    known = readings[is_known]
+    places = np.full(len(readings), -1, dtype=np.intp)
+    places[is_known] = known if cuts is None else np.searchsorted(cuts, known, side="right")
+    return places
+
+
+def is_out_of_range(cells: Cells, readings: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which readings lie beyond those of the training rows; unknown ones and states do not."""
+    if cells.low is None or cells.high is None:
+        return np.zeros(len(readings), dtype=bool)
+    return np.asarray((readings < cells.low) | (readings > cells.high))
+
+
+def unseen_pairs(
+    domain: Domain,
+    attributes: Sequence[Attribute],
+    readings: Mapping[str, NDArray[np.float64]],
+) -> NDArray[np.bool_]:
+    """Tell which pairs of cells never occurred together: ``(n_rows, n_pairs)``.
+
+    Parameters
+    ----------
+    domain : Domain
+    attributes : sequence of Attribute
+        The model's.
+    readings : mapping of attribute name to ndarray of shape (n_rows,)
+        As :func:`solah.model.encode.code` has them: NaN is unknown. Of a pair with an unknown
+        reading nothing is told.
+    """
+    n_rows = len(next(iter(readings.values())))
+    asked = {name for pair in domain.pairs for name in (pair.first, pair.second)}
+    places = {
+        one.name: cells_of(one, cells, readings[one.name])
+        for one, cells in zip(attributes, domain.cells, strict=True)
+        if one.name in asked
+    }
+    unseen = np.zeros((n_rows, len(domain.pairs)), dtype=bool)
+    for number, pair in enumerate(domain.pairs):
+        first, second = places[pair.first], places[pair.second]
+        are_known = (first >= 0) & (second >= 0)
+        unseen[:, number] = are_known & ~np.array(pair.seen)[first, second]
+    return unseen
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def check_domain(domain: Domain, attributes: Sequence[Attribute]) -> None:
+    """Raise a ParameterError if a domain is not one of a model with these attributes."""
+    by_name = {one.name: one for one in attributes}
+    names = [cells.name for cells in domain.cells]
+    if names != list(by_name):
+        for strange in (name for name in names if name not in by_name):
+            near = did_you_mean(strange, by_name)
+            raise ParameterError(f"the model has no attribute {shorten(strange)}{near}")
+        raise ParameterError(
+            "there must be cells for each attribute of the model, in the same order"
+        )
+    for cells in domain.cells:
+        _check_cells(cells, by_name[cells.name])
+    sizes = {cells.name: n_cells(by_name[cells.name], cells) for cells in domain.cells}
+    if len(domain.pairs) > MOST_PAIRS:
+        raise ParameterError(f"there are {len(domain.pairs)} pairs, and may be {MOST_PAIRS}")
+    paired: set[frozenset[str]] = set()
+    for pair in domain.pairs:
+        both = frozenset((pair.first, pair.second))
+        for strange in sorted(both - sizes.keys()):
+            near = did_you_mean(strange, sizes)
+            raise ParameterError(f"the model has no attribute {shorten(strange)}{near}")
+        told = f"the pair {shorten(pair.first)} and {shorten(pair.second)}"
+        if len(both) < 2 or both in paired:
+            raise ParameterError(f"{told} must be of two attributes, and stand there once")
+        paired.add(both)
+        if [len(row) for row in pair.seen] != [sizes[pair.second]] * sizes[pair.first]:
+            raise ParameterError(
+                f"{told} must have {sizes[pair.first]} rows of {sizes[pair.second]} flags"
+            )
+
+
+def _check_cells(cells: Cells, attribute: Attribute) -> None:
+    told = f"the cells of {shorten(cells.name)}"
+    if not attribute.is_continuous:
+        if cells.low is not None or cells.high is not None or cells.cuts:
+            raise ParameterError(f"{told} are its states, and have neither a range nor cuts")
+        return
+    if cells.low is None or cells.high is None:
+        raise ParameterError(f"{told} need a range")
+    if not -MOST_NUMBER <= cells.low <= cells.high <= MOST_NUMBER:
+        raise ParameterError(
+            f"{told} must have a range from low to high. Got {cells.low!r} to {cells.high!r}."
+        )
+    are_sound = all(abs(cut) <= MOST_NUMBER for cut in cells.cuts) and are_apart(cells.cuts)
+    if len(cells.cuts) > MOST_CUTS or not are_sound:
+        raise ParameterError(f"{told} must have at most {MOST_CUTS} cuts, which ascend")
+
+
+def check_policy(policy: Policy, domain: Domain | None, goal: Goal) -> None:
+    """Raise a ParameterError if a policy is not one of a model with this goal and domain."""
+    if not goal.states:
+        raise ParameterError(
+            "a policy says when a class is decided for, and this model estimates a number"
+        )
+    if policy.min_belief and len(policy.min_belief) != len(goal.states):
+        raise ParameterError(
+            f"'min_belief' must have a number for each of {len(goal.states)} classes. Got "
+            f"{len(policy.min_belief)}."
+        )
+    if domain is None and (policy.stays_in_range or policy.max_unseen is not None):
+        asked = "stays_in_range" if policy.stays_in_range else "max_unseen"
+        raise ParameterError(f"{asked!r} needs a domain: what the training rows held")
+
+
+# --- in model files ------------------------------------------------------------------------------
+
+
+def domain_record(domain: Domain) -> dict[str, Any]:
+    """Return a domain as JSON's objects."""
+    record: dict[str, Any] = {"cells": [record_of(cells) for cells in domain.cells]}
+    if domain.pairs:
+        record["pairs"] = [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "seen": ["".join("1" if flag else "0" for flag in row) for row in pair.seen],
+            }
+            for pair in domain.pairs
+        ]
+    return record
+
+
+def policy_record(policy: Policy) -> dict[str, Any]:
+    """Return a policy as JSON's objects: what is not as it is by default."""
+    return record_of(policy)
+
+
+def read_domain(reader: Reader, attributes: Sequence[Attribute]) -> Domain:
+    """Read a domain, and check that it is one of a model with these attributes."""
+    parts = reader.record(["cells"], ["pairs"])
+    cells = parts["cells"].items(len(attributes), len(attributes))
+    pairs = parts["pairs"].items(1, MOST_PAIRS) if "pairs" in parts else []
+    most = max(MOST_CUTS + 1, *(one.n_focal_sets for one in attributes))
+    domain = Domain(tuple(map(_read_cells, cells)), tuple(_read_pair(one, most) for one in pairs))
+    try:
+        check_domain(domain, attributes)
+    except ParameterError as error:
+        raise ModelFormatError(f"{reader.place}: {error}") from None
+    return domain
+
+
+def _read_cells(reader: Reader) -> Cells:
+    parts = reader.record(["name"], ["low", "high", "cuts"])
+    low, high = (
+        parts[end].number(-MOST_NUMBER, MOST_NUMBER) if end in parts else None
+        for end in ("low", "high")
+    )
+    cuts: tuple[float, ...] = ()
+    if "cuts" in parts:
+        cuts = parts["cuts"].numbers(1, MOST_CUTS, -MOST_NUMBER, MOST_NUMBER)
+    return Cells(parts["name"].text(), low, high, cuts)
+
+
+def _read_pair(reader: Reader, most: int) -> SeenTogether:
+    parts = reader.record(["first", "second", "seen"])
+    seen = []
+    for row in parts["seen"].items(1, most):
+        text = row.text(most=most)
+        if set(text) - {"0", "1"}:
+            raise row.fail("a text of 0 and 1")
+        seen.append(tuple(flag == "1" for flag in text))
+    return SeenTogether(parts["first"].text(), parts["second"].text(), tuple(seen))
+
+
+def read_policy(reader: Reader, domain: Domain | None, goal: Goal) -> Policy:
+    """Read a policy, and check that it is one of a model with this goal and domain."""
+    parts = reader.record([], [one.name for one in fields(Policy)])
+    shares = ("min_known", "margin")
+    most = {
+        "max_unseen": (0, MOST_PAIRS),
+        "smoothing": (1, MOST_SMOOTHING),
+        "votes": (1, MOST_VOTES),
+        "window": (1, MOST_VOTES),
+        "dwell": (1, MOST_DWELL),
+    }
+    values: dict[str, Any] = {}
+    for name, part in parts.items():
+        if name == "min_belief":
+            values[name] = part.numbers(1, max(len(goal.states), 1), 0.0, 1.0)
+        elif name == "stays_in_range":
+            if not isinstance(part.value, bool):
+                raise part.fail("true or false")
+            values[name] = part.value
+        else:
+            values[name] = part.number(0.0, 1.0) if name in shares else part.integer(*most[name])
+    try:
+        policy = Policy(**values)
+        check_policy(policy, domain, goal)
+    except ParameterError as error:
+        raise ModelFormatError(f"{reader.place}: {error}") from None
+    return policy

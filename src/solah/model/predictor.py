@@ -10,11 +10,9 @@ from solah.data import Table, as_array, as_column, from_array, from_frame, is_fr
 from solah.data.frames import frame_names
 from solah.exceptions import DataError, ParameterError
 from solah.model.document import Task
-from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
+from solah.model.encode import MISSING, encode, encode_goal, is_path, read_path, warn_of_unseen
 from solah.model.evaluate import predict, readings_of, run
-from solah.model.files import load_document
-from solah.model.format import MAX_BYTES
-from solah.model.inputs import is_path, read_path
+from solah.model.format import MAX_BYTES, load_document
 from solah.model.policy import Doubt
 
 if TYPE_CHECKING:

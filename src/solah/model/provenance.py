@@ -1,8 +1,9 @@
-"""Where a model comes from: the rows that it was learnt from, and how it did on rows held out."""
+"""The training data of a model, and the changes that people made after training."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from solah.data import to_numbers
 from solah.data.digests import chain, digest_column, digest_numbers
 from solah.model.document import Task
 from solah.model.encode import encode_column, encode_goal
+from solah.model.json_fields import read_mark, record_of
 from solah.model.limits import MOST_NUMBER
 
 if TYPE_CHECKING:
@@ -21,12 +23,16 @@ if TYPE_CHECKING:
     from solah.data.json_reader import Reader
     from solah.model.document import Model
 
+
+MAX_EDITS = 10_000
+MAX_COMMENTS = 100_000
+MAX_TEXT = 2_000
 MAX_ROWS = 2**53
-MAX_TEXT = 1_000
-MAX_LEFT_OUT = 10_000
-MAX_COLUMNS = 1_000_000
-MAX_NAME = 1_000_000
+_MAX_LEFT_OUT = 10_000
+_MAX_COLUMNS, _MAX_NAME = 1_000_000, 1_000_000
+_MAX_ORIGIN = 1_000
 _DIGITS = 32
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 _SCORES = {
     "accuracy": (0.0, 1.0),
     "log_loss": (0.0, MOST_NUMBER),
@@ -128,41 +134,133 @@ def is_learnt_from(model: Model, table: Table, goal: Column | None) -> bool | No
 
 def provenance_record(provenance: Provenance) -> dict[str, Any]:
     """Return what a document keeps; what is not known is left out."""
-    record = {
-        "source": provenance.source,
-        "modified": provenance.modified,
-        "rows": provenance.rows,
-        "classes": list(provenance.classes),
-        "digest": provenance.digest,
-        "columns": dict(provenance.columns),
-        "left_out": list(provenance.left_out),
-        "out_of_fold": _known(vars(provenance.out_of_fold or OutOfFold())),
-    }
-    return _known(record)
-
-
-def _known(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if value not in ("", None, [], {})}
+    found = provenance.out_of_fold and record_of(provenance.out_of_fold)
+    record = record_of(replace(provenance, out_of_fold=None))
+    return record | ({"out_of_fold": found} if found else {})
 
 
 def read_provenance(reader: Reader, n_classes: int) -> Provenance:
     """Read and check what a document keeps."""
     texts = ("source", "modified", "digest")
     fields = reader.record((), (*texts, "rows", "classes", "columns", "left_out", "out_of_fold"))
-    found: dict[str, Any] = {key: fields[key].text(most=MAX_TEXT) for key in texts if key in fields}
+    found: dict[str, Any] = {
+        key: fields[key].text(most=_MAX_ORIGIN) for key in texts if key in fields
+    }
     if "rows" in fields:
         found["rows"] = fields["rows"].integer(0, MAX_ROWS)
     if "classes" in fields:
         counts = fields["classes"].items(n_classes, n_classes)
         found["classes"] = tuple(one.integer(0, MAX_ROWS) for one in counts)
     if "columns" in fields:
-        digests = fields["columns"].named(MAX_COLUMNS, MAX_NAME)
-        found["columns"] = {name: one.text(most=MAX_TEXT) for name, one in digests.items()}
+        digests = fields["columns"].named(_MAX_COLUMNS, _MAX_NAME)
+        found["columns"] = {name: one.text(most=_MAX_ORIGIN) for name, one in digests.items()}
     if "left_out" in fields:
-        found["left_out"] = fields["left_out"].texts(0, MAX_LEFT_OUT)
+        found["left_out"] = fields["left_out"].texts(0, _MAX_LEFT_OUT)
     if "out_of_fold" in fields:
         scores = fields["out_of_fold"].record((), _SCORES)
         found["out_of_fold"] = OutOfFold(
             **{key: score.number(*_SCORES[key]) for key, score in scores.items()}
         )
     return Provenance(**found)
+
+
+# --- changes by people ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a model by a person.
+
+    Attributes
+    ----------
+    text : what was done, as a sentence
+    author : who did it; empty if not given
+    time : when, as ISO 8601 in UTC (``2026-05-17T09:30:00Z``); empty if not given
+    reason : why; empty if not given
+    """
+
+    text: str
+    author: str = ""
+    time: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return the edit as one line."""
+        made = ", ".join(filter(None, (self.time, self.author)))
+        because = f" (because: {self.reason})" if self.reason else ""
+        return f"{made}: {self.text}{because}" if made else f"{self.text}{because}"
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A comment of a rules file.
+
+    Attributes
+    ----------
+    on : the statement that it stands before or behind, as the file's writer names it
+    text : the comment, without its sign
+    is_behind : whether it stands in the statement's own line
+    """
+
+    on: str
+    text: str
+    is_behind: bool = False
+
+
+def spell_time(moment: datetime) -> str:
+    """Write a moment as edits have it; one without a time zone is in UTC.
+
+    Examples
+    --------
+    >>> from datetime import timedelta, timezone
+    >>> spell_time(datetime(2026, 5, 17, 9, 30, tzinfo=timezone(timedelta(hours=2))))
+    '2026-05-17T07:30:00Z'
+    """
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).strftime(_TIME_FORMAT)
+
+
+def is_time(text: str) -> bool:
+    """Tell whether a text is a moment as edits have it."""
+    try:
+        return spell_time(datetime.strptime(text, _TIME_FORMAT)) == text
+    except ValueError:
+        return False
+
+
+def edit_record(edit: Edit) -> dict[str, Any]:
+    """Return an edit as the document has it."""
+    return record_of(edit)
+
+
+def comment_record(comment: Comment) -> dict[str, Any]:
+    """Return a comment as the document has it."""
+    record: dict[str, Any] = {"on": comment.on, "text": comment.text}
+    return record | ({"behind": True} if comment.is_behind else {})
+
+
+def read_edits(reader: Reader) -> tuple[Edit, ...]:
+    """Read the edits of a document."""
+    return tuple(_read_edit(item) for item in reader.items(1, MAX_EDITS))
+
+
+def _read_edit(reader: Reader) -> Edit:
+    fields = reader.record(["text"], ["author", "time", "reason"])
+    edit = Edit(**{key: field.text(most=MAX_TEXT) for key, field in fields.items()})
+    if edit.time and not is_time(edit.time):
+        raise fields["time"].fail("a moment in UTC such as '2026-05-17T09:30:00Z'")
+    return edit
+
+
+def read_comments(reader: Reader) -> tuple[Comment, ...]:
+    """Read the comments of a document."""
+    return tuple(_read_comment(item) for item in reader.items(1, MAX_COMMENTS))
+
+
+def _read_comment(reader: Reader) -> Comment:
+    fields = reader.record(["on", "text"], ["behind"])
+    text = fields["text"].text(least=0, most=MAX_TEXT)
+    if "\n" in text:
+        raise fields["text"].fail("a text in one line")
+    is_behind = "behind" in fields and read_mark(fields["behind"])
+    return Comment(fields["on"].text(), text, is_behind)

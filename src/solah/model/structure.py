@@ -1,76 +1,77 @@
-"""Hierarchies: which inputs feed which tree, checked, as levels, short text, files and drawings."""
+"""Hierarchies: the inputs of each node, checked, as levels, short text, files and drawings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
+from solah.data.json_reader import JsonParser
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.drawing import Drawing, as_html
-from solah.model.shorttext import ShortText, spelled
-from solah.model.soundness import (
-    bottom_up,
-    check_acyclic,
-    check_inputs_once,
-    check_one_root,
-    checked_inputs,
-    checked_name,
-    first_repeated,
-    parents_of,
-    type_of,
-)
-from solah.model.yaml_reader import parse_yaml
+from solah.model.drawing import drawn, quoted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 
 @dataclass(frozen=True)
 class HierarchyNode:
-    """A tree of a hierarchy: its name and what feeds it.
+    """A node of a hierarchy: its name and its inputs.
 
     Attributes
     ----------
-    name : what the tree's output is called
-    inputs : names of attributes and of other trees, in the order in which the tree sees them
+    name : the name of the node's output
+    inputs : names of features and of other nodes, in the order in which the node has them
     """
 
     name: str
     inputs: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        name = checked_name(self.name)
-        inputs = checked_inputs(name, self.inputs)
+        name, shown, inputs = _checked_name(self.name), shorten(self.name), self.inputs
+        # Texts and mappings can be iterated, too, but are not lists. A set has no order.
+        if isinstance(inputs, str | Mapping | Set) or not isinstance(inputs, Iterable):
+            raise ParameterError(
+                f"the inputs of {shown} must be a list of names. Got {type_of(inputs)} instead."
+            )
+        names = tuple(map(_checked_name, inputs))
+        if not names:
+            raise ParameterError(f"{shown} has no inputs")
+        if twice := first_repeated(names):
+            raise ParameterError(f"{shown} names its input {shorten(twice)} twice")
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "inputs", names)
 
     def __str__(self) -> str:
-        return f"{spelled(self.name)} <- {', '.join(map(spelled, self.inputs))}"
+        return f"{_spelled(self.name)} <- {', '.join(map(_spelled, self.inputs))}"
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Which trees there are and what feeds them: a linguistic attribute hierarchy's shape.
+    """The nodes of a linguistic attribute hierarchy, and the inputs of each.
 
-    An immutable value: hierarchies with the same trees in the same order are equal. Whatever a
-    tree names as an input and no tree is called by is an attribute.
+    Hierarchies with the same nodes in the same order are equal. An input that is not the name of a
+    node is a feature.
 
     Parameters
     ----------
-    nodes : the trees in any order; they are kept bottom-up, children before parents and the root
+    nodes : the nodes in any order; they are kept bottom-up, children before parents and the root
         last, and otherwise as given
 
     Raises
     ------
     ParameterError
-        If trees feed each other in a cycle, there is not exactly one root, two trees have one
-        name, or a tree feeds two others. What reads a wiring (``parse``, ``from_dict``,
-        ``from_json``, ``load``) refuses an attribute that feeds two trees, too.
+        If nodes feed each other in a cycle, there is not exactly one root, two nodes have one
+        name, or a node feeds two others. ``parse``, ``from_dict`` and ``load`` also refuse a
+        feature that feeds two nodes.
 
     Examples
     --------
@@ -82,10 +83,6 @@ class Hierarchy:
     ('y', ('z1', 'z2'), 3)
     >>> hierarchy.levels
     (('z1', 'z2'), ('y',))
-    >>> print(hierarchy.draw({"y": "12 rules"}))
-    y (12 rules) ← x5
-    ├─ z1 ← x1, x2
-    └─ z2 ← x3, x4
     """
 
     nodes: tuple[HierarchyNode, ...]
@@ -97,54 +94,68 @@ class Hierarchy:
                 "a hierarchy is made of at least one HierarchyNode; Hierarchy.parse and "
                 "Hierarchy.from_dict read other forms"
             )
-        parents = parents_of(nodes)
-        check_acyclic(parents)
-        check_one_root(parents)
-        object.__setattr__(self, "nodes", bottom_up(nodes))
+        if twice := first_repeated(node.name for node in nodes):
+            raise ParameterError(f"two trees are called {shorten(twice)}")
+        names = {node.name for node in nodes}
+        parents = _parents((node.name, names.intersection(node.inputs)) for node in nodes)
+        try:
+            TopologicalSorter({node.name: names & {*node.inputs} for node in nodes}).prepare()
+        except CycleError as error:
+            shown = " <- ".join(map(_spelled, reversed(error.args[1])))
+            raise ParameterError(f"the trees feed each other in a cycle: {shown}") from None
+        roots = [node.name for node in nodes if node.name not in parents]
+        if len(roots) > 1:
+            shown = ", ".join(map(shorten, roots[:8])) + (", …" if len(roots) > 8 else "")
+            raise ParameterError(
+                f"a hierarchy has one root, but {len(roots)} trees feed no other: {shown}"
+            )
+        object.__setattr__(self, "nodes", _bottom_up(nodes))
 
     @property
     def root(self) -> str:
-        """The name of the tree that decides."""
+        """The name of the node whose output is the prediction."""
         return self.nodes[-1].name
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
-        """The inputs that are no trees, each once, in order of appearance, bottom-up."""
+        """The features, each once, in order of appearance, bottom-up."""
         names = (name for node in self.nodes for name in self.attributes_of(node.name))
         return tuple(dict.fromkeys(names))
 
     def node(self, name: str) -> HierarchyNode:
-        """Return the tree of this name."""
-        try:
-            return self._by_name[name]
-        except KeyError:
+        """Return the node of this name."""
+        if name not in self._by_name:
             known = did_you_mean(name, self._by_name)
-            raise ParameterError(f"the hierarchy has no tree {shorten(name)}{known}") from None
+            raise ParameterError(f"the hierarchy has no tree {shorten(name)}{known}")
+        return self._by_name[name]
 
     def children(self, name: str) -> tuple[str, ...]:
-        """Name the trees that feed this one."""
+        """Return the names of the nodes that feed this one."""
         return tuple(child for child in self.node(name).inputs if child in self._by_name)
+
+    def attributes_of(self, name: str) -> tuple[str, ...]:
+        """Return the inputs of a node that are features."""
+        return tuple(one for one in self.node(name).inputs if one not in self._by_name)
 
     @cached_property
     def levels(self) -> tuple[tuple[str, ...], ...]:
-        """The trees' names by level, the lowest first.
+        """The names of the nodes by level, the lowest first.
 
-        A tree stands one level above its highest child; one without children is at the bottom.
+        A node is one level above its highest child. One without children is at the bottom.
         """
-        by_level: dict[int, list[str]] = {}
+        levels: list[list[str]] = [[] for _ in range(max(self._heights.values()))]
         for name, height in self._heights.items():
-            by_level.setdefault(height, []).append(name)
-        return tuple(tuple(by_level[height]) for height in sorted(by_level))
+            levels[height - 1].append(name)
+        return tuple(map(tuple, levels))
 
     @property
     def n_levels(self) -> int:
-        """The paper's iota: the levels of trees and, below them, the attributes."""
+        """The paper's iota: the levels of nodes and, below them, the features."""
         return len(self.levels) + 1
 
-    @property
-    def is_cascade(self) -> bool:
-        """Whether the trees form one chain, as in the paper's Figure 1a."""
-        return len(self.levels) == len(self.nodes)
+    def height(self, name: str) -> int:
+        """Return the level of a node, from 1 on."""
+        return self._heights[name]
 
     @cached_property
     def _by_name(self) -> dict[str, HierarchyNode]:
@@ -158,43 +169,11 @@ class Hierarchy:
             heights[node.name] = 1 + max(below, default=0)
         return heights
 
-    def attributes_of(self, name: str) -> tuple[str, ...]:
-        """Return a tree's inputs that are attributes."""
-        return tuple(one for one in self.node(name).inputs if one not in self._by_name)
-
-    def height(self, name: str) -> int:
-        """Return the level of a tree, 1 for one that no other tree feeds."""
-        return self._heights[name]
-
-    @classmethod
-    def cascade(cls, attributes: Sequence[str], name: str = "y") -> Hierarchy:
-        """Chain trees: the first takes two attributes, each next one its output and one more.
-
-        Parameters
-        ----------
-        attributes : the attributes, from the bottom to the top
-        name : the root's name; the others are z1, z2, …; a taken name gets an underscore
-
-        Examples
-        --------
-        >>> print(Hierarchy.cascade(["x1", "x2", "x3", "x4"]))
-        z1 <- x1, x2; z2 <- z1, x3; y <- z2, x4
-        """
-        if isinstance(attributes, str) or not attributes:
-            raise ParameterError(
-                f"a cascade needs a list of attributes. Got {shorten(attributes)} instead."
-            )
-        names = node_names(max(len(attributes) - 1, 1), attributes, name)
-        nodes = [HierarchyNode(names[0], tuple(attributes[:2]))]
-        for node, attribute in zip(names[1:], attributes[2:], strict=True):
-            nodes.append(HierarchyNode(node, (nodes[-1].name, attribute)))
-        return cls(tuple(nodes))
-
     @classmethod
     def parse(cls, text: str) -> Hierarchy:
         """Read the short text.
 
-        A tree is ``name <- input, input``; a semicolon or the end of a line closes it, unless the
+        A node is ``name <- input, input``; a semicolon or the end of a line closes it, unless the
         line ends in a comma or an arrow. ``#`` begins a comment. A name in double quotes may hold
         anything, with JSON's escapes; one without holds no spaces and none of ``, ; " #``, ``<-``.
 
@@ -207,104 +186,74 @@ class Hierarchy:
         ... '''))
         warmth <- "inside, °C", outside; alarm <- warmth, smoke
         """
-        return cls(tuple(HierarchyNode(*node) for node in ShortText(text).nodes())).each_once()
-
-    def each_once(self) -> Self:
-        """Return the hierarchy itself, if no attribute feeds two trees."""
-        check_inputs_once(self.nodes)
-        return self
+        return cls(tuple(_ShortText(text).nodes())).each_once()
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.nodes))
 
+    def each_once(self) -> Self:
+        """Return the hierarchy itself, if no feature feeds two nodes."""
+        _parents((node.name, node.inputs) for node in self.nodes)
+        return self
+
     @classmethod
     def from_dict(cls, inputs: Mapping[str, Sequence[str]]) -> Hierarchy:
-        """Make a hierarchy from each tree's name and its inputs.
+        """Make a hierarchy from the name of each node and its inputs.
 
         Examples
         --------
         >>> Hierarchy.from_dict({"z1": ["x1", "x2"], "y": ["z1", "x3"]}).to_dict()
         {'z1': ['x1', 'x2'], 'y': ['z1', 'x3']}
         """
-        return cls(_nodes_of(inputs)).each_once()
+        if not isinstance(inputs, Mapping):
+            raise ParameterError(
+                "a hierarchy maps each tree's name to the list of its inputs. "
+                f"Got {type_of(inputs)} instead."
+            )
+        nodes = (HierarchyNode(name, of) for name, of in inputs.items())  # type: ignore[arg-type]
+        return cls(tuple(nodes)).each_once()
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Map each tree's name to its inputs, bottom-up."""
+        """Map the name of each node to its inputs, bottom-up."""
         return {node.name: list(node.inputs) for node in self.nodes}
 
     @classmethod
-    def from_json(cls, text: str) -> Hierarchy:
-        """Read what ``to_json`` wrote: an object that maps each tree's name to its inputs."""
-        try:
-            value = json.loads(text, object_pairs_hook=_once_each)
-        except RecursionError:
-            raise ParameterError("this JSON is nested too deeply for a hierarchy") from None
-        except ParameterError:
-            raise
-        except ValueError as error:
-            raise ParameterError(f"this is not JSON: {error}") from None
-        return cls(_nodes_of(value)).each_once()
-
-    def to_json(self) -> str:
-        """Write JSON, one line per tree.
-
-        Examples
-        --------
-        >>> print(Hierarchy.parse("z1 <- x1, x2; y <- z1, x3").to_json())
-        {
-          "z1": ["x1", "x2"],
-          "y": ["z1", "x3"]
-        }
-        """
-        lines = (f"  {_json(node.name)}: {_json(node.inputs)}" for node in self.nodes)
-        return "{\n" + ",\n".join(lines) + "\n}"
-
-    @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Hierarchy:
-        """Read a hierarchy from a file: .json, .yaml, .yml, or .txt with the short text.
+        """Read a hierarchy from a file: .txt with the short text, or .json.
 
-        JSON and YAML map each tree's name to the list of its inputs. The error of a broken file
-        names the file.
+        JSON maps the name of each node to the list of its inputs. The error of a broken file names
+        the file.
         """
         place = Path(path)
-        readers: dict[str, Callable[[str], Hierarchy]] = {
-            ".json": cls.from_json,
-            ".yaml": cls._from_yaml,
-            ".yml": cls._from_yaml,
-            ".txt": cls.parse,
-        }
-        reader = readers.get(place.suffix.lower())
-        if reader is None:
+        suffix = place.suffix.lower()
+        if suffix not in (".txt", ".json"):
             raise ParameterError(
-                f"{path}: a hierarchy is read from {', '.join(readers)}. "
-                f"Got {shorten(place.suffix)} instead."
+                f"{path}: a hierarchy is read from .txt or .json. Got {shorten(suffix)} instead."
             )
+        data = place.read_bytes()
         try:
-            return reader(place.read_text(encoding="utf-8-sig"))
+            if suffix == ".json":
+                return cls.from_dict(JsonParser("the hierarchy", ParameterError).read(data).value)
+            return cls.parse(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             raise ParameterError(f"{place.name}: this is not UTF-8 text: {error}") from None
         except ParameterError as error:
             raise ParameterError(f"{place.name}: {error}") from None
-
-    @classmethod
-    def _from_yaml(cls, text: str) -> Hierarchy:
-        value, _ = parse_yaml(text, "the hierarchy")
-        return cls(_nodes_of(value)).each_once()
 
     def draw(self, annotations: Mapping[str, str] | None = None, *, width: int = 80) -> str:
         """Draw the hierarchy for a terminal, the root on top.
 
         Parameters
         ----------
-        annotations : what to show beside the names of trees or attributes
-        width : where lists of attributes are wrapped; a long name may go beyond
+        annotations : what to show beside the names of nodes or features
+        width : where lists of features are wrapped; a long name may go beyond
 
         Returns
         -------
         str
-            A line a tree, its attributes behind an arrow and its children indented below it.
-            Where a hierarchy is so deep that this would leave no room, the highest child of a
-            tree comes last and stands unindented behind ``↑``.
+            A line per node, its features behind an arrow and its children indented below it. If a
+            hierarchy is so deep that this would leave no room, the highest child of a node comes
+            last, without indent and behind ``↑``.
 
         Examples
         --------
@@ -315,14 +264,26 @@ class Hierarchy:
         │  └─ z1 (9 rules) ← ash, hue
         └─ z3 (3 rules) ← proline
         """
-        return "\n".join(Drawing(self, dict(annotations or {}), width).lines())
+        known = {*self.attributes, *self._by_name}
+        for name in annotations or {}:
+            if name not in known:
+                near = did_you_mean(name, known)
+                raise ParameterError(f"the hierarchy has no {shorten(name)} to annotate{near}")
+        return "\n".join(drawn(self, annotations or {}, width))
 
     def _repr_html_(self) -> str:
-        return as_html(self.draw(), f"Hierarchy: {self}")
+        return (  # screen readers read the label instead
+            f'<pre role="img" tabindex="0" aria-label="{escape(f"Hierarchy: {self}")}" '
+            'style="line-height: 1.3; overflow-x: auto; white-space: pre; color: inherit; '
+            f'background: none">{escape(self.draw())}</pre>'
+        )
+
+
+# --- names ---------------------------------------------------------------------------------------
 
 
 def node_names(n_nodes: int, attributes: Iterable[str], goal: str) -> tuple[str, ...]:
-    """Name trees z1, z2, … and the root after the goal; a taken name gets underscores.
+    """Name nodes z1, z2, … and the root after the target; a taken name gets underscores.
 
     Examples
     --------
@@ -346,26 +307,153 @@ def fresh_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
-# JSON and YAML
+def type_of(value: object) -> str:
+    """Describe a value by its type, since it may be large."""
+    return f"a value of type {type(value).__name__}"
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs twice, or None."""
+    return next((name for name, times in Counter(names).items() if times > 1), None)
 
 
-def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make a dict of pairs; a key that stands there twice is an error instead of a loss."""
-    twice = first_repeated(key for key, _ in pairs)
-    if twice is not None:
-        raise ParameterError(f"two trees are called {shorten(twice)}")
-    return dict(pairs)
-
-
-def _nodes_of(value: object) -> tuple[HierarchyNode, ...]:
-    """Read the trees from a mapping of their names to their inputs."""
-    if not isinstance(value, Mapping):
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        shown = shorten(name) if isinstance(name, int | float | str) else type_of(name)
+        raise ParameterError(f"a name must be text, in quotes where needed. Got {shown} instead.")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
         raise ParameterError(
-            "a hierarchy maps each tree's name to the list of its inputs. "
-            f"Got {type_of(value)} instead."
-        )
-    return tuple(HierarchyNode(name, inputs) for name, inputs in value.items())
+            f"the name {shorten(name)} has half a character (a lone surrogate)"
+        ) from None
+    return str(name)
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def _parents(inputs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, str]:
+    """Return the node that each input feeds; refuse an input that feeds two."""
+    fed: dict[str, str] = {}
+    for node, names in inputs:
+        for name in names:
+            if name in fed:
+                raise ParameterError(
+                    f"{shorten(name)} feeds both {shorten(fed[name])} and {shorten(node)}; "
+                    "an attribute or a tree feeds one tree only"
+                )
+            fed[name] = node
+    return fed
+
+
+def _bottom_up(nodes: Sequence[HierarchyNode]) -> tuple[HierarchyNode, ...]:
+    """Put children before parents and move nothing else; a stack, as cascades are deep."""
+    place = {node.name: number for number, node in enumerate(nodes)}
+    done: dict[int, HierarchyNode] = {}
+    stack = list(reversed(range(len(nodes))))
+    while stack:
+        number = stack[-1]
+        below = sorted(place[name] for name in nodes[number].inputs if name in place)
+        if waiting := [child for child in below if child not in done]:
+            stack.extend(reversed(waiting))
+        else:
+            done.setdefault(stack.pop(), nodes[number])
+    return tuple(done.values())
+
+
+# --- short text ----------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"""
+      (?P<blank>     [^\S\n]+ | \#[^\n]* )
+    | (?P<line>      \n )
+    | (?P<semicolon> ; )
+    | (?P<comma>     , )
+    | (?P<arrow>     <- | ← )
+    | (?P<quoted>    "(?: [^"\\\n] | \\. )*" )
+    | (?P<name>      (?: (?!<-) [^\s,;"\#←] )+ )
+    """,
+    re.VERBOSE,
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+
+
+class _ShortText:
+    """A hierarchy as short text, and the next token of it to read."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._next = text, 0
+        self._tokens: list[_Token] = []
+        start = 0
+        while start < len(text):
+            match = _TOKEN.match(text, start)
+            if match is None or match.lastgroup is None:
+                raise self._fail("a double quote is not closed", start)
+            if match.lastgroup != "blank":
+                self._tokens.append(_Token(match.lastgroup, match[0], start))
+            start = match.end()
+        self._tokens.append(_Token("stop", "", start))
+
+    def nodes(self) -> Iterator[HierarchyNode]:
+        while True:
+            while self._took("line", "semicolon"):
+                pass
+            if self._took("stop"):
+                return
+            name = self._name("the name of a tree")
+            if not self._took("arrow"):
+                raise self._expected("'<-'")
+            inputs = [self._input()]
+            while self._took("comma"):
+                inputs.append(self._input())
+            if not self._took("line", "semicolon") and self._tokens[self._next].kind != "stop":
+                raise self._expected("a comma, a semicolon or the end of the line")
+            yield HierarchyNode(name, tuple(inputs))
+
+    def _input(self) -> str:
+        while self._took("line"):
+            pass
+        return self._name("the name of an input")
+
+    def _name(self, wanted: str) -> str:
+        token = self._tokens[self._next]
+        if self._took("name"):
+            return token.text
+        if not self._took("quoted"):
+            raise self._expected(wanted)
+        try:
+            return str(json.loads(token.text, strict=False))
+        except json.JSONDecodeError:
+            problem = f"{token.text} has an escape that JSON does not know"
+            raise self._fail(problem, token.start) from None
+
+    def _took(self, *kinds: str) -> bool:
+        took = self._tokens[self._next].kind in kinds
+        self._next += took
+        return took
+
+    def _expected(self, wanted: str) -> ParameterError:
+        token = self._tokens[self._next]
+        ends = {"stop": "the end", "line": "the end of the line"}
+        problem = f"expected {wanted}, found {ends.get(token.kind) or shorten(token.text)}"
+        if token.kind == "name":
+            problem += "; a name with spaces needs double quotes"
+        return self._fail(problem, token.start)
+
+    def _fail(self, problem: str, start: int) -> ParameterError:
+        line = self._text.count("\n", 0, start) + 1
+        column = start - self._text.rfind("\n", 0, start)
+        return ParameterError(f"line {line}, column {column}: {problem}")
+
+
+def _spelled(name: str) -> str:
+    """Write a name so that ``parse`` reads it back."""
+    match = _TOKEN.fullmatch(name)
+    is_name = match is not None and match.lastgroup == "name" and name.isprintable()
+    return name if is_name else quoted(name)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, shorten
-from solah.model.yaml_reader import parse_yaml
 from solah.network.messages import MAX_BYTES, MAX_SEQUENCE, VERSION, MessageError
 from solah.network.watched import DOUBTS, standing
 from solah.network.webhook import Webhook, read_webhook
+from solah.network.yaml_reader import parse_yaml
 
 if TYPE_CHECKING:
     import os

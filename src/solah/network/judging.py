@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.explain.novelty import holding_doubts
 from solah.kernels.reference import softmax
-from solah.model.domain import is_out_of_range, unseen_pairs
-from solah.model.policy import NO_DOUBT, UNKNOWN_PLACE, Doubt, Policy, Settling
+from solah.model.policy import (
+    NO_DOUBT,
+    Doubt,
+    Policy,
+    Settling,
+    is_out_of_range,
+    unseen_pairs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -100,7 +105,6 @@ class Judging:
 
     def __init__(self, policy: Policy, goal: Goal) -> None:
         self._policy, self._goal = policy, goal
-        self._holding = holding_doubts(policy)
         self._settling = Settling(policy)
         self._average: Float | None = None
         self._last: tuple[Float, float, tuple[int, int], bool] | None = None
@@ -123,10 +127,10 @@ class Judging:
         """
         self._last = scores, known, doubts, is_evidence
         belief = self._smoothed(scores, is_evidence=is_evidence)
-        place = self._kept(int(self._goal.decide(belief[None])[0]), belief)
-        found = self._doubts(place, belief, known, doubts)
-        held = UNKNOWN_PLACE if found & self._holding else place
-        return Judged(place, tuple(belief.tolist()), self._settling.take(held), found)
+        best = int(self._goal.decide(belief[None])[0])
+        found = self._doubts(known, doubts)
+        place, _, all_doubts = self._settling.decide(best, belief, found)
+        return Judged(place, tuple(belief.tolist()), self._settling.settled, Doubt(all_doubts))
 
     def repeat(self, times: int) -> None:
         """Take the last decision again, for rows about which all nodes were silent."""
@@ -143,20 +147,12 @@ class Judging:
             self._average = self._average + (scores - self._average) / self._policy.smoothing
         return softmax(self._average[None])[0] if is_evidence else self._average
 
-    def _kept(self, best: int, belief: Float) -> int:
-        """Return the class that is settled, where the best one does not lead by the margin."""
-        settled = self._settling.settled
-        is_held = self._policy.margin > 0 and settled not in (UNKNOWN_PLACE, best)
-        return settled if is_held and belief[best] - belief[settled] < self._policy.margin else best
-
-    def _doubts(self, place: int, belief: Float, known: float, doubts: tuple[int, int]) -> Doubt:
-        policy, (n_beyond, n_unseen) = self._policy, doubts
-        is_low = bool(policy.min_belief) and bool(belief[place] < policy.min_belief[place])
+    def _doubts(self, known: float, doubts: tuple[int, int]) -> Doubt:
+        n_beyond, n_unseen = doubts
         return (
-            (Doubt.LOW_BELIEF if is_low else NO_DOUBT)
-            | (Doubt.FEW_READINGS if known < policy.min_known else NO_DOUBT)
+            (Doubt.FEW_READINGS if known < self._policy.min_known else NO_DOUBT)
             | (Doubt.OUT_OF_RANGE if n_beyond else NO_DOUBT)
-            | (Doubt.UNSEEN if n_unseen > (policy.max_unseen or 0) else NO_DOUBT)
+            | (Doubt.UNSEEN if n_unseen > (self._policy.max_unseen or 0) else NO_DOUBT)
         )
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from solah.data.json_reader import JsonParser, shown
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.format import MAX_BYTES
-from solah.model.soundness import type_of
-from solah.model.yaml_reader import parse_yaml
+from solah.model.structure import type_of
 from solah.network.plan import GATEWAY, SITE, check_name
+from solah.network.yaml_reader import parse_yaml
 
 if TYPE_CHECKING:
     import os

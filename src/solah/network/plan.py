@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from solah.data.json_reader import shown
 from solah.data.spelling import spell
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.soundness import type_of
+from solah.model.structure import type_of
 from solah.network.messages import MAX_CHARACTERS
 from solah.network.sending import check_sending
 

@@ -10,9 +10,8 @@ from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
 from solah.explain.weights import numbers_of
 from solah.model.document import Task
-from solah.model.encode import encode, warn_of_unseen
+from solah.model.encode import encode, goal_column, read_named, read_truth, warn_of_unseen
 from solah.model.evaluate import run
-from solah.model.inputs import goal_column, read_named, read_truth
 from solah.model.limits import MOST_NUMBER
 from solah.report.groups import describe_groups
 from solah.report.live import describe_editing, describe_live

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from solah.data.parquet import iter_row_groups, open_parquet
+from solah.data.files import iter_row_groups, open_binary
 from solah.exceptions import DataError, FileFormatError
 from solah.scale.checks import check_columns, check_rows
 from solah.scale.forms import Form, join_forms, see_same_columns, take_forms
@@ -41,7 +41,7 @@ class ParquetFile:
     def open(cls, path: Path) -> ParquetFile:
         """Read a file's footer, and its columns only where that does not tell their form."""
         stat = path.stat()
-        with open_parquet(path) as file:
+        with open_binary(path) as file:
             footer = file.metadata
             groups = range(footer.num_row_groups)
             return cls(

@@ -10,12 +10,13 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from solah.data import Column, Table
 from solah.data.arff import iter_arff
-from solah.data.delimited import iter_typed, settle_options
+from solah.data.delimited import iter_delimited, settle_options
+from solah.data.spelling import parse_numbers
 from solah.exceptions import FileFormatError
 from solah.safe_text import file_name
 from solah.scale.joining import FormJoiner
-from solah.scale.plain_text import cut_plain
 from solah.scale.spool import (
     SpoolWriter,
     kept_spool,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from solah.data import ReadOptions, Table
+    from solah.data import ReadOptions
     from solah.scale.forms import Form
     from solah.scale.listing import Listing
     from solah.scale.parquet_source import ParquetSource
@@ -82,10 +83,16 @@ def _write_once(
 def _tables(listing: Listing, options: ReadOptions, text: set[str]) -> Iterator[tuple[Path, Table]]:
     for file in listing.files:
         if listing.is_arff:
-            tables = iter_arff(file, options, _ROWS)
-        else:
-            tables = iter_typed(file, options, _ROWS, text, cut_plain)
-        yield from ((file, table) for table in tables)
+            yield from ((file, table) for table in iter_arff(file, options, _ROWS))
+            continue
+        for table in iter_delimited(file, options, _ROWS):
+            columns = []
+            for column in table.columns:
+                numbers = None if column.name in text else parse_numbers(column.values)
+                if numbers is None:
+                    text.add(column.name)
+                columns.append(column if numbers is None else Column(column.name, numbers))
+            yield file, Table(tuple(columns), table.n_rows)
 
 
 def _fingerprint(files: Sequence[Path], options: ReadOptions) -> str:

@@ -16,8 +16,7 @@ import numpy as np
 
 from solah.data import Column, Table
 from solah.data.cells import TextCells
-from solah.data.dialect import detect
-from solah.data.fields import cut
+from solah.data.dialect import cut, detect
 from solah.data.spelling import is_number, plain
 from solah.data.textfile import Lines
 from solah.exceptions import ColumnError, DataError, FileFormatError, shorten

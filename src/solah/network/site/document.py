@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from solah.data.json_reader import Reader
 from solah.data.spelling import spell
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.policy_format import read_policy
+from solah.model.policy import read_policy
 from solah.network.bundle import Bundle, load_bundle
 from solah.network.client import Broker, find_broker, read_credentials
 from solah.network.plan import GATEWAY, SITE, make_plan

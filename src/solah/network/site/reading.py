@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.policy import Policy
-from solah.model.yaml_reader import parse_yaml
 from solah.network.alerting import read_alerting
 from solah.network.placement import KEYS, OF_SITES, read_nodes
 from solah.network.plan import GATEWAY, SITE, check_name
@@ -29,6 +28,7 @@ from solah.network.site.reading_brokers import OnKafka, read_broker, read_broker
 from solah.network.site.reading_values import checked, duration, file_in, flag, one_of
 from solah.network.site.sparkplug import UNTIL_DEATH, place_of
 from solah.network.site.templates import TEMPLATES
+from solah.network.yaml_reader import parse_yaml
 
 if TYPE_CHECKING:
     import os

@@ -1,0 +1,439 @@
+"""Reads a rules file; ``docs/rules-file.md`` has the grammar."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version as package_version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from solah.data.json_reader import Reader
+from solah.edit.lexer import STATEMENTS, Cursor, lex, spell_name
+from solah.edit.rule_lines import (
+    TermLines,
+    read_branches,
+    read_feature,
+    read_policy,
+    read_scale,
+    read_target,
+)
+from solah.edit.sentence import read_class, read_conclusion, target_names
+from solah.exceptions import ModelFormatError, RuleTextError, did_you_mean, shorten
+from solah.model.attributes import Attribute, belief_attribute
+from solah.model.feature_format import read_attribute, read_goal
+from solah.model.format import FORMAT_NAME, FORMAT_VERSION, MAX_BYTES, read_model
+from solah.model.provenance import MAX_TEXT
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping
+
+    from solah.edit.lexer import Token
+    from solah.model.document import Goal, Model
+
+
+RULES_VERSION = 1
+
+_Part = TypeVar("_Part")
+
+_ROOT = "the model"
+_PATH = re.compile(re.escape(_ROOT) + r"(?P<steps>(?:\.\w+|\[\d+\])*)")
+_STEP = re.compile(r"(?:\.\w+|\[\d+\])$")
+
+# The names of parts of a model file in messages about a rules file.
+_CALLED = {
+    "belief": "the shares",
+    "missing": "the masses behind 'missing'",
+    "rows": "the number of rows",
+    "shares": "the shares",
+    "weights": "the weights",
+}
+
+
+class Draft:
+    """A model file on its way from a rules file.
+
+    Parameters
+    ----------
+    text : the whole rules file
+
+    Attributes
+    ----------
+    cursor : the tokens that are left
+    comments : the comments read so far, as the model file has them
+    """
+
+    def __init__(self, text: str) -> None:
+        tokens, self._of_lines = lex(text)
+        self.cursor = Cursor(tokens)
+        self.comments: list[dict[str, Any]] = []
+        self._lines = sorted(self._of_lines, reverse=True)
+        self._tokens: dict[str, Token] = {}
+
+    def locate(self, path: str, token: Token) -> None:
+        """Keep the token that a part of the model file begins with.
+
+        Parameters
+        ----------
+        path : as errors have it, without the root: ``.nodes[2].terms[0]``
+        token : where it begins
+        """
+        self._tokens[path] = token
+
+    def begin(self, token: Token, anchor: str, path: str | None = None) -> None:
+        """Begin a statement: keep the comments before it and in its line.
+
+        Parameters
+        ----------
+        token : its first token
+        anchor : the name under which the comments are kept
+        path : the part of the model file that it is, if it is one
+        """
+        while self._lines and self._lines[-1] <= token.line:
+            line = self._lines.pop()
+            if len(self._of_lines[line]) > MAX_TEXT:
+                raise RuleTextError(f"a comment has at most {MAX_TEXT} characters", line)
+            record: dict[str, Any] = {"on": anchor, "text": self._of_lines[line]}
+            self.comments.append(record | ({"behind": True} if line == token.line else {}))
+        if path is not None:
+            self.locate(path, token)
+
+    def block(self) -> Iterator[Token]:
+        """Yield the first token of each line up to the next statement, and end each line."""
+        while (token := self.cursor.next_line()).kind != "end":
+            if self.cursor.is_at(*STATEMENTS):
+                return
+            yield token
+            self.cursor.end_line()
+
+    def checked(self, read: Callable[[Reader], _Part], record: Any, path: str = "") -> _Part:
+        """Read a record as a part of the model file; an error has the line and the column."""
+        try:
+            return read(Reader(record, _ROOT + path, ModelFormatError))
+        except ModelFormatError as error:
+            message = str(error)
+            match = _PATH.search(message)
+            steps = match["steps"] if match else ""
+            known = steps
+            while known and known not in self._tokens:
+                known = _STEP.sub("", known)
+            if match:
+                rest = steps[len(known) :].lstrip(".") or "this"
+                rest = re.sub(r"^\w+", lambda key: _CALLED.get(key[0], key[0]), rest)
+                message = message[: match.start()] + rest + message[match.end() :]
+            raise self._tokens[known].fail(message) from None
+
+
+def load_rules(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Model:
+    """Read a model from a rules file; the error of a broken one names the file."""
+    place = Path(path)
+    with place.open("rb") as file:
+        data = file.read(max_bytes + 1)  # one byte more is enough to know that it is too large
+    try:
+        if len(data) > max_bytes:
+            raise RuleTextError(f"the file has more than {max_bytes:,} bytes")
+        return read_rules(_decoded(data))
+    except RuleTextError as error:
+        raise RuleTextError(error.problem, error.line, error.column, place.name) from None
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode(errors="replace")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise RuleTextError("this is not text in UTF-8", line, column) from None
+
+
+def read_rules(text: str) -> Model:
+    """Read a model from the text of a rules file.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    model : Model
+        With all checks that a model file has.
+
+    Raises
+    ------
+    RuleTextError
+        With the line and the column of what is wrong.
+    """
+    return _RulesReader(text).model()
+
+
+class _RulesReader:
+    def __init__(self, text: str) -> None:
+        self._draft = Draft(text)
+        self._cursor = self._draft.cursor
+        self._features: dict[str, Attribute] = {}
+        self._nodes: dict[str, Token] = {}
+        self._used: set[str] = set()
+        # Words over outputs of nodes: those for the next node, those of the last one, and all.
+        self._next_beliefs: dict[str, tuple[Attribute, dict[str, Any]]] = {}
+        self._beliefs: dict[str, Attribute] = {}
+        self._belief_tokens: list[tuple[int, str, Token]] = []
+        self._lists: dict[str, list[dict[str, Any]]] = {
+            key: [] for key in ("features", "nodes", "monotonic", "edits")
+        }
+        self._policy: dict[str, Any] | None = None
+
+    def model(self) -> Model:
+        cursor, draft = self._cursor, self._draft
+        start = cursor.next_line()
+        draft.begin(start, "solah", "")
+        self._read_version()
+        self._read_target(cursor.next_line())
+        statements: dict[str, Callable[[Token], None]] = {
+            "feature": self._read_feature,
+            "belief": self._read_belief,
+            "sum": self._read_sum,
+            "rules": self._read_rules,
+            "group": self._read_group,
+            "tree": self._read_tree,
+            "promise": self._read_promise,
+            "policy": self._read_policy,
+            "edit": self._read_edit,
+        }
+        while (token := cursor.next_line()).kind != "end":
+            statements[cursor.word(*statements)](token)
+        draft.begin(token, "end")
+        self._check_end(token)
+        document = {
+            "format": FORMAT_NAME,
+            "version": FORMAT_VERSION,
+            "generator": f"solah {package_version('solah')}",
+            "task": self._task.value,
+            "target": self._target,
+        }
+        document |= {key: value for key, value in self._lists.items() if value}
+        document |= {"comments": draft.comments} if draft.comments else {}
+        document |= {} if self._policy is None else {"policy": self._policy}
+        model = draft.checked(read_model, document)
+        for number, name, token in self._belief_tokens:
+            if all(one.name != name for one in model.nodes[number].inputs):
+                raise token.fail(f"the node that comes next has no rules on {shorten(name)}")
+        return model
+
+    def _read_version(self) -> None:
+        self._cursor.word("solah")
+        self._cursor.word("rules")
+        token = self._cursor.token
+        if self._cursor.number("the version of the file") != RULES_VERSION:
+            raise token.fail(
+                f"this solah reads rules files of version {RULES_VERSION}. Got {token.text}."
+            )
+        self._cursor.end_line()
+
+    def _check_end(self, end: Token) -> None:
+        if not self._features:
+            raise end.fail("the file has no feature")
+        if not self._nodes:
+            raise end.fail("the file has no sum and no tree")
+        for name, token in list(self._nodes.items())[:-1]:
+            if name not in self._used:
+                raise token.fail(f"no rules are on {shorten(name)}, and only the last node decides")
+        if self._next_beliefs:
+            raise end.fail(f"no node follows the belief {shorten(min(self._next_beliefs))}")
+
+    # --- target and features ---------------------------------------------------------------------
+
+    def _read_target(self, token: Token) -> None:
+        self._draft.begin(token, "target", ".target")
+        self._cursor.word("target")
+        self._task, self._target = read_target(self._draft)
+        read = partial(read_goal, task=self._task)
+        self._goal: Goal = self._draft.checked(read, self._target, ".target")
+
+    def _read_feature(self, token: Token) -> None:
+        place = f".features[{len(self._features)}]"
+        record = read_feature(self._draft, token, place)
+        attribute = self._draft.checked(read_attribute, record, place)
+        if attribute.name in self._features:
+            raise token.fail(f"the name {shorten(attribute.name)} is taken already")
+        self._features[attribute.name] = attribute
+        self._lists["features"].append(record)
+
+    def _read_belief(self, token: Token) -> None:
+        """Read words over the output of a node, for the node that comes next."""
+        cursor, place = self._cursor, ".beliefs"
+        name = cursor.name("a name for the belief")
+        anchor = f"belief {spell_name(name)}"
+        self._draft.begin(token, anchor, place)
+        cursor.word("of")
+        node = self._known(cursor.token, cursor.name("the name of a node"), self._nodes, "node")
+        cursor.word("in")
+        number = read_class(cursor, self._goal)
+        cursor.end_line()
+        record = {"name": name, **read_scale(self._draft, anchor)}
+        # For the checks of its words, it is a feature like any other.
+        described = record | {"type": "continuous", "low": 0.0, "high": 1.0}
+        words = self._draft.checked(read_attribute, described, place)
+        if name in self._next_beliefs:
+            raise token.fail(f"the name {shorten(name)} is taken already")
+        self._next_beliefs[name] = (
+            replace(words, tree=node, place=number),
+            record | {"node": node, "class": number},
+        )
+        self._belief_tokens.append((len(self._nodes), name, token))
+
+    def _known(self, token: Token, name: str, known: Mapping[str, object], what: str) -> str:
+        if name not in known:
+            raise token.fail(f"there is no {what} {shorten(name)} above{did_you_mean(name, known)}")
+        return name
+
+    # --- nodes -----------------------------------------------------------------------------------
+
+    def _new_node(self, token: Token, kind: str) -> tuple[dict[str, Any], str, str]:
+        """Begin a node; return its record, its path, and the anchor of its comments."""
+        place = f".nodes[{len(self._nodes)}]"
+        self._draft.locate(f"{place}.name", self._cursor.token)
+        name = self._cursor.name("a name")
+        if name in self._nodes:
+            raise token.fail(f"the name {shorten(name)} is taken already")
+        anchor = f"{kind} {spell_name(name)}"
+        self._draft.begin(token, anchor, place)
+        record: dict[str, Any] = {"name": name}
+        if self._next_beliefs:
+            record["beliefs"] = [one for _, one in self._next_beliefs.values()]
+        self._beliefs = {key: words for key, (words, _) in self._next_beliefs.items()}
+        self._next_beliefs = {}
+        self._lists["nodes"].append(record)
+        return record, place, anchor
+
+    def _read_input(self, known: Mapping[str, Attribute]) -> Attribute:
+        token, name = self._cursor.token, self._cursor.name("the name of a feature")
+        attribute = known[self._known(token, name, known, "feature")]
+        self._used.add(attribute.origin)
+        return attribute
+
+    def _read_sum(self, token: Token) -> None:
+        record, place, anchor = self._new_node(token, "sum")
+        if self._goal.states and not self._goal.prior:
+            raise token.fail("a sum needs a target whose classes have shares ('yes share 0.1')")
+        self._nodes[record["name"]] = token
+        self._cursor.end_line()
+        begin = self._cursor.next_line()
+        self._draft.begin(begin, f"{anchor} baseline", f"{place}.baseline")
+        self._cursor.word("baseline")
+        record["baseline"] = list(read_conclusion(self._cursor).scores_for(self._goal.states))
+        record["terms"] = []
+        self._cursor.end_line()
+
+    def _sum(self, token: Token) -> tuple[dict[str, Any], str]:
+        """Return the sum that rules or a group belong to, and its path."""
+        nodes = self._lists["nodes"]
+        if not nodes or "terms" not in nodes[-1] or self._next_beliefs:
+            raise token.fail("this stands below a sum ('sum NAME')")
+        return nodes[-1], f".nodes[{len(nodes) - 1}]"
+
+    def _read_features(self, known: Mapping[str, Attribute]) -> list[Attribute]:
+        """Read the features of a term: one, or two with ``and`` between them."""
+        found = [self._read_input(known)]
+        return [*found, self._read_input(known)] if self._cursor.took_word("and") else found
+
+    def _read_rules(self, token: Token) -> None:
+        cursor, draft = self._cursor, self._draft
+        node, place = self._sum(token)
+        place = f"{place}.terms[{len(node['terms'])}]"
+        cursor.word("on")
+        draft.locate(place, cursor.token)
+        inputs = self._read_features({**self._features, **self._beliefs})
+        features = " and ".join(spell_name(one.name) for one in inputs)
+        anchor = f"{spell_name(node['name'])} rules on {features}"
+        draft.begin(token, anchor)
+        record: dict[str, Any] = {}
+        if cursor.took("bar"):
+            cursor.word("variance")
+            draft.locate(f"{place}.variance", cursor.token)
+            record["variance"] = cursor.number("the variance")
+        cursor.end_line()
+        record["rules"] = TermLines(draft, self._goal, inputs).read(place, anchor)
+        node["terms"].append(record)
+
+    def _read_group(self, token: Token) -> None:
+        cursor, draft = self._cursor, self._draft
+        node, place = self._sum(token)
+        groups = node.setdefault("groups", [])
+        name = cursor.name("the name of a group")
+        anchor = f"group {spell_name(name)}"
+        draft.begin(token, anchor, f"{place}.groups[{len(groups)}]")
+        cursor.end_line()
+        known = [frozenset(name for name, _ in one["rules"][0]["if"]) for one in node["terms"]]
+        numbers: set[int] = set()
+        for line in draft.block():
+            features = self._read_features({**self._features, **self._beliefs})
+            names = [one.name for one in features]
+            draft.begin(line, f"{anchor} {' and '.join(map(spell_name, names))}")
+            if frozenset(names) not in known:
+                raise line.fail(f"there are no rules on {' and '.join(map(shorten, names))} above")
+            number = known.index(frozenset(names))
+            if number in numbers:
+                raise line.fail("the group has these rules already")
+            numbers.add(number)
+        groups.append({"name": name, "terms": sorted(numbers)})
+
+    def _read_tree(self, token: Token) -> None:
+        cursor, draft = self._cursor, self._draft
+        record, place, anchor = self._new_node(token, "tree")
+        states = self._goal.states
+        outputs = {
+            name: belief_attribute(name, states, (1.0 / len(states),) * len(states))
+            for name in (self._nodes if states else ())
+        }
+        known = {**self._features, **outputs, **self._beliefs}
+        self._nodes[record["name"]] = token
+        cursor.word("on")
+        draft.locate(f"{place}.inputs", cursor.token)
+        inputs = [self._read_input(known)]
+        while cursor.took("comma"):
+            inputs.append(self._read_input(known))
+        cursor.end_line()
+        record["inputs"] = [one.name for one in inputs]
+        begin = cursor.next_line()
+        draft.begin(begin, f"{anchor} start", f"{place}.start")
+        cursor.word("start")
+        if self._goal.is_additive_number:
+            raise begin.fail("a tree needs a target with classes or words")
+        record["start"] = list(read_conclusion(cursor).shares_for(target_names(self._goal)))
+        cursor.end_line()
+        record["rules"] = read_branches(draft, self._goal, inputs, place, anchor)
+
+    # --- what else a file has --------------------------------------------------------------------
+
+    def _read_promise(self, token: Token) -> None:
+        cursor, number = self._cursor, len(self._lists["monotonic"])
+        if not number:
+            self._draft.locate(".monotonic", token)
+        self._draft.begin(token, f"promise {number + 1}", f".monotonic[{number}]")
+        record: dict[str, Any] = {}
+        if self._goal.states:
+            record["class"] = read_class(cursor, self._goal)
+        cursor.word("never")
+        record["direction"] = 1 if cursor.word("falls", "rises") == "falls" else -1
+        cursor.word("with")
+        name_token, name = cursor.token, cursor.name("the name of a feature")
+        record["feature"] = self._known(name_token, name, self._features, "feature")
+        cursor.end_line()
+        self._lists["monotonic"].append(record)
+
+    def _read_policy(self, token: Token) -> None:
+        if self._policy is not None:
+            raise token.fail("a model has one policy, and it stands above already")
+        self._policy = read_policy(self._draft, self._goal, token)
+
+    def _read_edit(self, token: Token) -> None:
+        cursor, number = self._cursor, len(self._lists["edits"])
+        self._draft.begin(token, f"edit {number + 1}", f".edits[{number}]")
+        record = {"text": cursor.name("what was done, in double quotes")}
+        for word, key in (("by", "author"), ("at", "time"), ("because", "reason")):
+            if cursor.took_word(word):
+                record[key] = cursor.name(f"the {key}, in double quotes")
+        cursor.end_line()
+        self._lists["edits"].append(record)

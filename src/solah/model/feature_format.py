@@ -1,0 +1,192 @@
+"""The target and the features in model files: written, and read with every value checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from solah.data.table import Kind
+from solah.exceptions import ModelFormatError, shorten
+from solah.kernels.arrays import MAX_FOCAL_SETS
+from solah.model.attributes import (
+    Attribute,
+    are_cores,
+    cored_attribute,
+    discrete_attribute,
+)
+from solah.model.document import Goal, Task
+from solah.model.json_fields import read_choice, read_mark
+from solah.model.limits import (
+    EXACT_SUM,
+    LEAST_GAP,
+    LEAST_INTEGER,
+    LEAST_THRESHOLD,
+    MOST_INTEGER,
+    MOST_NUMBER,
+    ROUGH_SUM,
+    are_apart,
+    what_classes_must_be,
+    what_states_must_be,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from solah.data import State
+    from solah.data.json_reader import Reader
+
+MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
+_MAX_ATTRIBUTES = 1_000_000
+
+
+def read_goal(reader: Reader, task: Task) -> Goal:
+    """Read the target."""
+    if task is Task.CLASSIFICATION:
+        fields = reader.record(["name", "classes"], ["thresholds", "shares"])
+        states = _read_states(fields["classes"], 1, what_classes_must_be)
+        thresholds: tuple[float, ...] = ()
+        if "thresholds" in fields:
+            thresholds = read_shares(fields["thresholds"], len(states), least=LEAST_THRESHOLD)
+        prior = read_shares(fields["shares"], len(states)) if "shares" in fields else ()
+        return Goal(fields["name"].text(), states=states, thresholds=thresholds, prior=prior)
+    if isinstance(reader.value, dict) and len(reader.value) == 1:
+        return Goal(reader.record(["name"])["name"].text())
+    fields = reader.record(["name", "words", "peaks", "centres"])
+    words = fields["words"].texts(1, MAX_WORDS)
+    peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
+    centres = fields["centres"].numbers(len(peaks), len(peaks), -MOST_NUMBER, MOST_NUMBER)
+    return Goal(fields["name"].text(), words=words, peaks=peaks, centres=centres)
+
+
+def read_attributes(reader: Reader) -> dict[str, Attribute]:
+    """Read the features."""
+    attributes = {one.name: one for one in map(read_attribute, reader.items(1, _MAX_ATTRIBUTES))}
+    if len(attributes) != len(reader.value):
+        raise ModelFormatError(f"{reader.place} has one name twice")
+    return attributes
+
+
+def read_attribute(reader: Reader) -> Attribute:
+    """Read a feature."""
+    fields = reader.record(
+        ["name", "type", "missing"],
+        ["words", "ranges", "peaks", "low", "high", "moved", "categories"],
+    )
+    kind = Kind(read_choice(fields["type"], [kind.value for kind in Kind]))
+    if kind is not Kind.CONTINUOUS:
+        fields = reader.record(["name", "type", "categories", "missing"])
+        states = _read_states(fields["categories"], 0, what_states_must_be)
+        if kind is Kind.BINARY and len(states) > 2:
+            raise fields["categories"].fail("at most two categories")
+        ignorance = read_shares(fields["missing"], max(1, len(states)))
+        return discrete_attribute(fields["name"].text(), kind, states, ignorance)
+    where = "ranges" if "ranges" in fields else "peaks"
+    fields = reader.record(["name", "type", "words", where, "low", "high", "missing"], ["moved"])
+    low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
+    high = fields["high"].number(low, MOST_NUMBER)
+    is_moved = "moved" in fields and read_mark(fields["moved"])
+    return replace(read_words(fields, low, high), is_moved=is_moved)
+
+
+def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribute:
+    """Read the words of a continuous feature: those with ranges, or those that overlap."""
+    name, words = fields["name"].text(), fields["words"].texts(1, MAX_WORDS)
+    if "ranges" not in fields:
+        peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
+        ignorance = read_shares(fields["missing"], len(peaks))
+        return Attribute(name, Kind.CONTINUOUS, words, peaks, ignorance, low=low, high=high)
+    cores = []
+    for item in fields["ranges"].items(len(words), len(words)):
+        start, end = item.items(2, 2)
+        cores.append(
+            (
+                -math.inf if start.value is None else start.number(-MOST_NUMBER, MOST_NUMBER),
+                math.inf if end.value is None else end.number(-MOST_NUMBER, MOST_NUMBER),
+            )
+        )
+    if not are_cores(cores):
+        raise fields["ranges"].fail(
+            "a list of increasing intervals, the first from null and the last to null, with "
+            f"ends at least {LEAST_GAP:g} apart"
+        )
+    attribute = cored_attribute(name, words, cores, (), low, high)
+    ignorance = read_shares(fields["missing"], attribute.n_focal_sets)
+    return replace(attribute, ignorance=ignorance)
+
+
+def _read_states(
+    reader: Reader, least: int, what_they_must_be: Callable[[tuple[State, ...]], str | None]
+) -> tuple[State, ...]:
+    states = tuple(read_state(item) for item in reader.items(least, MAX_FOCAL_SETS))
+    requirement = what_they_must_be(states)
+    if requirement is not None:
+        raise ModelFormatError(
+            f"{reader.place} must be {requirement}. Got {shorten(list(states))}."
+        )
+    return states
+
+
+def read_state(reader: Reader) -> State:
+    """Read a state: a text, a finite number, or true or false."""
+    if isinstance(reader.value, bool):
+        return reader.value
+    if isinstance(reader.value, str):
+        return reader.text()
+    if isinstance(reader.value, int):
+        return reader.integer(LEAST_INTEGER, MOST_INTEGER)
+    return reader.number(-MOST_NUMBER, MOST_NUMBER)
+
+
+def read_shares(reader: Reader, count: int, least: float = 0.0) -> tuple[float, ...]:
+    """Read numbers from 0 to 1 that sum to one; those that were rounded are scaled to do so."""
+    shares = reader.numbers(count, count, least, 1.0)
+    total = math.fsum(shares)
+    if abs(total - 1.0) > ROUGH_SUM:
+        raise reader.fail("numbers that sum to 1")
+    if abs(total - 1.0) <= EXACT_SUM:
+        return shares
+    return tuple(share / total for share in shares)
+
+
+def read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
+    """Read where focal sets peak."""
+    peaks = reader.numbers(count, count, -MOST_NUMBER, MOST_NUMBER)
+    if not are_apart(peaks):
+        raise reader.fail(f"a list of increasing numbers, at least {LEAST_GAP:g} apart")
+    return peaks
+
+
+def goal_record(goal: Goal) -> dict[str, Any]:
+    """Return the target as JSON's objects."""
+    if goal.is_additive_number:
+        return {"name": goal.name}
+    if goal.task is Task.CLASSIFICATION:
+        record = {"name": goal.name, "classes": list(goal.states)}
+        record |= {"thresholds": list(goal.thresholds)} if goal.thresholds else {}
+        return record | ({"shares": list(goal.prior)} if goal.prior else {})
+    return {
+        "name": goal.name,
+        "words": list(goal.words),
+        "peaks": list(goal.peaks),
+        "centres": list(goal.centres),
+    }
+
+
+def attribute_record(attribute: Attribute) -> dict[str, Any]:
+    """Return a feature as JSON's objects."""
+    record: dict[str, Any] = {"name": attribute.name, "type": attribute.kind.value}
+    if attribute.is_continuous:
+        record |= words_record(attribute) | {"low": attribute.low, "high": attribute.high}
+    else:
+        record |= {"categories": list(attribute.states)}
+    record |= {"missing": list(attribute.ignorance)}
+    return record | ({"moved": True} if attribute.is_moved else {})
+
+
+def words_record(attribute: Attribute) -> dict[str, Any]:
+    """Return the words of a continuous feature as JSON's objects."""
+    if not attribute.cores:
+        return {"words": list(attribute.words), "peaks": list(attribute.peaks)}
+    ranges = [[end if math.isfinite(end) else None for end in core] for core in attribute.cores]
+    return {"words": list(attribute.words), "ranges": ranges}

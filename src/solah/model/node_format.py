@@ -1,0 +1,425 @@
+"""Terms and linguistic trees in model files: written, and read with every value checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.exceptions import ModelFormatError, did_you_mean, shorten
+from solah.kernels.arrays import MAX_DEPTH
+from solah.model.attributes import belief_attribute
+from solah.model.document import (
+    AdditiveNode,
+    Branch,
+    FeatureGroup,
+    Goal,
+    MissingRule,
+    Node,
+    Term,
+    TermInput,
+    TreeNode,
+)
+from solah.model.feature_format import (
+    read_shares,
+    read_state,
+    read_words,
+    words_record,
+)
+from solah.model.json_fields import read_mark
+from solah.model.limits import LEAST_SUPPORT, MOST_NUMBER, MOST_SCORE, MOST_SUPPORT, MOST_VARIANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from solah.data import State
+    from solah.data.json_reader import Reader
+    from solah.model.attributes import Attribute
+
+
+MAX_NODES = 100_000
+MAX_TERMS = 100_000
+_MAX_RULES = 50_000_000
+
+
+class NodesReader:
+    """Reads nodes from bottom to top; each but the last is an input of one that follows."""
+
+    def __init__(self, goal: Goal, features: Mapping[str, Attribute]) -> None:
+        self._goal = goal
+        self._known = dict(features)  # features, and what nodes believe
+        self._names: set[str] = set()  # of nodes
+        self._taken = set(features)  # names of features, nodes and groups
+
+    def read(self, reader: Reader) -> tuple[Node, ...]:
+        """Read all nodes of a model file."""
+        nodes: list[Node] = []
+        free = set[str]()  # nodes that feed no other yet
+        for item in reader.items(1, MAX_NODES if self._goal.states else 1):
+            is_sum = isinstance(item.value, dict) and "terms" in item.value
+            if is_sum and self._goal.centres:
+                raise ModelFormatError(f"{item.place} must be a tree: the target has words")
+            node: Node = self._read_sum(item) if is_sum else self._read_tree(item)
+            below = set(node.origins) & self._names
+            if twice := below - free:
+                raise ModelFormatError(
+                    f"{item.place} uses {shorten(min(twice))}, as another node does"
+                )
+            free = free - below | {node.name}
+            self._names.add(node.name)
+            start = node.start if isinstance(node, TreeNode) else self._goal.prior
+            believed = belief_attribute(node.name, self._goal.states, start)
+            is_moved = any(one.is_moved for one in node.inputs)
+            self._known[node.name] = replace(believed, is_moved=is_moved)
+            nodes.append(node)
+        if self._goal.is_additive_number and not isinstance(nodes[-1], AdditiveNode):
+            raise ModelFormatError(f"{reader.place} must end with terms: the target is a number")
+        if strays := free - {nodes[-1].name}:
+            raise ModelFormatError(
+                f"{reader.place} has {shorten(min(strays))}, which feeds no node"
+            )
+        return tuple(nodes)
+
+    def _new_name(self, reader: Reader) -> str:
+        name = reader.text()
+        if name in self._taken:
+            raise ModelFormatError(f"{reader.place} {shorten(name)} is taken already")
+        self._taken.add(name)
+        return name
+
+    def _read_beliefs(self, fields: Mapping[str, Reader]) -> dict[str, Attribute]:
+        """Read words over the outputs of nodes below."""
+        found: dict[str, Attribute] = {}
+        for item in fields["beliefs"].items(1, MAX_TERMS) if "beliefs" in fields else []:
+            where = "ranges" if isinstance(item.value, dict) and "ranges" in item.value else "peaks"
+            parts = item.record(["name", "node", "class", "words", where, "missing"])
+            node = parts["node"].text()
+            if node not in self._names:
+                raise parts["node"].fail("the name of a node before this one")
+            words = replace(
+                read_words(parts, 0.0, 1.0),
+                tree=node,
+                place=parts["class"].integer(0, self._goal.size - 1),
+                is_moved=self._known[node].is_moved,
+            )
+            if words.name in found:
+                raise ModelFormatError(f"{parts['name'].place} {shorten(words.name)} is taken")
+            found[words.name] = words
+        return found
+
+    def _read_input(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Attribute:
+        name = reader.text()
+        known = {**self._known, **beliefs}
+        if name not in known:
+            raise ModelFormatError(
+                f"{reader.place} names {shorten(name)}, which is neither a feature nor a node "
+                f"before this one{did_you_mean(name, known)}"
+            )
+        return known[name]
+
+    # --- additive nodes ------------------------------------------------------------------------
+
+    def _read_sum(self, reader: Reader) -> AdditiveNode:
+        fields = reader.record(["name", "baseline", "terms"], ["groups", "beliefs"])
+        name = self._new_name(fields["name"])
+        beliefs = self._read_beliefs(fields)
+        items = fields["terms"].items(0, MAX_TERMS)
+        terms = tuple(self._read_term(item, beliefs) for item in items)
+        known: set[frozenset[str]] = set()
+        for item, term in zip(items, terms, strict=True):
+            if frozenset(term.features) in known:
+                raise ModelFormatError(f"{item.place} has the features of another term")
+            known.add(frozenset(term.features))
+        self._check_reach(fields["terms"], terms)
+        groups = fields["groups"].items(1, MAX_TERMS) if "groups" in fields else []
+        free = set(range(len(terms)))
+        return AdditiveNode(
+            name,
+            self._read_weights(fields["baseline"]),
+            terms,
+            tuple(self._read_group(item, len(terms), free) for item in groups),
+        )
+
+    def _read_group(self, reader: Reader, n_terms: int, free: set[int]) -> FeatureGroup:
+        fields = reader.record(["name", "terms"])
+        numbers = tuple(one.integer(0, n_terms - 1) for one in fields["terms"].items(1, n_terms))
+        if list(numbers) != sorted(set(numbers)) or not free.issuperset(numbers):
+            raise fields["terms"].fail("ascending numbers of terms that no other group has")
+        free.difference_update(numbers)
+        return FeatureGroup(self._new_name(fields["name"]), numbers)
+
+    def _read_term(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Term:
+        fields = reader.record(["rules"], ["variance"])
+        rules = fields["rules"].items(1, _MAX_RULES)
+        told = "mean" if self._goal.is_additive_number else "shares"
+        records = [one.record(["if", "weights", "rows", told], ["pinned"]) for one in rules]
+        lines = [record["if"].items(1, 2) for record in records]
+        asked = [one.items(2, 2)[0] for one in lines[0]]
+        inputs = [self._read_term_input(one, beliefs) for one in asked]
+        if len({one.name for one in inputs}) < len(inputs):
+            raise lines[0][1].fail("another feature")
+        words = [self._condition(line, inputs) for line in lines]
+        is_missing = len(inputs) == 1 and words[-1] == (None,) and inputs[0].tree is None
+        n_cells = len(rules) - is_missing
+        parts = [
+            _read_parts(one, [cell[side] for cell in words[:n_cells]], reader)
+            for side, one in enumerate(inputs)
+        ]
+        shape = tuple(map(len, parts))
+        numbers: list[dict[tuple[int, ...] | None, int]] = [
+            {part: number for number, part in enumerate(of_side)} for of_side in parts
+        ]
+        cells = [
+            tuple(of[part] for of, part in zip(numbers, cell, strict=True))
+            for cell in words[:n_cells]
+        ]
+        if cells != list(product(*map(range, shape))):
+            raise fields["rules"].fail("one rule for each combination of words, in their order")
+        size = self._goal.size
+        facts = [self._read_facts(record, told) for record in records]
+        most = MOST_NUMBER**2 if self._goal.is_additive_number else MOST_VARIANCE
+        return Term(
+            tuple(TermInput(one, of_side) for one, of_side in zip(inputs, parts, strict=True)),
+            weights=np.array([one.scores for one in facts[:n_cells]]).reshape(*shape, size),
+            shares=np.array([one.belief for one in facts[:n_cells]]).reshape(*shape, size),
+            counts=np.array([one.support for one in facts[:n_cells]]).reshape(shape),
+            variance=fields["variance"].number(0.0, most) if "variance" in fields else 0.0,
+            missing=facts[-1] if is_missing else None,
+            pinned=frozenset(
+                cell for cell, one in zip(cells, facts, strict=False) if one.is_pinned
+            ),
+        )
+
+    def _read_term_input(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Attribute:
+        attribute = self._read_input(reader, beliefs)
+        if attribute.name in self._names or (attribute.is_continuous and not attribute.cores):
+            raise reader.fail("a feature whose words have ranges, or one with categories")
+        return attribute
+
+    def _condition(
+        self, line: Sequence[Reader], inputs: Sequence[Attribute]
+    ) -> tuple[tuple[int, ...] | None, ...]:
+        """Read the words that a rule asks of each input; None where a value must be missing."""
+        if len(line) != len(inputs):
+            raise line[0].fail("the conditions of a rule on the features of the first one")
+        found: list[tuple[int, ...] | None] = []
+        for reader, one in zip(line, inputs, strict=True):
+            name, words = reader.items(2, 2)
+            if name.value != one.name:
+                raise name.fail(f"{one.name!r}, as in the first rule")
+            found.append(None if words.value is None else _read_places(words, one))
+        return tuple(found)
+
+    def _read_facts(self, record: Mapping[str, Reader], told: str) -> MissingRule:
+        """Read what any rule of a term has: weights, and counts."""
+        shares: tuple[float, ...]
+        if told == "mean":
+            shares = (record[told].number(-MOST_NUMBER, MOST_NUMBER),)
+        else:
+            shares = read_shares(record[told], self._goal.size)
+        return MissingRule(
+            _read_support(record["rows"]),
+            shares,
+            self._read_weights(record["weights"]),
+            "pinned" in record and read_mark(record["pinned"]),
+        )
+
+    def _read_weights(self, reader: Reader) -> tuple[float, ...]:
+        most = MOST_NUMBER if self._goal.is_additive_number else MOST_SCORE
+        return reader.numbers(self._goal.size, self._goal.size, -most, most)
+
+    def _check_reach(self, reader: Reader, terms: Sequence[Term]) -> None:
+        """Refuse weights whose largest ones together are too large."""
+        most = MOST_NUMBER if self._goal.is_additive_number else MOST_SCORE
+        reach = 0.0
+        for number, term in enumerate(terms):
+            missing = () if term.missing is None else term.missing.scores
+            reach += max(np.abs(term.weights).max(), *map(abs, missing), 0.0)
+            if reach > most:
+                raise ModelFormatError(
+                    f"{reader.place}[{number}]: the largest weights up to here come to "
+                    f"{reach:.3g}, and may come to {most:g}"
+                )
+
+    # --- trees ---------------------------------------------------------------------------------
+
+    def _read_tree(self, reader: Reader) -> TreeNode:
+        fields = reader.record(["name", "inputs", "start", "rules"], ["beliefs"])
+        name = self._new_name(fields["name"])
+        beliefs = self._read_beliefs(fields)
+        items = fields["inputs"].items(1, len(self._known) * self._goal.size + len(beliefs))
+        inputs = tuple(self._read_input(one, beliefs) for one in items)
+        if len({attribute.name for attribute in inputs}) != len(inputs):
+            raise fields["inputs"].fail("a list without repetition")
+        if ranged := [one.name for one in inputs if one.cores]:
+            raise ModelFormatError(
+                f"{fields['inputs'].place} names {shorten(ranged[0])}, whose words have ranges, "
+                "and trees need words that overlap"
+            )
+        places = {attribute.name: place for place, attribute in enumerate(inputs)}
+        sets = [{words: k for k, words in enumerate(set_words(one))} for one in inputs]
+        rules = fields["rules"].items(1, _MAX_RULES)
+        branches = tuple(self._read_branch(one, places, sets) for one in rules)
+        node = TreeNode(name, inputs, branches, read_shares(fields["start"], self._goal.size))
+        try:
+            _ = node.walk
+        except ValueError as error:
+            number, reason = error.args
+            raise ModelFormatError(f"{rules[number].place} does not fit: {reason}") from None
+        return node
+
+    def _read_branch(
+        self,
+        reader: Reader,
+        places: Mapping[str, int],
+        sets: Sequence[Mapping[tuple[State, ...], int]],
+    ) -> Branch:
+        fields = reader.record(["if", "belief", "rows"], ["pinned"])
+        conditions: list[tuple[int, tuple[int, ...]]] = []
+        items = fields["if"].items(0, min(MAX_DEPTH, len(places)))
+        for item in items:
+            name, asked = item.items(2, 2)
+            place = places.get(name.text())
+            if place is None or any(place == before for before, _ in conditions):
+                raise name.fail("one of the node's inputs that no condition before names")
+            found = []
+            for one in asked.items(1, len(sets[place])):
+                words = tuple(read_state(word) for word in one.items(1, len(sets[place])))
+                if words not in sets[place]:
+                    raise one.fail(f"the words of a focal set of {name.text()!r}")
+                found.append(sets[place][words])
+            if found != sorted(set(found)):
+                raise asked.fail("focal sets in their order, each once")
+            if len(found) > 1 and item is not items[-1]:
+                raise asked.fail("one focal set: only the last condition may have several")
+            conditions.append((place, tuple(found)))
+        return Branch(
+            tuple(conditions),
+            read_shares(fields["belief"], self._goal.size),
+            _read_support(fields["rows"]),
+            "pinned" in fields and read_mark(fields["pinned"]),
+        )
+
+
+def set_words(attribute: Attribute) -> Sequence[tuple[State, ...]]:
+    """Return the words of each focal set, as model files have them."""
+    return [(state,) for state in attribute.states] or attribute.focal_sets
+
+
+def _read_places(reader: Reader, attribute: Attribute) -> tuple[int, ...]:
+    """Read one word or several of a feature, as their indices."""
+    names: list[State] = list(attribute.states or attribute.words)
+    several = isinstance(reader.value, list)
+    items = reader.items(2, len(names)) if several else [reader]
+    found = []
+    for item in items:
+        word = read_state(item)
+        if word not in names:
+            what = "category" if attribute.states else "word"
+            raise item.fail(f"a {what} of {attribute.name!r}{did_you_mean(word, map(str, names))}")
+        found.append(names.index(word))
+    if found != sorted(set(found)):
+        raise reader.fail("words in their order, each once")
+    return tuple(found)
+
+
+def _read_parts(
+    attribute: Attribute, asked: Sequence[tuple[int, ...] | None], reader: Reader
+) -> tuple[tuple[int, ...], ...]:
+    """Return the words of each line of a grid, and check that all words are in one line each."""
+    parts = [part for part in dict.fromkeys(asked) if part is not None]
+    words = [word for part in parts for word in part]
+    if None in asked or sorted(words) != list(range(len(attribute.words))):
+        raise ModelFormatError(f"{reader.place} must use each word of {attribute.name!r} once")
+    if words != sorted(words) and attribute.is_ordered:
+        raise ModelFormatError(f"{reader.place} must use the words of {attribute.name!r} in order")
+    if [part[0] for part in parts] != sorted(part[0] for part in parts):
+        raise ModelFormatError(f"{reader.place} must list {attribute.name!r} by its first words")
+    return tuple(parts)
+
+
+def _read_support(reader: Reader) -> float:
+    support = reader.number(0.0, MOST_SUPPORT)
+    if 0 < support < LEAST_SUPPORT:
+        raise reader.fail(f"0 or a number from {LEAST_SUPPORT:g} on")
+    return support
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def dump(value: Any) -> str:
+    """Write a value as JSON in one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def block(items: Iterable[str], indent: str) -> str:
+    """Write a list of JSON texts, one per line."""
+    lines = [f"{indent}{item}" for item in items]
+    return "[\n" + ",\n".join(lines) + f"\n{indent[:-2]}]"
+
+
+def node_text(node: Node, goal: Goal) -> str:
+    """Write a node, with a line for each of its rules."""
+    head: dict[str, Any] = {"name": node.name}
+    if believed := [one for one in node.inputs if one.tree is not None]:
+        head["beliefs"] = [
+            {"name": one.name, "node": one.tree, "class": one.place, **words_record(one)}
+            | {"missing": list(one.ignorance)}
+            for one in believed
+        ]
+    if not isinstance(node, AdditiveNode):
+        head |= {"inputs": [one.name for one in node.inputs], "start": list(node.start)}
+        rules = block(map(dump, _branch_records(node)), "      ")
+        return f'{dump(head)[:-1]}, "rules": {rules}}}'
+    head["baseline"] = list(node.baseline)
+    terms = block((_term_text(term, goal) for term in node.terms), "      ")
+    groups = [dump({"name": one.name, "terms": list(one.terms)}) for one in node.groups]
+    behind = f', "groups": {block(groups, "      ")}' if groups else ""
+    return f'{dump(head)[:-1]}, "terms": {terms if node.terms else "[]"}{behind}}}'
+
+
+def _term_text(term: Term, goal: Goal) -> str:
+    head = f'"variance": {dump(term.variance)}, ' if term.variance else ""
+    rules = block(map(dump, _rule_records(term, goal)), "        ")
+    return f'{{{head}"rules": {rules}}}'
+
+
+def _rule_records(term: Term, goal: Goal) -> Iterator[dict[str, Any]]:
+    def record(
+        words: list[Any], weights: list[float], rows: float, shares: list[float], is_pinned: bool
+    ) -> dict[str, Any]:
+        told = {"mean": shares[0]} if goal.is_additive_number else {"shares": shares}
+        conditions = [list(one) for one in zip(term.features, words, strict=True)]
+        pin = {"pinned": True} if is_pinned else {}
+        return {"if": conditions, "weights": weights, "rows": rows, **told, **pin}
+
+    named = [one.attribute.states or one.attribute.words for one in term.inputs]
+    for cell in term.cells():
+        words = [
+            [names[word] for word in one.parts[place]]
+            for one, names, place in zip(term.inputs, named, cell, strict=True)
+        ]
+        yield record(
+            [one[0] if len(one) == 1 else one for one in words],
+            term.weights[cell].tolist(),
+            float(term.counts[cell]),
+            term.shares[cell].tolist(),
+            cell in term.pinned,
+        )
+    if (rule := term.missing) is not None:
+        yield record([None], list(rule.scores), rule.support, list(rule.belief), rule.is_pinned)
+
+
+def _branch_records(node: TreeNode) -> Iterator[dict[str, Any]]:
+    words = [[list(one) for one in set_words(attribute)] for attribute in node.inputs]
+    for branch in node.branches:
+        conditions = [
+            [node.inputs[place].name, [words[place][index] for index in sets]]
+            for place, sets in branch.conditions
+        ]
+        pin = {"pinned": True} if branch.is_pinned else {}
+        yield {"if": conditions, "belief": list(branch.belief), "rows": branch.support, **pin}
