@@ -36,7 +36,7 @@ def test_all_rows_are_streamed(run, model):
     assert len(lines) == 178
     assert json.loads(lines[0])["changes"] is None, "the search is for chosen rows"
     with_changes = run("explain", model, "wine", "--row", "3", "--json").document
-    assert with_changes["changes"]["leeways"]
+    assert with_changes["changes"]["safe_ranges"]
     without = run("explain", model, "wine", "--row", "3", "--no-changes", "--json").document
     assert without["changes"] is None
 
@@ -66,8 +66,8 @@ def test_json_lines_come_through_stdin(run, model, monkeypatch):
 
 def test_the_text_has_all_parts(run, model):
     out = run("explain", model, "wine", "--row", "1").out
-    assert out.startswith("class class_0 (")
-    for part in ("What each reading added", "The rules that carried it", "What would change it"):
+    assert out.startswith("class_0, ")
+    for part in ("Contributions", "Rules that apply", "Smallest changes that flip"):
         assert part in out
     few = run("explain", model, "wine", "--row", "1", "--set", "top=1").out
     every = run("explain", model, "wine", "--row", "1", "--all").out
@@ -88,11 +88,11 @@ def test_attributes_can_be_fixed_and_ranges_given(run, model):
     words = ("explain", model, "wine", "--row", "1", "--json")
     free = run(*words).document["changes"]
     fixed = run(*words, "--fixed", "alcohol,proline").document["changes"]
-    assert {"alcohol", "proline"} <= {one["attribute"] for one in free["leeways"]}
-    assert not {"alcohol", "proline"} & {one["attribute"] for one in fixed["leeways"]}
+    assert {"alcohol", "proline"} <= {one["attribute"] for one in free["safe_ranges"]}
+    assert not {"alcohol", "proline"} & {one["attribute"] for one in fixed["safe_ranges"]}
     tight = run(*words, "--range", "proline=1000:1100").document["changes"]
-    (leeway,) = [one for one in tight["leeways"] if one["attribute"] == "proline"]
-    assert 1000 <= leeway["low"] <= leeway["high"] <= 1100
+    (safe_range,) = [one for one in tight["safe_ranges"] if one["attribute"] == "proline"]
+    assert 1000 <= safe_range["low"] <= safe_range["high"] <= 1100
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_models_that_add_up_are_explained(run, write, tmp_path, is_number):
     rows[0, 2] = np.nan
     data = write("rows.csv", *csv_lines(model, rows))
     outcome = run("explain", tmp_path / "m.json", data, "--row", "1")
-    assert "x2 is unknown: " in outcome.out
-    assert "first adds " in outcome.out
+    assert "Missing: x2" in outcome.out
+    assert ": first\n" in outcome.out
     lines = run("explain", tmp_path / "m.json", data, "--json").out.splitlines()
     known = [json.loads(line)["known"] for line in lines]
     assert known[0] < 1
     assert known[1:] == [1.0, 1.0]
     run("explain", tmp_path / "m.json", data, "-o", tmp_path / "why.html")
-    assert "is unknown: " in (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert "Missing: x2" in (tmp_path / "why.html").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ def test_filters(run, tmp_path):
     outcome = run("rules", model, "--class", "class_1", "--feature", "proline", "--limit", 4)
     header, *rest = outcome.out.splitlines()
     assert header.endswith("rules, 4 shown")
-    assert all("class class_1 (" in line and "proline is" in line for line in rest[:4])
+    assert all(" then class_1 " in line and "proline is" in line for line in rest[:4])
     assert rest[4:6] == ["", "The words"]
     assert any(line.startswith("proline ") and "fully up to" in line for line in rest)
 
@@ -30,7 +30,7 @@ def test_rules_are_grouped_by_tree_from_bottom_to_top(run, wine_model):
     model = load_model(wine_model).model_
     taste, look, wine = (tree.n_rules for tree in model.trees)
     assert lines[0] == f"class: {model.n_rules} rules in 3 trees"
-    assert lines[1] == "A condition on taste, look is on what the tree of that name believes."
+    assert lines[1] == "A condition on taste, look is on the prediction of the tree of that name."
     assert lines[2:4] == ["", f"taste ({taste} rules) ← alcohol, ash"]
     assert lines[4 + taste : 6 + taste] == ["", f"look ({look} rules) ← hue, color_intensity"]
     top = 6 + taste + look

@@ -13,7 +13,7 @@ from solah import RuleClassifier
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
-from solah.explain.counterfactuals.ways import has_whole_numbers, rounded_outward
+from solah.explain.counterfactuals.paths import has_whole_numbers, rounded_outward
 from solah.model import (
     AdditiveNode,
     Attribute,
@@ -97,18 +97,20 @@ def test_no_smaller_change_of_one_reading_exists(shape, seed, n_classes):
 
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=25)
-def test_within_its_leeway_a_reading_changes_nothing(seed):
+def test_within_its_safe_range_a_reading_changes_nothing(seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, "words and pairs", 3)
     row = random_rows(rng, model, 1, missing=0.0)[0]
     decided = decide(model, row[None, :])[0]
-    for leeway in ChangeFinder(model).of_row(row).leeways:
-        place = [attribute.name for attribute in model.attributes].index(leeway.attribute)
+    for safe_range in ChangeFinder(model).of_row(row).safe_ranges:
+        place = [attribute.name for attribute in model.attributes].index(safe_range.attribute)
         attribute = model.attributes[place]
         if attribute.is_continuous:
-            readings = np.linspace(leeway.low, leeway.high, 101)
+            readings = np.linspace(safe_range.low, safe_range.high, 101)
         else:
-            readings = np.array([attribute.peaks[attribute.states.index(s)] for s in leeway.states])
+            readings = np.array(
+                [attribute.peaks[attribute.states.index(s)] for s in safe_range.states]
+            )
         points = np.repeat(row[None, :], len(readings), axis=0)
         points[:, place] = readings
         assert (decide(model, points) == decided).all()
@@ -150,7 +152,7 @@ def test_two_states_can_do_together_what_none_does_alone():
     model = Model(Goal("y", ("c0", "c1"), prior=(0.5, 0.5)), tuple(states), (node,))
     found = ChangeFinder(model).of_row(np.zeros(2))
     assert found.one == ()
-    assert str(found.two) == "a from no to yes and b from no to yes → c1"
+    assert str(found.two) == "a no → yes and b no → yes: c1"
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
@@ -180,7 +182,7 @@ def test_two_readings_of_a_pair_are_found_though_both_are_in_other_terms_too():
     assert found.two.size == pytest.approx(0.175, abs=0.001)
 
 
-def test_there_is_no_leeway_between_a_reading_and_a_range_that_excludes_it():
+def test_there_is_no_safe_range_between_a_reading_and_a_range_that_excludes_it():
     rng = np.random.default_rng(8)
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -188,8 +190,8 @@ def test_there_is_no_leeway_between_a_reading_and_a_range_that_excludes_it():
         row = random_rows(rng, model, 1, missing=0.0)[0]
         low = row[0] + 0.5
         finder = ChangeFinder(model, ranges={"x0": (low, low + 2.0)})
-        leeway = next(one for one in finder.of_row(row).leeways if one.attribute == "x0")
-        allowed = [one for one in (leeway.low, leeway.high) if low <= one <= low + 2.0]
+        safe_range = next(one for one in finder.of_row(row).safe_ranges if one.attribute == "x0")
+        allowed = [one for one in (safe_range.low, safe_range.high) if low <= one <= low + 2.0]
         for reading in allowed:
             point = row.copy()
             point[0] = reading
@@ -202,7 +204,7 @@ def test_fixed_attributes_stay_and_ranges_are_kept():
     row = random_rows(rng, model, 1, missing=0.0)[0]
     low, high = row[1] - 0.05, row[1] + 0.05
     found = ChangeFinder(model, ranges={"x1": (low, high)}, fixed=["x0"]).of_row(row)
-    assert "x0" not in {leeway.attribute for leeway in found.leeways}
+    assert "x0" not in {safe_range.attribute for safe_range in found.safe_ranges}
     moves = [move for change in found.one for move in change.moves]
     assert all(low <= move.rounded <= high for move in moves if move.attribute == "x1")
     assert all(move.attribute != "x0" for move in moves)
@@ -225,7 +227,7 @@ def test_a_reading_outside_its_range_moves_into_it():
         ({"x0": (2.0, 1.0)}, (), ParameterError, "range of 'x0' must go from a number"),
         ({"x0": (0.0, np.nan)}, (), ParameterError, "range of 'x0' must go from a number"),
         ({"x0": (-1e308, 1e308)}, (), ParameterError, "within 1e.36 up and down"),
-        ({"x2": (0.0, 1.0)}, (), ParameterError, "'x2' has states"),
+        ({"x2": (0.0, 1.0)}, (), ParameterError, "'x2' is categorical"),
         ({"x9": (0.0, 1.0)}, (), ColumnError, "the model has no column 'x9'"),
         ({}, ["ash"], ColumnError, "the model has no column 'ash'"),
     ],
@@ -247,7 +249,7 @@ def test_unknown_readings_are_left_alone():
     rng = np.random.default_rng(1)
     model = random_model(rng, "words and pairs", 2)
     found = ChangeFinder(model).of_row(np.full(6, np.nan))
-    assert (found.one, found.two, found.leeways) == ((), None, ())
+    assert (found.one, found.two, found.safe_ranges) == ((), None, ())
 
 
 @given(
@@ -295,7 +297,7 @@ def test_columns_that_the_model_does_not_ask_for_may_be_named():
     row = random_rows(rng, model, 1)[0]
     given = {"ranges": {"age": (0.0, 9.0)}, "fixed": ["age", "x0"], "columns": ["age", "name"]}
     found = ChangeFinder(model, **given).of_row(row)
-    assert found.leeways == ChangeFinder(model, fixed=["x0"]).of_row(row).leeways
+    assert found.safe_ranges == ChangeFinder(model, fixed=["x0"]).of_row(row).safe_ranges
     with pytest.raises(ColumnError, match="no column 'agee'; did you mean 'age'"):
         ChangeFinder(model, **given | {"fixed": ["agee"]})
 
@@ -363,7 +365,7 @@ def test_the_nearest_whole_number_that_changes_the_decision_is_found(seed):
     model, row, places = with_whole_numbers(np.random.default_rng(seed), "words and pairs", 3)
     found = ChangeFinder(model).of_row(row)
     after = {change.moves[0].attribute: change.moves[0].after for change in found.one}
-    leeways = {leeway.attribute: leeway for leeway in found.leeways}
+    safe_ranges = {safe_range.attribute: safe_range for safe_range in found.safe_ranges}
     for place in places:
         attribute = model.attributes[place]
         low, high = min(attribute.low, row[place]), max(attribute.high, row[place])
@@ -376,9 +378,9 @@ def test_the_nearest_whole_number_that_changes_the_decision_is_found(seed):
         if len(flips):
             nearest = np.abs(flips - row[place]).min()
             assert abs(after[attribute.name] - row[place]) == nearest
-        leeway = leeways[attribute.name]
-        assert leeway.low == max((one + 1 for one in flips if one < row[place]), default=low)
-        assert leeway.high == min((one - 1 for one in flips if one > row[place]), default=high)
+        safe_range = safe_ranges[attribute.name]
+        assert safe_range.low == max((one + 1 for one in flips if one < row[place]), default=low)
+        assert safe_range.high == min((one - 1 for one in flips if one > row[place]), default=high)
 
 
 @pytest.mark.parametrize("shape", WEIGHED)

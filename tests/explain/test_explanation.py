@@ -21,7 +21,7 @@ from solah import (
 )
 from solah.data import Column, Table, from_frame
 from solah.exceptions import ColumnError, ParameterError, UnseenStateWarning
-from solah.explain import Explainer, FusionStep
+from solah.explain import Explainer
 from solah.explain.html import as_page
 from solah.model import AdditiveNode
 from solah.model.predictor import Predictor
@@ -59,15 +59,17 @@ def test_any_model_is_explained_in_every_form(shape, seed):
             a.name for a, value in zip(model.attributes, row, strict=True) if np.isnan(value)
         ]
         assert list(explanation.missing) == missing
-        for reading in explanation.readings:
-            assert sum(mass for _, mass in reading.masses) == pytest.approx(1.0)
+        for one in explanation.contributions:
+            assert one.words is None or sum(one.words.values()) == pytest.approx(1.0)
         for step in explanation.semantics.steps:
-            if not isinstance(step, FusionStep):
+            if step.fired:
                 assert sum(fired.weight for fired in step.fired) == pytest.approx(1.0)
+        effects = [one.weight * one.rule.effect for one in explanation.rules]
+        assert effects == sorted(effects, reverse=True)
         plain = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
         assert json.loads(explanation.to_json()) == plain
         assert str(explanation).startswith(explanation.conclusion)
-        assert "What each reading added" in explanation._repr_html_()
+        assert "Contributions, in percentage points" in explanation._repr_html_()
 
 
 def test_a_constant_is_explained_too():
@@ -77,7 +79,7 @@ def test_a_constant_is_explained_too():
     for found in Explainer(model, changes=True).of_table(as_table(model, rows)):
         assert found.belief == found.start
         assert found.contributions == ()
-        assert "makes it anything but" in str(found)
+        assert "No change to one or two values flips it." in str(found)
         assert found.to_json()
 
 
@@ -98,40 +100,35 @@ def test_rows_are_explained_alike_alone_and_together(weighed, wine, monkeypatch)
     assert weighed.explain(X.iloc[[4]])[0].to_dict() == together[4].to_dict()
 
 
-def test_the_text_tells_the_story(one):
-    text = str(one)
-    assert text.splitlines()[0] == f"grower Ada ({one.certainty:.2f})"
-    assert f"the belief in Ada would be {one.before:.2f}" in text
+def test_the_text_has_all_parts(one):
+    lines = str(one).splitlines()
+    assert lines[0] == f"Ada, {one.certainty:.0%} ({one.before:.0%} before any value is known)"
+    headings = ["Contributions, in percentage points", "Rules that apply"]
+    headings += ["Smallest changes that flip the prediction"]
+    assert [line for line in lines if line in headings] == headings
     first = one.contributions[0]
-    assert f"{100 * first.towards:+.1f}" in text
-    assert f"in all from {100 * one.before:.1f} to {100 * one.after:.1f}" in text
-    assert "adds up the evidence of" in text
-    assert "What would change it" in text
-    assert f"two together: {one.changes.two.moves[0].attribute}" in text
+    assert lines[2].split()[0] == f"{100 * first.towards:+.1f}"
+    assert lines[2].endswith(f"  {first}")
+    assert f"  {one.rules[0].weight:4.0%}  {one.rules[0].rule.short}" in lines
+    assert f"  {one.changes.two}" == lines[-1]
 
 
-def test_readings_are_told_in_words(one):
-    reading = next(reading for reading in one.readings if reading.attribute == "alcohol")
-    assert reading.value == 14.23
-    assert str(reading).startswith("alcohol 14.23 (")
-    assert {words for words, _ in reading.masses} <= {
-        "low",
-        "low-or-medium",
-        "medium",
-        "medium-or-high",
-        "high",
-    }
+def test_values_are_described_in_words(one):
+    alcohol = next(part for part in one.contributions if part.attribute == "alcohol")
+    assert alcohol.value == 14.23
+    assert str(alcohol).startswith("alcohol 14.23 (")
+    assert set(alcohol.words) <= {"low", "low-or-medium", "medium", "medium-or-high", "high"}
 
 
-def test_states_that_are_new_are_shown_and_count_as_unknown():
+def test_unseen_categories_are_shown_and_count_as_missing():
     data = pd.DataFrame({"colour": list("rgrgrgrg"), "size": [1.0, 2, 1, 2, 1, 2, 1, 2]})
     tree = LinguisticTreeClassifier().fit(data, [0, 1] * 4)
     with pytest.warns(UnseenStateWarning, match="'violet' in 1 row"):
         found = tree.explain(pd.DataFrame({"colour": ["violet"], "size": [1.0]}))[0]
-    reading = found.readings[0]
-    assert (reading.value, reading.is_known, reading.words) == ("violet", False, "unknown")
+    colour = next(one for one in found.contributions if one.attribute == "colour")
+    assert (colour.value, colour.words, str(colour)) == ("violet", None, "colour violet (unseen)")
     assert found.missing == ("colour",)
-    assert "Not known: colour" in str(found)
+    assert "Missing: colour." in str(found)
 
 
 def test_a_number_is_explained_in_its_unit():
@@ -142,7 +139,7 @@ def test_a_number_is_explained_in_its_unit():
     assert found[0].before + sum(c.towards for c in found[0].contributions) == pytest.approx(
         found[0].decision
     )
-    assert str(found[0]).startswith("target about ")
+    assert str(found[0]).startswith("target ")
     assert found[0].changes is None
 
 
@@ -159,9 +156,9 @@ def test_a_class_that_wins_by_its_threshold_is_explained(wine):
     row = int(np.flatnonzero(believed != model.predict(X))[0])
     found = model.explain(X.iloc[[row]])[0]
     text = str(found)
-    assert f"{believed[row]} is believed more" in text
-    assert f"parts: {found.decision} {found.certainty:.2f}" in text
-    assert "is believed more" in found._repr_html_()
+    assert f"{believed[row]} has a larger probability" in text
+    assert text.startswith(f"{found.decision}, {found.certainty:.0%} (")
+    assert "has a larger probability" in found._repr_html_()
     assert found.to_dict()["thresholds"] == pytest.approx([0.05, 0.9, 0.05], abs=1e-9)
 
 
@@ -170,7 +167,7 @@ def test_infinite_readings_are_told_as_text(weighed, wine):
     row.loc[0, "alcohol"] = np.inf
     found = weighed.explain(row, changes=True)[0]
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["readings"][0]["value"] == "inf"
-    assert "alcohol" not in {leeway.attribute for leeway in found.changes.leeways}
+    assert "alcohol" not in {safe_range.attribute for safe_range in found.changes.safe_ranges}
 
 
 def test_what_is_not_fitted_says_so(wine):
@@ -205,7 +202,7 @@ def test_few_or_all_are_shown(one):
 
     assert sum("█" in line or "░" in line for line in shown(2)) <= 2
     assert any("others" in line for line in shown(2))
-    assert not any("others" in line for line in shown(None))
+    assert not any("others with less effect" in line for line in shown(None))
 
 
 def test_an_empty_table_has_no_explanations(weighed, wine):

@@ -17,22 +17,22 @@ def explained(model, row):
 
 def test_each_reason_is_a_phrase():
     model = replace(room(), policy=replace(POLICY, min_known=0.6, max_unseen=0))
-    assert explained(model, 0).doubts.reasons == ("the belief in no is 0.622, and 0.7 is needed",)
+    assert explained(model, 0).doubts.reasons == ("the probability of no is 0.622, below 0.7",)
     assert explained(model, 10).doubts.reasons == (
-        "CO2 1800 lies beyond 390 to 1500",
+        "CO2 1800 is outside 390 to 1500",
         "this combination of CO2 and door never occurred in training",
     )
     lost = explained(model, 11)
-    assert "0.5 of the evidence is known, and 0.6 is needed" in lost.doubts.reasons
+    assert "completeness is 0.5, below 0.6" in lost.doubts.reasons
     assert lost.doubts.is_held_back
-    assert str(lost).splitlines()[1].startswith("Held back (don't know): the belief in no is")
+    assert str(lost).splitlines()[1].startswith("Abstains (don't know): the probability of no is")
     assert lost.to_dict()["doubts"] == ["low belief", "few readings"]
 
 
 def test_a_domain_without_a_policy_warns():
     told = explained(replace(room(), policy=None), 10)
     assert told.doubts.sentence == (
-        "Unlike the training rows: CO2 1800 lies beyond 390 to 1500; this combination of CO2 and "
+        "Unlike the training rows: CO2 1800 is outside 390 to 1500; this combination of CO2 and "
         "door never occurred in training."
     )
     assert not told.doubts.is_held_back
@@ -42,7 +42,7 @@ def test_a_domain_without_a_policy_warns():
 def test_a_plain_model_has_no_doubts():
     told = explained(room_model(), 10)
     assert told.doubts.sentence == ""
-    assert "Held back" not in str(told)
+    assert "Abstains" not in str(told)
 
 
 def test_a_policy_asks_for_some_doubts():

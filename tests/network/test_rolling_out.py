@@ -17,17 +17,14 @@ from solah.exceptions import ParameterError
 from solah.keys import make_keys
 from solah.network.bundle import BundleError, load_bundle, read_bundle, save_bundle
 from solah.network.client import find_broker
-from solah.network.comparing import Comparison
 from solah.network.core import NodeCore
 from solah.network.observing import Observer
-from solah.network.plan import with_sending
 from solah.network.publishing import (
     find_published,
     publish_bundle,
     read_history,
     row_at,
 )
-from solah.network.sending import Sending
 from solah.network.shadowing import next_shadow
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
@@ -84,21 +81,8 @@ def test_only_shadows_are_tried_out_and_only_plans_used():
 
 
 def _core(bundle):
-    from solah.network.core import NodeCore
 
     return NodeCore(bundle, "gateway")
-
-
-def test_a_shadow_that_fails_does_not_stop_its_node(monkeypatch):
-    from test_node_parts import node_without_a_broker
-
-    told = []
-    node = node_without_a_broker(told)
-    node._take_shadow(other_model().as_shadow().to_bytes())
-    monkeypatch.setattr(node._shadow, "advance", lambda _: 1 / 0)
-    node._advance_shadow(0.0)
-    assert node._shadow is None
-    assert [one.name for one in told] == ["shadow_started", "shadow_failed"]
 
 
 def test_the_role_is_part_of_what_is_signed(tmp_path):
@@ -108,32 +92,6 @@ def test_the_role_is_part_of_what_is_signed(tmp_path):
     forged = replace(signed, is_shadow=False).to_bytes()
     with pytest.raises(BundleError, match="signature"):
         read_bundle(forged, load_trust([public]))
-
-
-def test_a_plan_that_sends_on_change_is_tried_out_row_by_row():
-    bundle = network("three groups")
-    sending = replace(bundle, plan=with_sending(bundle.plan, bundle.model, Sending()))
-    shadow = next_shadow(None, sending.as_shadow().to_bytes(), NodeCore(sending, "gateway"), None)
-    assert shadow is not None
-    assert shadow.core.bundle.plan.sending is None
-
-
-def test_rows_that_come_again_are_compared_once():
-    comparison = Comparison()
-    for _ in range(3):
-        comparison.act(1, "wet")
-        comparison.shadow(1, "dry")
-    assert comparison.describe()["rows"] == 1
-    assert comparison.by_decision() == {"wet": 1}
-
-
-def test_numbers_are_compared_by_how_far_they_are_apart():
-    comparison = Comparison(is_number=True)
-    for row, (acting, tried) in enumerate([("1.0", "3.0"), ("2.0", "2.0")]):
-        comparison.act(row, acting)
-        comparison.shadow(row, tried)
-    found = comparison.describe()
-    assert (found["apart"], found["agreed"], found["differing"]) == (1.0, 1, [])
 
 
 # --- the history -----------------------------------------------------------------------------

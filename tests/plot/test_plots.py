@@ -22,7 +22,6 @@ from sklearn.linear_model import LogisticRegression
 from random_models import ADDITIVE_SHAPES, random_model, random_number_model
 from solah import (
     Hierarchy,
-    LinguisticHierarchyClassifier,
     LinguisticLabeller,
     LinguisticTreeClassifier,
     RuleClassifier,
@@ -286,19 +285,13 @@ def test_an_outline_has_rules_features_and_importances(additive):
         assert term.features[0] in shown_texts
 
 
-def test_nodes_are_below_the_one_that_they_feed(wine):
+def test_nodes_are_below_the_one_that_they_feed():
     hierarchy = Hierarchy.parse("z1 <- a, b; z2 <- z1, c; z3 <- d; y <- z2, z3")
     display = HierarchyDisplay(hierarchy).plot()
     assert texts(display.names_) == ["y", "z2", "z1", "z3"]
     assert texts(display.features_) == ["sum of 2 parts", "c", "a, b", "d"]
     places = [text.get_position()[0] for text in display.names_]
     assert places[0] < places[1] == places[3] < places[2]
-    node = {"z1": LogisticRegression(max_iter=5000), "y": "tree"}
-    wiring = "z1 <- alcohol, hue; y <- z1, ash"
-    mixed = LinguisticHierarchyClassifier(wiring, node=node).fit(*wine)
-    display = HierarchyDisplay.from_estimator(mixed)
-    assert texts(display.features_) == ["ash", "alcohol, hue"]
-    assert display.bars_ is None
 
 
 def long_names(n):

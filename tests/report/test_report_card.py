@@ -88,12 +88,12 @@ def test_what_people_did_is_told_where_the_document_has_it():
     edit = Edit("high CO2 counts for more", author="Ann", time="2026-02-03T08:00:00Z")
     model = replace(room_model(), edits=(edit,), monotonic=(Monotonic("CO2", 1, 1),))
     card = render_card(summarise_card(model))
-    assert "- a higher CO2 never lowers the belief in yes" in card
+    assert "- a higher CO2 never lowers the probability of yes" in card
     assert f"- edit: {edit}" in card
     assert "high CO2 counts for more" in str(edit)
     assert "No constraints" not in card
     page = render_page(summarise_page(model))
-    assert "a higher CO2 never lowers the belief in yes" in page
+    assert "a higher CO2 never lowers the probability of yes" in page
 
 
 def test_names_cannot_break_the_card():

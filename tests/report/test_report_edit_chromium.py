@@ -11,7 +11,7 @@ import random_models
 from solah import load_model
 from solah.edit import Editor, read_rules, write_rules
 from solah.evaluation import score_beliefs, score_numbers
-from solah.explain.weights import numbers_of
+from solah.explain.traversal import numbers_of
 from solah.model import Goal, load_document
 from solah.model.document import Task
 from solah.model.evaluate import predict

@@ -10,10 +10,9 @@ import pytest
 
 from policy_cases import room
 from solah.data import Column, Table
-from solah.explain.attribution import attribute_rows
+from solah.explain.contributions import attribute_rows
 from solah.explain.counterfactuals import ChangeFinder
-from solah.explain.traversal import TracedRows
-from solah.explain.weights import numbers_of
+from solah.explain.traversal import TracedRows, numbers_of
 from solah.model.document import Task
 from solah.model.encode import encode
 from solah.report import render_page, summarise_page

@@ -159,8 +159,8 @@ def test_additive_models_are_summarised_with_the_path_of_their_rules(name):
     assert "## How few rules suffice" in text
     assert "| 9 (chosen) | 4 | 0.31 | 0.910 |" in text
     start = summary["start"]
-    assert start.startswith("to begin with: ")
-    assert f"T{start[1:]}.".replace("-", "\N{MINUS SIGN}") in Markup(page).striptags()
+    assert start.startswith("baseline: ")
+    assert f"B{start[1:]}.".replace("-", "\N{MINUS SIGN}") in Markup(page).striptags()
     without = summarise_page(model, table, goal)
     assert without["path"] == []
     assert "How few rules suffice" not in render_page(without) + render_markdown(without)
@@ -178,6 +178,6 @@ def test_the_rules_of_additive_models_are_listed_with_what_they_add():
             for one in by_part[rule.tree]
             if one["conditions"] == [str(condition) for condition in rule.conditions]
         )
-        assert line["about"] == rule.fact
-        assert line["figure"] in f"adds {rule.addition}"
+        assert line["about"] == rule.counts
+        assert rule.result.endswith(f" {line['figure']}")
     assert any(rule.premise == "x1 is missing" for rule in rules)

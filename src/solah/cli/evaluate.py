@@ -43,16 +43,10 @@ def evaluate(
     from solah.cli.problem import refuse_idle_positive, split_names
     from solah.cli.views import facts, groups_of, heading, scores_of
     from solah.evaluation import Plan
-    from solah.exceptions import DataError
     from solah.report import describe_scores
 
     signals.refuse_idle()
-    problem = read_problem(data, columns, signals, reading, groups)
-    if signals.are_wanted and problem.n_groups < 2:
-        raise DataError(
-            "all windows are of one recording or group, and those of one share samples, so that "
-            "metrics would be too good; evaluate on two recordings or more"
-        )
+    problem = read_problem(data, columns, signals, reading, groups, is_evaluated=True)
     for note in problem.notes:
         screen.note(note)
     named = split_names(columns.leave_out if by is None else by, problem.data.names)

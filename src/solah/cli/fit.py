@@ -112,13 +112,21 @@ def read_problem(
     signals: SignalOptions,
     reading: ReadingOptions,
     groups: str | None,
+    *,
+    is_evaluated: bool = False,
 ) -> "Problem":
-    """Read all rows, or make them of recordings."""
+    """Read all rows, or make them of recordings; these can be evaluated on two or more."""
     from solah.cli.problem import pose, read_source
     from solah.cli.signals import read_windows
+    from solah.exceptions import DataError
 
     if signals.are_wanted:
         source = read_windows(data, columns, signals, reading, groups)
+        if is_evaluated and source.groups is not None and len(set(source.groups.tolist())) < 2:
+            raise DataError(
+                "all windows are of one recording or group, and those of one share samples, so "
+                "that metrics would be too good; evaluate on two recordings or more"
+            )
         return pose(source, replace(columns, drop=None))
     return pose(read_source(data, reading.read_options()), columns, groups)
 
@@ -366,7 +374,7 @@ def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
         "supervised": f"where {model.goal.name} changes",
         "quantile": "at quantiles",
         "uniform": "at equal distances",
-    }[fitted.estimator.word_kind_]
+    }[fitted.estimator.selection_.word_kind]
     words = (
         f"{min(sizes)}" if len({*sizes}) == 1 else f"{min(sizes)} to {max(sizes)}" if sizes else ""
     )

@@ -49,7 +49,7 @@ def info(
 def _show_model(model: "Model", screen: Screen) -> None:
     from solah.cli.views import facts, heading
     from solah.explain import rules_of
-    from solah.explain.handwork import spell_policy
+    from solah.explain.legend import spell_policy
     from solah.model.provenance import edit_record
 
     rules = rules_of(model)

@@ -309,7 +309,7 @@ def describe_policy(model: "Model", chosen: "ChosenPolicy | None") -> dict[str, 
 def show_policy(screen: Screen, model: "Model", chosen: "ChosenPolicy | None") -> None:
     """Show when a model abstains, what that was chosen by, and its effect."""
     from solah.cli.views import facts, heading
-    from solah.explain.handwork import spell_policy
+    from solah.explain.legend import spell_policy
 
     if model.policy is None:
         return

@@ -9,7 +9,7 @@ from solah.cli.options import ModelFile, OutputFile, OutputFileOrStdout
 from solah.cli.screen import STDOUT, Screen, choose_format, plural, printed_to
 
 if TYPE_CHECKING:
-    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Rules
 
 _FORMAT_OF_SUFFIX = {
     ".txt": "text",
@@ -58,6 +58,9 @@ def print_rules(
 ) -> None:
     """Print the rules of a model, feature by feature, the strongest first.
 
+    Left of the bar is the effect of a rule: the weights that it adds to the scores, which begin at
+    the baseline. Right of it are counts from the training rows.
+
     To change rules: 'solah rules edit --help'. To make a model of a rules file that you edited:
     'solah rules build --help'.
 
@@ -66,7 +69,7 @@ def print_rules(
     from solah.edit import write_rules
     from solah.exceptions import ParameterError
     from solah.explain import rules_of
-    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Rules
     from solah.model import load_document
     from solah.report import strongest
 
@@ -114,12 +117,12 @@ def _as_json(rules: "Rules") -> dict[str, object]:
 
 def _show(screen: Screen, rules: "Rules") -> None:
     from solah.cli.views import heading, rule_sentence, words_of
-    from solah.explain.legend import explain_adding, explain_beliefs, explain_number
+    from solah.explain.legend import explain_number, explain_rules
     from solah.report import describe_parts
 
     model = rules.model
     screen.say(heading(f"{model.goal.name}: {explain_number(rules)}"))
-    for about in filter(None, (explain_beliefs(rules), explain_adding(model))):
+    for about in explain_rules(rules)[:-1]:
         screen.say(about)
     if rules.start:
         screen.result(*rules.start.splitlines())

@@ -34,11 +34,10 @@ def facts(pairs: Mapping[str, Any]) -> Table:
 
 
 def rule_sentence(rule: Rule) -> Text:
-    """Show a rule as a sentence, its decision in bold."""
-    sentence = Text()
-    if rule.conditions:
-        sentence = Text.assemble(("if ", "dim"), rule.premise, (" then ", "dim"))
-    return sentence.append(rule.conclusion, "bold").append(rule.remark, "dim")
+    """Show a rule as a sentence, its effect in bold and its counts dimmed."""
+    sentence = Text(rule.sentence)
+    sentence.stylize("bold", len(rule.sentence) - len(rule.result))
+    return sentence.append(f" | {rule.counts}", "dim")
 
 
 _STYLES = {Role.RESULT: "bold", Role.HEADING: "bold", Role.ASIDE: "dim", Role.PLAIN: ""}

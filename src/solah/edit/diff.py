@@ -16,13 +16,7 @@ from solah.edit.diff_rules import (
 )
 from solah.edit.diff_text import Difference, ModelDiff, Part, instead, measure_instead, named
 from solah.exceptions import ParameterError
-from solah.explain.handwork import (
-    moved_attributes,
-    pinned_parts,
-    spell_edits,
-    spell_policy,
-    spell_promises,
-)
+from solah.explain.legend import pinned_parts, spell_constraints, spell_policy
 from solah.model.document import Model
 
 if TYPE_CHECKING:
@@ -86,11 +80,11 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
         from solah.edit.diff_decisions import compare_decisions
 
         decisions = compare_decisions(first, second, X, y)
-    known = spell_edits(first)
+    known = list(map(str, first.edits))
     return ModelDiff(
         differences=tuple(found),
         decisions=decisions,
-        edits=tuple(edit for edit in spell_edits(second) if edit not in known),
+        edits=tuple(edit for edit in map(str, second.edits) if edit not in known),
         learnt_from=(first.provenance, second.provenance),
     )
 
@@ -162,13 +156,17 @@ def _listed(
         yield Difference(part, model.goal.name, f"{text}: {named(names)}", details=details)
 
 
+def _moved_features(model: Model) -> list[str]:
+    return [one.name for one in model.attributes if one.is_moved]
+
+
 def _handwork_differences(a: Model, b: Model) -> Iterator[Difference]:
     """Compare constraints, policies, pinned rules and moved words."""
     spellers: tuple[tuple[str, Callable[[Model], list[str]], Part], ...] = (
-        ("the model keeps to", spell_promises, "goal"),
+        ("the model keeps to", spell_constraints, "goal"),
         ("the policy says", spell_policy, "policy"),
         ("pinned rules in", pinned_parts, "figures"),
-        ("words moved after rows were counted, of", moved_attributes, "figures"),
+        ("words moved after rows were counted, of", _moved_features, "figures"),
     )
     for what, sentences, part in spellers:
         for verb, some in zip(("new", "gone"), _changes(sentences(a), sentences(b)), strict=True):

@@ -17,8 +17,9 @@ import numpy as np
 from solah.data.spelling import count, spell, spell_number
 from solah.edit.diff_text import Difference, instead, measure_instead, named
 from solah.explain.importance import attribute_importances
+from solah.explain.rule_text import signed
 from solah.explain.rules import part_rules
-from solah.explain.weights import numbers_of, signed
+from solah.explain.traversal import numbers_of
 from solah.model.attributes import shares_of_peaks
 from solah.model.document import AdditiveNode, TermInput
 from solah.model.program import Grid

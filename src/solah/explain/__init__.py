@@ -1,4 +1,4 @@
-"""Explains models and decisions: rules, importances, contributions, changes."""
+"""Explains models and predictions: rules, importances, contributions, counterfactuals."""
 
 from __future__ import annotations
 
@@ -6,45 +6,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solah.explain.attribution import Attribution, attribute_rows
-    from solah.explain.counterfactuals import Change, ChangeFinder, Changes, Leeway, Move
-    from solah.explain.explanation import Contribution, Explainer, Explanation, Reading
-    from solah.explain.fired_rules import (
-        ComposedRule,
-        FiredRule,
-        FusionStep,
-        Semantics,
-        TreeEvidence,
-        TreeStep,
-        semantics_of,
-    )
+    from solah.explain.contributions import attribute_rows
+    from solah.explain.counterfactuals import ChangeFinder, Changes
+    from solah.explain.explanation import Contribution, Explainer, Explanation
+    from solah.explain.fired_rules import Semantics, semantics_of
     from solah.explain.importance import attribute_importances
-    from solah.explain.robustness import AttributeStress, Stress, stress
-    from solah.explain.rule_list import Rules
-    from solah.explain.rules import Condition, Rule, rules_of
+    from solah.explain.robustness import Stress, stress
+    from solah.explain.rule_text import Rule
+    from solah.explain.rules import Rules, rules_of
 
 __all__ = [
-    "AttributeStress",
-    "Attribution",
-    "Change",
     "ChangeFinder",
     "Changes",
-    "ComposedRule",
-    "Condition",
     "Contribution",
     "Explainer",
     "Explanation",
-    "FiredRule",
-    "FusionStep",
-    "Leeway",
-    "Move",
-    "Reading",
     "Rule",
     "Rules",
     "Semantics",
     "Stress",
-    "TreeEvidence",
-    "TreeStep",
     "attribute_importances",
     "attribute_rows",
     "rules_of",
@@ -52,19 +32,16 @@ __all__ = [
     "stress",
 ]
 
-# Names are imported when they are first used: a decision needs none of them.
+# Names are imported when they are first used: a prediction needs none of them.
 _MODULES = {
-    "attribution": ("Attribution", "attribute_rows"),
-    "counterfactuals": ("Change", "ChangeFinder", "Changes", "Leeway", "Move"),
-    "explanation": ("Contribution", "Explainer", "Explanation", "Reading"),
-    "fired_rules": (
-        *("ComposedRule", "FiredRule", "FusionStep", "Semantics", "TreeEvidence", "TreeStep"),
-        "semantics_of",
-    ),
+    "contributions": ("attribute_rows",),
+    "counterfactuals": ("ChangeFinder", "Changes"),
+    "explanation": ("Contribution", "Explainer", "Explanation"),
+    "fired_rules": ("Semantics", "semantics_of"),
     "importance": ("attribute_importances",),
-    "robustness": ("AttributeStress", "Stress", "stress"),
-    "rule_list": ("Rules",),
-    "rules": ("Condition", "Rule", "rules_of"),
+    "robustness": ("Stress", "stress"),
+    "rule_text": ("Rule",),
+    "rules": ("Rules", "rules_of"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""Finds the rules that fired on the way to each decision (Definition 2)."""
+"""Finds the rules that fired on the way to each prediction (the paper's Definition 2)."""
 
 from __future__ import annotations
 
@@ -9,101 +9,57 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.data.spelling import spell, spell_number
-from solah.explain.rules import MISSING, part_rules
-from solah.explain.traversal import traced_blocks
-from solah.explain.weights import Gain, gain_of
+from solah.explain.rule_text import Rule, gain_of, spell_gain, spell_result
+from solah.explain.rules import part_rules
+from solah.explain.traversal import numbers_of, traced_blocks
+from solah.model.document import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from numpy.typing import NDArray
 
     from solah.data import State, Table
-    from solah.explain.rules import Rule
     from solah.explain.traversal import TracedRows
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model, Part
-    from solah.model.program import Term
+    from solah.model.document import Model, Part
 
-# Text leaves out rules that less of a row took, and evidence that moves beliefs less; the objects
-# have them all.
-_WORTH_SHOWING = 0.1
+# Text drops rules with less weight, and parts that add less; the objects have them all.
+WORTH_SHOWING = 0.1
+_ROUNDING = 1e-9
 
 
 class FiredRule(NamedTuple):
-    """A rule, and how much of the row took it."""
+    """A rule, and the share of the row that took it."""
 
     rule: Rule
     weight: float
 
     def __str__(self) -> str:
-        return f"{self.weight:.2f}  {self.rule}"
+        return f"{self.weight:4.0%}  {self.rule.short}"
 
 
-class TreeStep(NamedTuple):
-    """The rules of one tree that fired on a row, and its belief.
+class Step(NamedTuple):
+    """One part of a model (a term, a group, a sum or a tree) on the way to a prediction.
 
     Attributes
     ----------
-    tree : the tree's name
-    inputs : the names of the trees below that feed it
-    fired : the rules that fired, the heaviest first; their weights sum to 1
-    belief : the tree's belief about the goal
+    tree : the part's name
+    inputs : the names of the parts that feed it
+    fired : the rules that fired, the heaviest first; their weights sum to 1. Groups and sums
+        have no rules
+    adds : the weights that it adds for each class, or to a number; of a tree that is not below a
+        sum, its belief
+    belief : the part's belief about the target
+    result : the prediction by this part alone, as text
+    text : the largest weight that it adds, as text
     """
 
     tree: str
     inputs: tuple[str, ...]
     fired: tuple[FiredRule, ...]
+    adds: tuple[float, ...]
     belief: tuple[float, ...]
-
-
-class TreeEvidence(NamedTuple):
-    """The evidence of a tree about a row, as a fusion adds it up.
-
-    Attributes
-    ----------
-    tree : the name of the tree (or fusion)
-    evidence : what it adds for each goal state; positive is in favour. For a number, what it adds
-    decision : the state that it adds most for; None if there is none, and for a number
-    strength : what it adds for that state: of two states, more than for the other
-    """
-
-    tree: str
-    evidence: tuple[float, ...]
-    decision: State | None
-    strength: float
-
-    @property
-    def added(self) -> str:
-        """What it adds, as text."""
-        return str(Gain(self.strength, self.decision))
-
-    def __str__(self) -> str:
-        return f"{self.added} from {self.tree}"
-
-
-@dataclass(frozen=True)
-class FusionStep:
-    """What a fusion made of the evidence of a row.
-
-    Attributes
-    ----------
-    tree : the fusion's name
-    inputs : the names of the nodes below whose evidence it adds up
-    trees : the evidence of each of them, the strongest first
-    bias : the evidence for each goal state to begin with
-    belief : the fusion's belief about the goal
-    conclusion : the decision as text
-    """
-
-    tree: str
-    inputs: tuple[str, ...]
-    trees: tuple[TreeEvidence, ...]
-    bias: tuple[float, ...]
-    belief: tuple[float, ...]
-    conclusion: str
-
-
-Step = TreeStep | FusionStep
+    result: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -112,8 +68,8 @@ class ComposedRule:
 
     Attributes
     ----------
-    steps : the nodes' steps, from bottom to top
-    rules : the rule of each tree, in the same order
+    steps : the parts' steps, from bottom to top
+    rules : the rule of each term or tree, in the same order
     weight : the product of the rules' weights
     """
 
@@ -125,26 +81,25 @@ class ComposedRule:
         rule_of_tree = {rule.tree: rule for rule in self.rules}
         texts: dict[str, str] = {}
         for step in self.steps:
-            below = " and ".join(f"({texts[name]})" for name in step.inputs)
-            if isinstance(step, FusionStep):
-                texts[step.tree] = below
-                conclusion = step.conclusion
-                continue
-            premise = rule_of_tree[step.tree].premise or "always"
-            texts[step.tree] = f"{below} => {premise}" if below else premise
-            conclusion = rule_of_tree[step.tree].conclusion
-        return f"{texts[self.steps[-1].tree]} => {conclusion}"
+            below, rule = " and ".join(f"({texts[name]})" for name in step.inputs), None
+            if step.fired:
+                rule = rule_of_tree[step.tree]
+                premise = rule.premise or "always"
+                below = f"{below} => {premise}" if below else premise
+            texts[step.tree] = below
+        top = self.steps[-1]
+        return f"{texts[top.tree]} => {top.result if rule is None else rule.result}"
 
 
 @dataclass(frozen=True)
 class Semantics:
-    """How a decision came about: the nodes' steps, from bottom to top."""
+    """How a prediction came about: the parts' steps, from bottom to top."""
 
     steps: tuple[Step, ...]
 
     def composed(self) -> ComposedRule:
         """Compose the heaviest rule of every tree, those below leading to those above."""
-        heaviest = [step.fired[0] for step in self.steps if isinstance(step, TreeStep)]
+        heaviest = [step.fired[0] for step in self.steps if step.fired]
         return ComposedRule(
             steps=self.steps,
             rules=tuple(fired.rule for fired in heaviest),
@@ -152,21 +107,22 @@ class Semantics:
         )
 
     def __str__(self) -> str:
-        lines = []
+        lines, by_name = [], {step.tree: step for step in self.steps}
         for step in self.steps:
             below = f" (inputs: {', '.join(step.inputs)})" if step.inputs else ""
-            parts = step.fired if isinstance(step, TreeStep) else step.trees
-            worth = [one for one in parts if _is_worth_showing(one)]
             lines.append(f"{step.tree}{below}:")
-            lines += [f"  {one}" for one in worth]
+            parts = [(one.weight, f"  {one}") for one in step.fired]
+            if not parts:
+                parts = [
+                    (max(map(abs, by_name[name].adds)), f"  {by_name[name].text} from {name}")
+                    for name in step.inputs
+                ]
+                parts.sort(key=lambda one: -one[0])
+            worth = [text for size, text in parts if size >= WORTH_SHOWING]
+            lines += worth
             if len(worth) < len(parts):
-                lines.append(f"  … and {len(parts) - len(worth)} lighter")
+                lines.append(f"  … and {len(parts) - len(worth)} with less weight")
         return "\n".join(lines)
-
-
-def _is_worth_showing(one: FiredRule | TreeEvidence) -> bool:
-    size = one.weight if isinstance(one, FiredRule) else max(map(abs, one.evidence))
-    return size >= _WORTH_SHOWING
 
 
 def semantics_of(model: Model, table: Table) -> list[Semantics]:
@@ -184,35 +140,39 @@ def semantics_of(model: Model, table: Table) -> list[Semantics]:
     """
     finder = RuleFinder(model)
     return [
-        Semantics(tuple(of_node.at(row) for of_node in steps.values()))
+        found.semantics(row)
         for rows in traced_blocks(model, table)
-        for steps in (finder.steps(rows),)
+        for found in (FiredRows(finder, rows),)
         for row in range(len(rows))
     ]
 
 
 class RuleFinder:
-    """Finds the rules that fired; it reads the rules of a model once.
+    """The rules and parts of a model, read once for all rows.
 
     Parameters
     ----------
     model : Model
+
+    Attributes
+    ----------
+    goal, parts : the target, and the parts from bottom to top
+    rules : the rules of all terms and trees
+    effects : (n_rules,) the size of their effects
+    places : mapping of a term's name to its rules among all
     """
 
     def __init__(self, model: Model) -> None:
-        self._goal, self._parts = model.goal, _by_group(model)
-        self._terms = {term.name: term for stage in model.program.stages for term in stage.terms}
-        self._baselines = {stage.name: stage.baseline for stage in model.program.stages}
-        self._rules = {part.name: part.rules for part in part_rules(model)}
-
-    def steps(self, rows: TracedRows) -> dict[str, TreeSteps | FusionSteps]:
-        """Return what makes the step of each part, from bottom to top, by the parts' names."""
-        return {
-            part.name: TreeSteps(part, rows, self._terms[part.name], self._rules[part.name])
-            if part.kind in ("term", "tree")
-            else FusionSteps(part, rows, self._goal, self._baselines.get(part.name))
-            for part in self._parts
-        }
+        self.goal, self.parts = model.goal, _by_group(model)
+        self.terms = [term for stage in model.program.stages for term in stage.terms]
+        self.rules: list[Rule] = []
+        self.places: dict[str, slice] = {}
+        for part in part_rules(model):
+            n_before = len(self.rules)
+            self.rules += part.rules.values()  # the one for a missing value is the last
+            self.places[part.name] = slice(n_before, len(self.rules))
+        self.has_missing_rule = [term.missing is not None for term in self.terms]
+        self.effects = np.array([rule.effect for rule in self.rules])
 
 
 def _by_group(model: Model) -> list[Part]:
@@ -229,66 +189,83 @@ def _by_group(model: Model) -> list[Part]:
     return listed[::-1]
 
 
-class TreeSteps:
-    """Makes the steps of a tree; arrays are computed when the first step is asked for."""
+class FiredRows:
+    """The rules that fired on some rows.
 
-    def __init__(self, part: Part, rows: TracedRows, term: Term, rules: dict[int, Rule]) -> None:
-        self._rows, self._term, self._rules = rows, term, rules
-        self.inputs = tuple(name for name in part.origins if name in rows.added)
+    Parameters
+    ----------
+    finder : RuleFinder
+    rows : TracedRows
+    """
 
-    def at(self, row: int, only: Collection[str] | None = None) -> TreeStep:
-        """Make the step for a row."""
-        belief: list[float] = self._beliefs[row].tolist()
-        return TreeStep(self._term.name, self.inputs, tuple(self._fired(row)), tuple(belief))
-
-    def _fired(self, row: int) -> list[FiredRule]:
-        if MISSING in self._rules:
-            source = self._rows.program.axes[self._term.axes[0]].source
-            if math.isnan(self._rows.readings[row, source]):
-                return [FiredRule(self._rules[MISSING], 1.0)]
-        weights = enumerate(self._weights[row].tolist())
-        fired = [FiredRule(self._rules[number], weight) for number, weight in weights if weight > 0]
-        fired.sort(key=lambda one: -one.weight)
-        return fired
+    def __init__(self, finder: RuleFinder, rows: TracedRows) -> None:
+        self._finder, self._rows = finder, rows
 
     @cached_property
     def _weights(self) -> Float:
-        return self._rows.rule_weights(self._term)
+        """How much of each row takes each rule: ``(n_rows, n_rules)``."""
+        finder, rows = self._finder, self._rows
+        weights = np.zeros((len(rows), len(finder.rules)))
+        for term, has_missing_rule in zip(finder.terms, finder.has_missing_rule, strict=True):
+            own = weights[:, finder.places[term.name]]
+            n_rules = own.shape[1] - has_missing_rule
+            own[:, :n_rules] = rows.rule_weights(term)[:, :n_rules]
+            if has_missing_rule:
+                source = rows.program.axes[term.axes[0]].source
+                own[np.isnan(rows.readings[:, source])] = np.eye(n_rules + 1)[-1]
+        return weights
 
     @cached_property
-    def _beliefs(self) -> Float:
-        return self._rows.outputs(self._term.name)
+    def _outputs(self) -> dict[str, Float]:
+        return {part.name: self._rows.outputs(part.name) for part in self._finder.parts}
 
+    def strongest(self, row: int, top: int | None = None) -> tuple[list[FiredRule], int]:
+        """Return the rules that apply to a row, by their effect on it, and how many there are."""
+        weights = self._applying[row]
+        order = np.argsort(-weights * self._finder.effects, kind="stable")
+        order = order[weights[order] > 0]
+        return self._fired(order[:top], weights), len(order)
 
-class FusionSteps:
-    """Makes the steps of a fusion."""
+    @cached_property
+    def _applying(self) -> Float:
+        """The same weights, without the rules of terms that add nothing, as a value is missing."""
+        weights = self._weights.copy()
+        for term in self._finder.terms:
+            least = _ROUNDING * np.abs(term.weights).max(initial=0.0)
+            adds_nothing = np.abs(self._rows.added[term.name]).max(axis=1) <= least
+            weights[adds_nothing, self._finder.places[term.name]] = 0.0
+        return weights
 
-    def __init__(self, part: Part, rows: TracedRows, goal: Goal, baseline: Float | None) -> None:
-        self.inputs = tuple(name for name in part.origins if name in rows.added)
-        evidence = np.zeros((len(rows), len(self.inputs), goal.size))
-        for j, name in enumerate(self.inputs):
-            evidence[:, j] = rows.added[name]
-        self._part, self._goal = part, goal
-        self._baseline = () if baseline is None else tuple(baseline.tolist())
-        self._evidence: list[list[list[float]]] = evidence.tolist()
-        size = np.abs(evidence) if goal.is_additive_number else evidence
-        self._order = np.argsort(-size.max(axis=2), axis=1, kind="stable").tolist()
-        beliefs = rows.outputs(part.name)
-        self._beliefs, self._decided = beliefs.tolist(), goal.decide(beliefs).tolist()
+    def _fired(self, numbers: NDArray[np.intp], weights: Float) -> list[FiredRule]:
+        pairs = zip(numbers.tolist(), weights[numbers].tolist(), strict=True)
+        return [FiredRule(self._finder.rules[number], weight) for number, weight in pairs]
 
-    def at(self, row: int, only: Collection[str] | None = None) -> FusionStep:
-        """Make the step for a row, with the evidence of these nodes only, or of all."""
-        part, goal, belief = self._part, self._goal, self._beliefs[row]
-        trees = []
-        for j in self._order[row]:
-            name, evidence = self.inputs[j], self._evidence[row][j]
-            if only is None or name in only:
-                gain = gain_of(evidence, goal.states)
-                trees.append(TreeEvidence(name, tuple(evidence), gain.state, gain.size))
-        conclusion = f"{goal.name} about {spell_number(belief[0])}"
-        if not goal.is_additive_number:
-            place = self._decided[row]
-            conclusion = f"{goal.name} {spell(goal.states[place])} ({belief[place]:.2f})"
-        return FusionStep(
-            part.name, self.inputs, tuple(trees), self._baseline, tuple(belief), conclusion
+    def semantics(self, row: int) -> Semantics:
+        """Return the steps of a row."""
+        return Semantics(tuple(self._step(part, row) for part in self._finder.parts))
+
+    def _step(self, part: Part, row: int) -> Step:
+        goal, added, weights = self._finder.goal, self._rows.added, self._weights[row]
+        belief, adds = self._outputs[part.name][row], added[part.name][row].tolist()
+        decided: State = (
+            float(numbers_of(goal, belief))
+            if goal.task is Task.REGRESSION
+            else goal.states[int(goal.decide(belief[None])[0])]
+        )
+        fired: list[FiredRule] = []
+        if part.name in self._finder.places:
+            places = self._finder.places[part.name]
+            numbers = np.arange(places.start, places.stop)[
+                np.argsort(-weights[places], kind="stable")
+            ]
+            fired = self._fired(numbers[weights[numbers] > 0], weights)
+        gain, own = gain_of(adds, goal.states), belief.tolist()
+        return Step(
+            tree=part.name,
+            inputs=tuple(name for name in part.origins if name in added),
+            fired=tuple(fired),
+            adds=tuple(adds),
+            belief=tuple(own),
+            result=spell_result(goal, own, decided),
+            text=spell_gain(gain, goal.name),
         )

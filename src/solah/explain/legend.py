@@ -1,4 +1,4 @@
-"""Explains a list of rules (their number, figures and words), also as a page of Markdown."""
+"""Explains lists of rules, policies, constraints and edits in sentences; rules as Markdown."""
 
 from __future__ import annotations
 
@@ -6,104 +6,119 @@ import re
 from typing import TYPE_CHECKING
 
 from solah.data.spelling import count, spell
+from solah.explain.rule_text import named_class, spell_class
 from solah.explain.rules import part_rules
-from solah.model.document import Task
 from solah.safe_text import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Rules
     from solah.model.document import Model
 
-
-ABOUT_WORDS = (
-    "Where a word describes an attribute fully, and where at least partly, "
-    "in the units of the data."
-)
+ABOUT_WORDS = "Where a word fits fully, and where it fits in part, in the units of the data."
 _MOST_NAMED = 3
 
 
 def count_rules(model: Model) -> int:
-    """Count the rules that are listed, those for missing readings among them."""
+    """Count the rules that are listed, those for missing values among them."""
     return sum(len(part.active()) for part in part_rules(model))
 
 
 def count_parts(model: Model) -> str:
-    """Write how many terms and trees a model has."""
+    """Write the numbers of terms and trees of a model."""
     sizes = {"term": len(model.terms), "tree": len(model.trees)}
     return " and ".join(count(n, kind) for kind, n in sizes.items() if n) or "no terms"
 
 
 def explain_number(rules: Rules) -> str:
-    """Write how many rules, terms and trees the model has, and how many of the rules these are."""
+    """Write the numbers of rules, terms and trees of the model, and of the rules shown."""
     n_rules = count_rules(rules.model)
     where = "" if rules.are_of_one_tree else f" in {count_parts(rules.model)}"
     shown = "" if len(rules) == n_rules else f", {len(rules):,} shown"
     return f"{count(n_rules, 'rule')}{where}{shown}"
 
 
-def explain_figures(rules: Rules) -> str:
-    """Explain what the figures beside the rules mean."""
-    believe = bool(rules.model.trees)
-    in_brackets = "In brackets stands the belief in the decision."
-    sentences = [
-        in_brackets if rules.model.goal.states and believe else "",
-        explain_adding(rules.model),
-        "Support is the weight of the rows behind a rule.",
-        explain_effect(rules.model),
-        explain_beliefs(rules),
-    ]
-    return " ".join(filter(None, sentences))
-
-
-def explain_adding(model: Model) -> str:
-    """Explain how rules that add make a decision; nothing if they do not make it."""
-    if not model.is_additive:
-        return ""
-    how = "A rule adds as much as its words describe a reading"
-    if not model.goal.states:
-        return f"{how}; the sum is the estimate."
-    if not model.goal.thresholds:
-        return f"{how}; the class with the largest sum (log-odds) is decided for."
-    thresholds = zip(model.goal.states, model.goal.thresholds, strict=True)
-    spelt = ", ".join(f"{spell(state)} {threshold:.3g}" for state, threshold in thresholds)
-    return (
-        f"{how}; the sums (log-odds) make the beliefs, and the class with the largest belief over "
-        f"its threshold is decided for: {spelt}."
-    )
-
-
-def explain_beliefs(rules: Rules) -> str:
-    """Explain conditions on a tree; nothing if there are none."""
-    trees = rules.trees_used
-    if not trees:
-        return ""
-    shown = ", ".join(trees[:_MOST_NAMED]) + (", …" if len(trees) > _MOST_NAMED else "")
-    return f"A condition on {shown} is on what the tree of that name believes."
+def explain_rules(rules: Rules) -> list[str]:
+    """Explain how rules make a prediction, and what their figures mean."""
+    model, goal = rules.model, rules.model.goal
+    told = []
+    if model.is_additive and not goal.states:
+        told.append("Each rule adds its weight to the estimate, scaled by how well its words fit.")
+    elif model.is_additive:
+        fit = "Each rule adds its weights (log-odds) to the class scores, scaled by how well its "
+        if goal.thresholds:
+            pairs = zip(goal.states, goal.thresholds, strict=True)
+            limits = ", ".join(f"{spell_class(one, goal.name)} {limit:.3g}" for one, limit in pairs)
+            wins = f"The class with the largest ratio of probability to threshold wins: {limits}."
+        elif (named := named_class(goal)) is not None:
+            wins = f"A score above 0 predicts {spell_class(named, goal.name)}."
+        else:
+            wins = "The highest score wins."
+        told.append(f"{fit}words fit. {wins}")
+    if trees := rules.trees_used:
+        shown = ", ".join(trees[:_MOST_NAMED]) + (", …" if len(trees) > _MOST_NAMED else "")
+        told.append(f"A condition on {shown} is on the prediction of the tree of that name.")
+    return [*told, "Counts are training rows."]
 
 
 def words_used(rules: Rules) -> Iterator[tuple[str, str, str]]:
-    """Yield attribute, word and range of the words that the rules use; states have no range."""
+    """Yield feature, word and range of the words that the rules use; categories have no range."""
     for attribute in rules.attributes:
         for one in attribute.word_ranges():
             yield attribute.name, one.word, one.text
 
 
-def explain_effect(model: Model) -> str:
-    """Explain in one sentence what the effect of a rule of this model is."""
-    if model.goal.task is Task.REGRESSION:
-        return f"Effect is how far a rule moves the estimate of {model.goal.name}."
-    of_belief = "the belief of its tree"
-    of_evidence = "the evidence that is added up"
-    if not model.sums:
-        moved = of_belief
-    elif not model.trees:
-        moved = of_evidence
-    else:
-        moved = f"{of_evidence} or, where nothing is added up, {of_belief}"
-    return f"Effect is how far a rule moves {moved} towards the class that gains most."
+# --- what people asked of a model, and changed ---------------------------------------------------
 
+
+def spell_constraints(model: Model) -> list[str]:
+    """Write the constraints that a model meets whatever the other values are."""
+    states = model.goal.states
+    return [
+        f"a higher {one.attribute} never {'lowers' if one.direction > 0 else 'raises'} "
+        f"{f'the probability of {spell(states[one.state])}' if states else model.goal.name}"
+        for one in model.monotonic
+    ]
+
+
+def spell_policy(model: Model) -> list[str]:
+    """Write when a model abstains, and how its decisions are debounced."""
+    policy = model.policy
+    if policy is None:
+        return []
+    least = sorted(set(policy.min_belief))
+    if len(least) > 1:
+        pairs = zip(map(spell, model.goal.states), policy.min_belief, strict=True)
+        limits = [f"{name} is decided for at a belief of at least {one:.4g}" for name, one in pairs]
+    else:
+        limits = [f"a decision needs a belief of at least {one:.4g}" for one in least if one]
+    pairs_seen = f"all but {count(policy.max_unseen, 'pair')}" if policy.max_unseen else "each pair"
+    told = {
+        f"at least {policy.min_known:.4g} of the evidence must be known": policy.min_known > 0,
+        "known readings must lie within the range of the training rows": policy.stays_in_range,
+        f"{pairs_seen} of readings must have occurred together in training": (
+            policy.max_unseen is not None
+        ),
+        f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
+        f"another class must lead the settled one by a belief of {policy.margin:.4g}": (
+            policy.margin > 0
+        ),
+        f"{policy.votes} of the last {policy.window} decisions must agree": policy.window > 1,
+        f"a settled decision stays for at least {policy.dwell}": policy.dwell > 1,
+    }
+    return [*limits, *(text for text, holds in told.items() if holds)]
+
+
+def pinned_parts(model: Model) -> list[str]:
+    """Name the terms and trees with pinned rules, and the number of these."""
+    pinned = {
+        part.name: sum(r.is_pinned for r in part.rules.values()) for part in part_rules(model)
+    }
+    return [f"{name} ({number})" for name, number in pinned.items() if number]
+
+
+# --- Markdown ------------------------------------------------------------------------------------
 
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~&$!]|(?<![^\W_])_|_(?![^\W_]))")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
@@ -119,33 +134,23 @@ def escape(text: object) -> str:
 
 def rules_page(rules: Rules) -> str:
     """Write rules as a Markdown page."""
-    return "\n".join(_lines(rules)) + "\n"
-
-
-def _lines(rules: Rules) -> Iterator[str]:
-    yield from (f"# How “{escape(rules.model.goal.name)}” is decided", "")
-    yield f"{explain_number(rules)}. {escape(explain_figures(rules))}"
-    yield ""
+    about = f"{explain_number(rules)}. {escape(' '.join(explain_rules(rules)))}"
+    lines = [f"# Rules for “{escape(rules.model.goal.name)}”", "", about, ""]
     if rules.start:
-        yield from (*map(_sentence, rules.start.splitlines()), "")
-    yield from _rule_table(rules)
-    if words := list(words_used(rules)):
-        yield from ("", "## The words", "", ABOUT_WORDS, "")
-        yield from _table(("attribute", "word", "range"), words)
-
-
-def _sentence(text: str) -> str:
-    return f"{escape(text[0].upper() + text[1:])}."
-
-
-def _rule_table(rules: Rules) -> Iterator[str]:
-    rows = [(rule.tree, rule.sentence, rule.spelled_support, rule.impact) for rule in rules]
-    names = ("tree", "rule", "support", "effect")
+        lines += [
+            *(f"{escape(line[0].upper() + line[1:])}." for line in rules.start.split("\n")),
+            "",
+        ]
     first = 1 if rules.are_of_one_tree else 0
-    return _table(names[first:], (row[first:] for row in rows))
+    rows = ((rule.tree, rule.sentence, rule.counts)[first:] for rule in rules)
+    lines += _table(("part", "rule", "training rows")[first:], rows)
+    if words := list(words_used(rules)):
+        lines += ["", "## Words", "", ABOUT_WORDS, ""]
+        lines += _table(("feature", "word", "range"), words)
+    return "\n".join(lines) + "\n"
 
 
-def _table(names: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(names)} |"
     yield f"|{'---|' * len(names)}"
     for row in rows:

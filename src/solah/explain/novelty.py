@@ -9,7 +9,7 @@ import numpy as np
 
 from solah.data.spelling import spell
 from solah.explain.importance import known_of
-from solah.explain.weights import spell_reading
+from solah.explain.rule_text import spell_value
 from solah.model.encode import encode
 from solah.model.policy import NO_DOUBT, Doubt, Policy, is_out_of_range, unseen_pairs
 
@@ -91,12 +91,12 @@ def name_doubts(doubts: int) -> list[str]:
 
 @dataclass(frozen=True)
 class RowDoubts:
-    """Why the decision on one row is held back, or might be.
+    """The reasons to abstain on one row, or why one might.
 
     Attributes
     ----------
     doubts : all that hold
-    is_held_back : whether one of them is a reason for the model to decide nothing
+    is_held_back : whether one of them makes the model abstain
     reasons : a phrase for each
     """
 
@@ -109,7 +109,7 @@ class RowDoubts:
         """The reasons as a sentence; empty if there are none."""
         if not self.doubts:
             return ""
-        what = "Held back (don't know)" if self.is_held_back else "Unlike the training rows"
+        what = "Abstains (don't know)" if self.is_held_back else "Unlike the training rows"
         return f"{what}: {'; '.join(self.reasons)}."
 
 
@@ -120,50 +120,42 @@ def row_doubts(
     belief: Sequence[float],
     readings: Sequence[State | None],
 ) -> RowDoubts:
-    """Say why the decision on a row is held back, the row taken by itself.
+    """Name the reasons to abstain on a row, the row taken by itself.
 
     Parameters
     ----------
     model : Model
     novelty : Novelty
     row : int
-        Its place among those of ``novelty``.
+        Its index among those of ``novelty``.
     belief : sequence of float
-        The belief in each class.
+        The probability of each class.
     readings : sequence of values
-        What was read of each attribute.
+        The value of each feature.
     """
-    policy = model.policy or _NO_POLICY
-    if not model.goal.states:  # a number has no policy
+    policy, states = model.policy or _NO_POLICY, model.goal.states
+    if not states:  # a number has no policy
         return RowDoubts()
     place = int(model.goal.decide(np.array([belief]))[0])
     doubts = Doubt(int(novelty.doubts(policy)[row]))
     reasons: list[str] = []
-    if policy.min_belief and belief[place] < policy.min_belief[place]:
+    if policy.min_belief and belief[place] < (least := policy.min_belief[place]):
         doubts |= Doubt.LOW_BELIEF
-        least = policy.min_belief[place]
-        name = spell(model.goal.states[place])
-        reasons.append(f"the belief in {name} is {belief[place]:.3g}, and {least:.3g} is needed")
+        name = spell(states[place])
+        reasons.append(f"the probability of {name} is {belief[place]:.3g}, below {least:.3g}")
     if Doubt.FEW_READINGS in doubts:
         known, least = novelty.known[row], policy.min_known
-        reasons.append(f"{known:.3g} of the evidence is known, and {least:.3g} is needed")
+        reasons.append(f"completeness is {known:.3g}, below {least:.3g}")
     if model.domain is not None:
-        reasons += _beyond(model, novelty.out_of_range[row], readings)
+        reasons += [
+            f"{cells.name} {spell_value(readings[place])} is outside {cells.low:.4g} to "
+            f"{cells.high:.4g}"
+            for place, cells in enumerate(model.domain.cells)
+            if novelty.out_of_range[row, place]
+        ]
         reasons += [
             f"this combination of {pair.first} and {pair.second} never occurred in training"
             for pair, is_unseen in zip(model.domain.pairs, novelty.unseen[row], strict=True)
             if is_unseen and Doubt.UNSEEN in doubts
         ]
     return RowDoubts(doubts, bool(doubts & policy.holding), tuple(reasons))
-
-
-def _beyond(
-    model: Model, out_of_range: NDArray[np.bool_], readings: Sequence[State | None]
-) -> list[str]:
-    assert model.domain is not None
-    return [
-        f"{cells.name} {spell_reading(readings[place])} lies beyond {cells.low:.4g} to "
-        f"{cells.high:.4g}"
-        for place, cells in enumerate(model.domain.cells)
-        if out_of_range[place]
-    ]

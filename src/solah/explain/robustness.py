@@ -1,4 +1,4 @@
-"""Measures how well decisions hold when readings are lost, noisy or attacked."""
+"""Measures robustness to missing, noisy and adversarial values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError
-from solah.explain.counterfactuals.question import compared_scores
-from solah.explain.counterfactuals.ways import Ways
+from solah.explain.counterfactuals.boundaries import compared_scores
+from solah.explain.counterfactuals.paths import Paths
 from solah.explain.importance import attribute_importances
 from solah.model.document import Task
 from solah.model.evaluate import run
@@ -32,14 +32,14 @@ _BLOCK_ROWS = 2_048
 
 @dataclass(frozen=True)
 class AttributeStress:
-    """What one attribute alone can do to decisions.
+    """The effect of one feature alone on predictions.
 
     Attributes
     ----------
-    attribute : the attribute's name
-    flips : the share of rows whose decision changes somewhere in the attribute's range
-    lost : the accuracy when the attribute is never read
-    noisy : the accuracy when its readings are noisy
+    attribute : the feature's name
+    flips : the share of rows whose prediction changes somewhere in the feature's range
+    lost : the accuracy when it is always missing
+    noisy : the accuracy when its values are noisy
     pushed : the accuracy when an adversary moves them within the budget
     """
 
@@ -52,7 +52,7 @@ class AttributeStress:
 
 @dataclass(frozen=True)
 class Stress:
-    """How well decisions stand what may happen to readings.
+    """The robustness of predictions.
 
     Attributes
     ----------
@@ -86,21 +86,20 @@ def stress(
     seed: int = 0,
     advance: Callable[[int], None] = lambda steps: None,
 ) -> Stress:
-    """Measure how well decisions stand what may happen to readings.
+    """Measure robustness to missing, noisy and adversarial values.
 
     Parameters
     ----------
     model : Model
-        A model that decides between classes.
+        A classifier.
     rows : ndarray of shape (n_rows, n_attributes)
         As :func:`solah.model.encode.encode` returns them.
     truth : ndarray of shape (n_rows,)
-        The place of each row's true class among the goal's states; -1 for one that the model
-        does not know.
+        The index of each row's class; -1 for one that the model does not have.
     noise, budget : float, default=0.1
-        As shares of an attribute's range.
+        As shares of a feature's range.
     seed : int, default=0
-        What the noise is drawn with.
+        Random seed of the noise.
     advance : callable
         Called with the number of steps done; there are ``n_steps(model, n_rows)``.
 
@@ -147,11 +146,11 @@ def n_steps(model: Model, n_rows: int) -> int:
 
 
 class _StressedRows:
-    """Some rows, and what becomes of their decisions."""
+    """Some rows, and their predictions with other values."""
 
     def __init__(self, model: Model, rows: Float, truth: Places) -> None:
         self._model, self._rows, self._truth = model, rows, truth
-        self._ways = Ways(model)
+        self._paths = Paths(model)
         self._decisions = self._decide(rows)
         self._right: Right = np.asarray(self._decisions == truth)
 
@@ -162,35 +161,28 @@ class _StressedRows:
         rng: np.random.Generator,
         advance: Callable[[int], None],
     ) -> Right:
-        """Do all that may happen to the readings.
+        """Return which rows are predicted rightly: ``(3 + 4 * n_attributes, n_rows)``.
 
-        Returns
-        -------
-        outcome : ndarray of shape (3 + 4 * n_attributes, n_rows)
-            Which rows are decided rightly as they are, with all readings noisy, and with all
-            pushed; then, for each attribute alone, what :class:`AttributeStress` counts.
+        With the values as they are, with all noisy, and with all pushed; then, for each feature
+        alone, the rows that :class:`AttributeStress` counts.
         """
         places = range(self._rows.shape[1])
         alone: list[Right] = []
         for place in places:
-            alone += self._alone(place, self._noisy(place, noise, rng), budget)
+            readings, pushed = self._rows[:, place], self._right
+            flips, is_known = np.zeros(len(readings), dtype=bool), ~np.isnan(readings)
+            noisy = self._noisy(place, noise, rng)
+            for value in self._everywhere(place):
+                elsewhere = np.where(is_known, value, readings)
+                flips |= self._decide(self._with(place, elsewhere)) != self._decisions
+            for moved in self._within_reach(place, readings, budget):
+                pushed = pushed & self._stays_right(place, moved)
+            lost = self._stays_right(place, np.full(len(readings), np.nan))
+            alone += [flips, lost, self._stays_right(place, noisy), pushed]
             advance(1)
         noisy = np.column_stack([self._noisy(place, noise, rng) for place in places])
         is_noisy_right = self._decide(noisy) == self._truth
         return np.stack([self._right, is_noisy_right, self._all_pushed(budget, advance), *alone])
-
-    def _alone(self, place: int, noisy: Float, budget: float) -> tuple[Right, Right, Right, Right]:
-        """Let things happen to one attribute: flipped, lost, noisy, pushed."""
-        readings = self._rows[:, place]
-        flips = np.zeros(len(readings), dtype=bool)
-        for value in self._everywhere(place):
-            elsewhere = np.where(np.isnan(readings), readings, value)
-            flips |= self._decide(self._with(place, elsewhere)) != self._decisions
-        pushed = self._right
-        for moved in self._within_reach(place, readings, budget):
-            pushed = pushed & self._stays_right(place, moved)
-        unread = np.full(len(readings), np.nan)
-        return flips, self._stays_right(place, unread), self._stays_right(place, noisy), pushed
 
     def _all_pushed(self, budget: float, advance: Callable[[int], None]) -> Right:
         """Let an adversary move one reading after the other to where it hurts most."""
@@ -229,24 +221,24 @@ class _StressedRows:
         attribute = self._model.attributes[place]
         if not attribute.is_continuous:
             return list(attribute.peaks)
-        knots: list[float] = self._ways.between(place, *self._ways.range_of(place)).tolist()
+        knots: list[float] = self._paths.between(place, *self._paths.range_of(place)).tolist()
         return knots
 
     def _within_reach(self, place: int, readings: Float, budget: float) -> Iterator[Float]:
-        """Yield readings that a budget reaches: the ends, and the knots on the way."""
+        """Yield readings that a budget reaches: the ends, and the knots on the path."""
         attribute = self._model.attributes[place]
-        reach = budget * self._ways.span(place)
+        reach = budget * self._paths.span(place)
         if attribute.is_continuous:
             yield readings - reach
             yield readings + reach
         for knot in self._everywhere(place):
-            sizes = self._ways.sizes(place, knot, readings)
+            sizes = self._paths.sizes(place, knot, readings)
             yield np.where(sizes <= budget, knot, readings)
 
     def _noisy(self, place: int, noise: float, rng: np.random.Generator) -> Float:
         attribute, readings = self._model.attributes[place], self._rows[:, place]
         if attribute.is_continuous:
-            deviation = noise * self._ways.span(place)
+            deviation = noise * self._paths.span(place)
             return np.asarray(readings + rng.normal(0.0, 1.0, len(readings)) * deviation)
         others = rng.choice(np.array(attribute.peaks), len(readings))
         hit = (rng.random(len(readings)) < noise) & ~np.isnan(readings)

@@ -1,216 +1,38 @@
-"""Reads the branches of trees as rules: objects that print as sentences."""
+"""Reads the rules of a model: part by part, or as a list that sorts, filters and writes itself."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args, overload
 
 import numpy as np
 
-from solah.data.spelling import spell, spell_mean, spell_number
-from solah.explain.rule_list import Rules
-from solah.explain.weights import gain_of, numbers_of, spell_scores
-from solah.model.document import Task, TreeNode
+from solah.data.spreadsheets import guarded, table_writer
+from solah.exceptions import ColumnError, DataError, ParameterError, did_you_mean, shorten
+from solah.explain.rule_text import (
+    Condition,
+    Rule,
+    gain_of,
+    named_class,
+    spell_baselines,
+    spell_set,
+)
+from solah.explain.traversal import numbers_of
+from solah.model.document import AdditiveNode, Task, TreeNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from solah.data import State
-    from solah.model import Attribute
-    from solah.model.document import Goal, MissingRule, Model, Term, TermInput
-
-
-@dataclass(frozen=True)
-class Condition:
-    """An attribute and the words that describe it.
-
-    Attributes
-    ----------
-    attribute : the attribute's name
-    words : the words of the focal set, which all apply: ``hue is medium-or-high``; of several
-        focal sets, all words in them; none where the reading must be missing
-    phrase : how several focal sets are called together: ``hue is at least medium-or-high``; empty
-        for a single one
-    sets : the focal sets, where several are joined
-    """
-
-    attribute: str
-    words: tuple[str, ...]
-    phrase: str = ""
-    sets: tuple[tuple[str, ...], ...] = ()
-
-    @property
-    def focal_sets(self) -> tuple[tuple[str, ...], ...]:
-        """The focal sets, one of which describes the attribute."""
-        return self.sets or (self.words,)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the condition's parts and its text as plain values, ready for JSON."""
-        return {
-            "attribute": self.attribute,
-            "words": list(self.words),
-            "sets": [list(words) for words in self.focal_sets],
-            "text": str(self),
-        }
-
-    def __str__(self) -> str:
-        return f"{self.attribute} is {self.phrase or spell_set(self.words)}"
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A branch of a tree, read as a sentence.
-
-    Attributes
-    ----------
-    tree : the name of the tree
-    conditions : what must hold, from the root on
-    goal : the goal's name
-    belief : the belief in each goal state (in each goal word's focal set, for a number)
-    support : the training weight behind the rule
-    decision : the state that is believed most, or the expected number. Of two states that a rule
-        adds evidence for, the one that it adds to
-    task : whether a class or a number is decided
-    effect : how far the rule moves what is decided. In a tree below a fusion, its evidence; in
-        another, the change of belief from the tree's root; each for the state that gains most. For
-        a number, the size of the expected number's change
-    effect_class : the state that gains most; None if none does, and for a number
-    adds : in a tree below a fusion, what the rule adds: for each goal state, as pairs; for a
-        number, beside the goal's name. Empty in other trees
-    is_outdated : whether a person moved words of the conditions after rows were counted
-    is_pinned : whether learning again is to keep the rule
-    """
-
-    tree: str
-    conditions: tuple[Condition, ...]
-    goal: str
-    belief: tuple[float, ...]
-    support: float
-    decision: State
-    task: Task = Task.CLASSIFICATION
-    # Both come from the tree around the rule, and rules are compared by what they state.
-    effect: float = field(default=0.0, compare=False)
-    effect_class: State | None = field(default=None, compare=False)
-    adds: tuple[tuple[State, float], ...] = ()
-    is_outdated: bool = field(default=False, compare=False)
-    is_pinned: bool = field(default=False, compare=False)
-
-    @property
-    def certainty(self) -> float:
-        """The belief in the decision; for words of a number, the largest; for a sum, 1."""
-        if not self.adds:
-            return max(self.belief)
-        if self.task is Task.REGRESSION:
-            return 1.0
-        return self.belief[[state for state, _ in self.adds].index(self.decision)]
-
-    @property
-    def share(self) -> float | None:
-        """The share of the decision among the rule's rows; None for a number, and without rows."""
-        is_counted = self.support > 0 or not self.adds
-        return self.certainty if is_counted and self.task is Task.CLASSIFICATION else None
-
-    @property
-    def premise(self) -> str:
-        """The conditions as text; empty when there is none."""
-        return " and ".join(map(str, self.conditions))
-
-    @property
-    def conclusion(self) -> str:
-        """The decision as text; of a rule that adds, the share among its rows, and what it adds."""
-        if self.adds and not self.support:
-            return f"adds {self.addition} ({self.fact})"
-        if self.adds:
-            return f"{self.fact}; adds {self.addition}"
-        if self.task is Task.REGRESSION:
-            return f"{self.goal} about {self.spelled_decision}"
-        return f"{self.goal} {self.spelled_decision} ({self.certainty:.2f})"
-
-    @property
-    def fact(self) -> str:
-        """What is true of the rule's rows, and how many they are."""
-        if not self.support:
-            return "no rows counted"
-        stated = f"{self.goal} {self.spelled_decision}"
-        if self.task is Task.REGRESSION:
-            return f"{stated} on average of {self.counted_rows}"
-        return f"{stated} {self.share:.2f} of {self.counted_rows}"
-
-    @property
-    def spelled_decision(self) -> str:
-        """The decision as text."""
-        is_number = self.task is Task.REGRESSION
-        return spell_number(float(self.decision)) if is_number else spell(self.decision)
-
-    @property
-    def counted_rows(self) -> str:
-        """How many rows there are behind the rule, as text."""
-        return f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}{self._before}"
-
-    @property
-    def addition(self) -> str:
-        """What a rule of a tree below a fusion adds, as text."""
-        is_number = self.task is Task.REGRESSION
-        states = () if is_number else tuple(state for state, _ in self.adds)
-        return spell_scores([score for _, score in self.adds], states)
-
-    @property
-    def remark(self) -> str:
-        """What stands behind the sentence: the support, where the sentence does not have it."""
-        return "" if self.adds else f", support {self.spelled_support}"
-
-    @property
-    def spelled_support(self) -> str:
-        """The support as text; it says so where words have moved since rows were counted."""
-        comma = "," if self.support >= 10_000 else ""
-        return f"{self.support:{comma}.1f}{self._before}"
-
-    @property
-    def _before(self) -> str:
-        return " (by the words before an edit)" if self.is_outdated else ""
-
-    @property
-    def impact(self) -> str:
-        """The effect as text, with the state that gains most."""
-        if self.task is Task.REGRESSION or self.effect_class is None:
-            return spell_number(self.effect)
-        return f"{self.effect:+.2f} for {spell(self.effect_class)}"
-
-    @cached_property
-    def sentence(self) -> str:
-        """The conditions and the decision as text."""
-        return f"if {self.premise} then {self.conclusion}" if self.conditions else self.conclusion
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule's parts and its text as plain values, ready for JSON."""
-        edited = {"is_outdated": self.is_outdated, "is_pinned": self.is_pinned}
-        return {
-            "tree": self.tree,
-            "conditions": [condition.to_dict() for condition in self.conditions],
-            "decision": self.decision,
-            "certainty": self.certainty,
-            "belief": list(self.belief),
-            "share": self.share,
-            "support": self.support,
-            "adds": {spell(state): score for state, score in self.adds} or None,
-            "effect": self.effect,
-            "effect_class": self.effect_class,
-            "text": str(self),
-            **{key: mark for key, mark in edited.items() if mark},
-        }
-
-    def __str__(self) -> str:
-        return f"{self.sentence}{self.remark}"
-
-    def _repr_html_(self) -> str:
-        from solah.explain.html import render
-
-        return render("rules_one.html.j2", rule=self)
-
+    from solah.model.attributes import Attribute
+    from solah.model.document import Goal, Model, Term, TermInput
 
 MISSING = -1
 """The number of the rule for a missing value."""
+
+Order = Literal["effect", "support"]
+_CSV_COLUMNS = ("tree", "rule", "conditions", "decision", "certainty", "support", "effect")
 
 
 @dataclass(frozen=True)
@@ -228,11 +50,11 @@ class PartRules:
 
     def active(self) -> dict[int, Rule]:
         """Return the rules that carry weight or add something, the strongest first."""
-        strongest = sorted(self.rules.items(), key=lambda item: by_strength(item[1]))
+        by_effect = sorted(self.rules.items(), key=lambda item: (-item[1].effect, -item[1].support))
         return {
             number: rule
-            for number, rule in strongest
-            if rule.support > 0 or any(score for _, score in rule.adds)
+            for number, rule in by_effect
+            if rule.support > 0 or any(weight for _, weight in rule.adds)
         }
 
 
@@ -250,101 +72,101 @@ def part_rules(model: Model) -> list[PartRules]:
             continue
         for term, compiled in zip(node.terms, stage.terms, strict=True):
             rules = dict(enumerate(_term_rules(term, compiled.name, model.goal)))
-            if term.missing is not None:
-                rules[MISSING] = _missing_rule(term.missing, term, compiled.name, model.goal)
+            if (one := term.missing) is not None:
+                condition = Condition(term.features[0], (), "missing")
+                figures = (one.belief, one.support, one.scores)
+                rule = _adding_rule(compiled.name, [condition], model.goal, *figures)
+                rules[MISSING] = replace(rule, is_pinned=one.is_pinned)
+            if not model.goal.states:  # all rows have a rule of the term, so its means tell theirs
+                rows = sum(rule.support for rule in rules.values())
+                total = sum(rule.support * rule.belief[0] for rule in rules.values())
+                overall = total / rows if rows else None
+                rules = {n: replace(rule, overall=overall) for n, rule in rules.items()}
             parts.append(PartRules(compiled.name, rules))
     return parts
 
 
-def by_strength(rule: Rule) -> tuple[float, float]:
-    """Return a key that sorts rules by effect, the largest first; then by their rows."""
-    return -rule.effect, -rule.support
-
-
 def _tree_rules(tree: TreeNode, goal: Goal) -> Iterator[Rule]:
     """Read the branches of a tree as rules."""
-    moved = {attribute.name for attribute in tree.inputs if attribute.is_moved}
+    edited = {attribute.name for attribute in tree.inputs if attribute.is_moved}
     for branch in tree.branches:
         conditions = tuple(
             one
             for place, sets in branch.conditions
-            for one in _conditions(tree.inputs[place], sets)
+            for one in _set_conditions(tree.inputs[place], sets)
         )
-        size, gains = _change_of_belief(branch.belief, tree.start, goal)
+        moved, gains = np.array(branch.belief) - np.array(tree.start), None
+        if goal.task is Task.REGRESSION:
+            effect = abs(float(numbers_of(goal, moved)))
+        else:
+            # Gains and losses cancel out, so that a largest gain below 0 is a matter of rounding.
+            effect = max(float(moved.max()), 0.0)
+            gains = goal.states[int(moved.argmax())] if effect else None
         yield Rule(
             tree=tree.name,
             conditions=conditions,
             goal=goal.name,
             belief=branch.belief,
             support=branch.support,
-            decision=decide(list(branch.belief), goal),
+            decision=_decision(branch.belief, goal),
             task=goal.task,
-            effect=size,
+            effect=effect,
             effect_class=gains,
-            is_outdated=any(condition.attribute in moved for condition in conditions),
+            is_outdated=any(condition.attribute in edited for condition in conditions),
             is_pinned=branch.is_pinned,
         )
-
-
-def _change_of_belief(
-    belief: Sequence[float], start: Sequence[float], goal: Goal
-) -> tuple[float, State | None]:
-    """Return how far a branch moves what its tree predicts, and the class that gains most."""
-    moved = np.array(belief) - np.array(start)
-    if goal.task is Task.REGRESSION:
-        return abs(float(numbers_of(goal, moved))), None
-    size, winner = float(moved.max()), int(moved.argmax())
-    # Gains and losses cancel out, so that a largest gain below 0 is a matter of rounding.
-    return (size, goal.states[winner]) if size > 0 else (0.0, None)
 
 
 def _term_rules(term: Term, name: str, goal: Goal) -> Iterator[Rule]:
     """Read the cells of a term as rules."""
     is_outdated = any(one.attribute.is_moved for one in term.inputs)
     for cell in term.cells():
-        conditions = [
-            one
-            for line, side in zip(cell, term.inputs, strict=True)
-            for one in _line_conditions(side, line)
-        ]
+        sides = zip(cell, term.inputs, strict=True)
+        conditions = [one for line, side in sides for one in _line_conditions(side, line)]
         if not conditions and term.missing is not None:
-            conditions = [_known(term.inputs[0].attribute)]
+            feature = term.inputs[0].attribute
+            conditions = [Condition(feature.name, feature.words, "known", feature.focal_sets)]
         shares, weights = term.shares[cell].tolist(), term.weights[cell].tolist()
         rule = _adding_rule(name, conditions, goal, shares, float(term.counts[cell]), weights)
         yield replace(rule, is_outdated=is_outdated, is_pinned=cell in term.pinned)
-
-
-def _missing_rule(told: MissingRule, term: Term, name: str, goal: Goal) -> Rule:
-    """Return the rule for a missing value."""
-    condition = Condition(term.features[0], (), "missing")
-    belief, scores = list(told.belief), list(told.scores)
-    rule = _adding_rule(name, [condition], goal, belief, told.support, scores)
-    return replace(rule, is_pinned=told.is_pinned)
 
 
 def _adding_rule(
     name: str,
     conditions: Sequence[Condition],
     goal: Goal,
-    belief: list[float],
+    belief: Sequence[float],
     support: float,
-    scores: list[float],
+    weights: Sequence[float],
 ) -> Rule:
-    """Make a rule of a term."""
-    gain = gain_of(scores, goal.states)
-    adds_to = gain.state if len(goal.states) == 2 else None
+    gain = gain_of(weights, goal.states)
+    decision = _decision(belief, goal) if gain.state is None else gain.state
+    named: State | None = None
+    overall: float | None = None
+    if goal.states:
+        named = decision if len(goal.states) > 2 else named_class(goal)
+        overall = goal.prior[goal.states.index(named)] if goal.prior else None
     return Rule(
         tree=name,
         conditions=tuple(conditions),
         goal=goal.name,
         belief=tuple(belief),
         support=support,
-        decision=decide(belief, goal) if adds_to is None else adds_to,
+        decision=decision,
         task=goal.task,
         effect=abs(gain.size),
         effect_class=gain.state,
-        adds=tuple(zip(goal.states or (goal.name,), scores, strict=True)),
+        adds=tuple(zip(goal.states or (goal.name,), weights, strict=True)),
+        named=named,
+        overall=overall,
     )
+
+
+def _decision(belief: Sequence[float], goal: Goal) -> State:
+    """Return the class with the largest belief, or the expected number."""
+    if goal.task is Task.REGRESSION:
+        return float(numbers_of(goal, np.array(belief)))
+    return goal.states[belief.index(max(belief))]
 
 
 def _line_conditions(side: TermInput, line: int) -> tuple[Condition, ...]:
@@ -358,40 +180,218 @@ def _line_conditions(side: TermInput, line: int) -> tuple[Condition, ...]:
     return (Condition(attribute.name, words, side.phrase(line), tuple((one,) for one in words)),)
 
 
-def _conditions(attribute: Attribute, places: Sequence[int]) -> tuple[Condition, ...]:
+def _set_conditions(attribute: Attribute, places: Sequence[int]) -> tuple[Condition, ...]:
     """Require that one of these focal sets describes an attribute; nothing if any may."""
     if len(places) == attribute.n_focal_sets > 1:
         return ()
     sets = [attribute.focal_sets[place] for place in places]
     if len(sets) == 1:
         return (Condition(attribute.name, sets[0]),)
-    words = tuple(dict.fromkeys(word for words in sets for word in words))
-    return (Condition(attribute.name, words, _called_together(attribute, places), tuple(sets)),)
-
-
-def _known(attribute: Attribute) -> Condition:
-    """Require that an attribute has a reading, whatever it is."""
-    return Condition(attribute.name, attribute.words, "known", attribute.focal_sets)
-
-
-def _called_together(attribute: Attribute, places: Sequence[int]) -> str:
-    names = [spell_set(attribute.focal_sets[place]) for place in places]
+    names = list(map(spell_set, sets))
     if not attribute.is_ordered:
-        return " or ".join(names)
-    if places[0] == 0:
-        return f"at most {names[-1]}"
-    if places[-1] == attribute.n_focal_sets - 1:
-        return f"at least {names[0]}"
-    return f"from {names[0]} to {names[-1]}"
+        phrase = " or ".join(names)
+    elif places[0] == 0:
+        phrase = f"at most {names[-1]}"
+    elif places[-1] == attribute.n_focal_sets - 1:
+        phrase = f"at least {names[0]}"
+    else:
+        phrase = f"from {names[0]} to {names[-1]}"
+    words = tuple(dict.fromkeys(word for words in sets for word in words))
+    return (Condition(attribute.name, words, phrase, tuple(sets)),)
 
 
-def spell_set(words: tuple[str, ...]) -> str:
-    """Write the words of a focal set, which all apply."""
-    return "-or-".join(words)
+class Rules(list["Rule"]):
+    """The rules of a model, or some of them: a list that a notebook shows as a table.
+
+    Parameters
+    ----------
+    rules : the rules
+    model : the model that they are of, which knows its classes and words
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> rules = tree.rules()
+    >>> print(rules[:2])
+    if petal width (cm) is low then setosa 100% | 20 rows
+    if petal width (cm) is medium then versicolor 91% | 42 rows
+    >>> print(rules.filter(class_="virginica").sort("support")[0])
+    if petal width (cm) is at least medium-or-high then virginica 84% | 56 rows
+    >>> rules[0].effect, rules[0].effect_class
+    (0.666..., 'setosa')
+    """
+
+    def __init__(self, rules: Iterable[Rule], model: Model) -> None:
+        super().__init__(rules)
+        self.model = model
+
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> Rule: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> Rules: ...
+    def __getitem__(self, place: SupportsIndex | slice, /) -> Rule | Rules:
+        if isinstance(place, slice):
+            return Rules(super().__getitem__(place), self.model)
+        return super().__getitem__(place)
+
+    def copy(self) -> Rules:
+        """Return a list of the same rules."""
+        return self[:]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    @property
+    def start(self) -> str:
+        """The baseline, to which the rules add; empty if none adds."""
+        return spell_baselines(self.model)
+
+    def filter(
+        self,
+        class_: State | None = None,
+        attribute: str | None = None,
+        tree: str | None = None,
+    ) -> Rules:
+        """Keep the rules that decide for a class, look at a feature, and are of a tree.
+
+        Parameters
+        ----------
+        class_ : a class, default=None
+            Its text will do. None keeps the rules of all classes, and so on.
+        attribute : str, default=None
+            The name of a feature, or of a tree that feeds others.
+        tree : str, default=None
+
+        Returns
+        -------
+        rules : Rules
+
+        Raises
+        ------
+        DataError
+            If there is no such class or feature.
+        ParameterError
+            If there is no such tree.
+        """
+        kept: Iterable[Rule] = self
+        model, goal = self.model, self.model.goal
+        if class_ is not None:
+            name, classes = str(class_), list(map(str, goal.states))
+            if not classes:
+                raise DataError(f"{goal.name!r} is a number, so it has no class {name!r}")
+            if name not in classes:
+                raise DataError(f"{goal.name!r} has no class {name!r}{did_you_mean(name, classes)}")
+            kept = [rule for rule in kept if str(rule.decision) == name]
+        if attribute is not None:
+            features = [one.name for node in model.nodes for one in node.inputs]
+            if attribute not in features:
+                raise ColumnError.unknown(attribute, features, "the model")
+            kept = [rule for rule in kept if attribute in _features_in([rule])]
+        if tree is not None:
+            parts = [part.name for part in model.parts if part.kind in ("term", "tree")]
+            if tree not in parts:
+                raise ParameterError(f"the model has no rules {tree!r}{did_you_mean(tree, parts)}")
+            kept = [rule for rule in kept if rule.tree == tree]
+        return Rules(kept, model)
+
+    def sort(  # type: ignore[override]
+        self,
+        by: Order = "effect",
+        *,
+        key: Callable[[Rule], Any] | None = None,
+        reverse: bool = False,
+    ) -> Rules:
+        """Return the rules sorted, the largest first; this list stays as it is.
+
+        Parameters
+        ----------
+        by : {"effect", "support"}, default="effect"
+            How far a rule moves what is decided, or the weight of the rows behind it.
+        key : callable, default=None
+            Sort by its result for each rule instead, the smallest first, as lists do.
+        reverse : bool, default=False
+            Reverse the order.
+
+        Returns
+        -------
+        rules : Rules
+            A new list.
+        """
+        if key is not None:
+            return Rules(sorted(self, key=key, reverse=reverse), self.model)
+        if by not in get_args(Order):
+            raise ParameterError(
+                f"rules are sorted by 'effect' or by 'support'. Got {shorten(by)} instead."
+            )
+        largest_first = sorted(self, key=lambda rule: getattr(rule, by), reverse=not reverse)
+        return Rules(largest_first, self.model)
+
+    @property
+    def are_of_one_tree(self) -> bool:
+        """Whether the model is a single tree, so that its name is not needed."""
+        return len(self.model.parts) == 1
+
+    @property
+    def attributes(self) -> list[Attribute]:
+        """The features whose words the rules use: measured ones first, then beliefs."""
+        used = _features_in(self)
+        believed = [a for node in self.model.nodes for a in node.inputs if a.tree is not None]
+        return [a for a in (*self.model.attributes, *believed) if a.name in used]
+
+    @property
+    def trees_used(self) -> list[str]:
+        """The trees whose beliefs the conditions use, from bottom to top."""
+        used = _features_in(self)
+        inputs = (a for node in self.model.nodes for a in node.inputs if a.name in used)
+        origins = {attribute.origin for attribute in inputs}
+        return [node.name for node in self.model.nodes if node.name in origins]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the rules as plain values, ready for JSON or a frame."""
+        return [rule.to_dict() for rule in self]
+
+    def to_markdown(self) -> str:
+        """Return a Markdown page: a table of the rules, then the words they use."""
+        from solah.explain.legend import rules_page
+
+        return rules_page(self)
+
+    def to_csv(self) -> str:
+        """Return CSV: one line per rule, with a column ``P(class)`` for the belief in each class.
+
+        For an additive model, a column ``adds(class)`` has the weight of a rule for each class
+        (``adds`` has it for a number), and the first line is the baseline. The support is empty
+        where words moved after rows were counted. Texts that a spreadsheet would take for formulas
+        get an apostrophe before them.
+        """
+        page = StringIO()
+        rows = table_writer(page)
+        states, root = self.model.goal.states, self.model.root
+        baseline = root.baseline if isinstance(root, AdditiveNode) else ()
+        added = [f"adds({state})" for state in states] or ["adds"]
+        shares = [f"P({state})" for state in states]
+        rows.writerow([*_CSV_COLUMNS, *shares, *(added if baseline else ())])
+        if baseline:
+            blank = [""] * (len(_CSV_COLUMNS) - 2 + len(states))
+            rows.writerow([root.name, guarded(self.start), *blank, *baseline])
+        rows.writerows(
+            [
+                *map(guarded, (rule.tree, rule.sentence, rule.premise, rule.decision)),
+                *(rule.certainty, "" if rule.is_outdated else rule.support, rule.effect),
+                *(rule.belief if states else ()),
+                *((weight for _, weight in rule.adds) if rule.adds else [""] * len(baseline)),
+            ]
+            for rule in self
+        )
+        return page.getvalue()
+
+    def _repr_html_(self) -> str:
+        from solah.explain.html import rules_table
+
+        return rules_table(self)
 
 
-def decide(belief: list[float], goal: Goal) -> State:
-    """Return the state that is believed most, or the expected number."""
-    if goal.task is Task.REGRESSION:
-        return float(numbers_of(goal, np.array(belief)))
-    return goal.states[belief.index(max(belief))]
+def _features_in(rules: Iterable[Rule]) -> set[str]:
+    return {condition.attribute for rule in rules for condition in rule.conditions}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from solah.device.float_tables import FloatTables, WalkTables
     from solah.device.layout import Layout
     from solah.device.policy_tables import PolicyTables
-    from solah.explain.rules import Rule
+    from solah.explain.rule_text import Rule
     from solah.learn.online import Pace
     from solah.model.attributes import Attribute
     from solah.model.document import Model
@@ -154,7 +154,7 @@ def _values(
         "rules": rules,
         "sizes_of_texts": {
             "class_name": _text_size(str(state) for state in model.goal.states),
-            "rule_text": _text_size(rule.sentence for rule in rules),
+            "rule_text": _text_size(rule.short for rule in rules),
         },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
@@ -205,6 +205,11 @@ def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
     return {
         "of_knots": [rule for curve in tables.curves[parts.curves] for rule in curve.rules],
         "of_states": [rule for states in tables.states[parts.states] for rule in states.rules],
+        "of_grids": [
+            number
+            for grid in tables.grids[parts.grids]
+            for number in (grid.rules[0], len(grid.rules))
+        ],
         "of_nodes": [rule for walk in walks for rule in walk.rules.tolist()],
         "first_node": [sum(sizes[:place]) for place in range(len(walks))],
     }

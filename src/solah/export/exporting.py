@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from solah.device.fixed_tables import FixedTables
     from solah.device.policy_tables import Judge, PolicyTables
-    from solah.explain.rules import Rule
+    from solah.explain.rule_text import Rule
     from solah.model.document import Model
     from solah.model.signals import Signals
     from solah.signals.stream import Judged

@@ -59,7 +59,11 @@ def words_picture(attribute: Mapping[str, Any], goal: Mapping[str, Any]) -> Mark
     low, high = attribute["shown"]
     shapes = [_histogram(attribute["histogram"], goal)] if attribute["histogram"] else []
     for place, word in enumerate(attribute["words"]):
-        corners = _range_of(word).outline(low, high)
+        fully, partly = (  # open ends are None in a summary
+            (-math.inf if start is None else start, math.inf if stop is None else stop)
+            for start, stop in (word["fully"], word["partly"])
+        )
+        corners = WordRange(word["word"], fully, partly).outline(low, high)
         points = [
             ((x - low) / (high - low) * _WORDS_WIDTH, _WORDS_HEIGHT - y * _FULL) for x, y in corners
         ]
@@ -80,15 +84,6 @@ def word_shade(place: int, n_words: int) -> int:
     return 2 if n_words < 2 else round(4 * place / (n_words - 1))
 
 
-def _range_of(word: Mapping[str, Any]) -> WordRange:
-    """Read a word's range from a summary, where open ends are None."""
-    fully, partly = (
-        (-math.inf if low is None else low, math.inf if high is None else high)
-        for low, high in (word["fully"], word["partly"])
-    )
-    return WordRange(word["word"], fully, partly)
-
-
 def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
     """Draw counts by bin as steps, the classes on top of each other."""
     by_class: list[list[int]] = counts["counts"]
@@ -99,20 +94,14 @@ def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
     for place, of_class in enumerate(by_class):
         top = [b + n for b, n in zip(base, of_class, strict=True)]
         style = f"hist {colour_class(place, goal)}" if len(by_class) > 1 else "hist"
-        if any(of_class):
-            layers.append(tag("path", d=_steps(base, top, width, _FULL / tallest), class_=style))
+        if any(of_class):  # along the top to the right and along the base back, a step per bin
+            there, back = (
+                "".join(f"V{_WORDS_HEIGHT - n * _FULL / tallest:.3g}{step}" for n in levels)
+                for levels, step in ((top, f"h{width:.5g}"), (base[::-1], f"h-{width:.5g}"))
+            )
+            layers.append(tag("path", d=f"M0 {_WORDS_HEIGHT}{there}{back}Z", class_=style))
         base = top
     return Markup("").join(layers)
-
-
-def _steps(base: Sequence[float], top: Sequence[float], width: float, scale: float) -> str:
-    """Write the way along the top to the right and along the base back, one step per bin."""
-
-    def way(levels: Iterable[float], step: str) -> str:
-        return "".join(f"V{_WORDS_HEIGHT - level * scale:.3g}{step}" for level in levels)
-
-    right, left = f"h{width:.5g}", f"h-{width:.5g}"
-    return f"M0 {_WORDS_HEIGHT}{way(top, right)}{way(reversed(base), left)}Z"
 
 
 def curves_picture(curves: Iterable[Mapping[str, Any]], goal: Mapping[str, Any]) -> Markup:
@@ -279,9 +268,16 @@ def heat_map(dependence: Mapping[str, Any]) -> Markup:
         height=_SIDE,
         class_="pixels",
     )
-    frames = [_frame(group["start"], group["stop"], cell) for group in dependence["groups"]]
+    frames = []
+    for group in dependence["groups"]:
+        low, high = group["start"] * cell, group["stop"] * cell
+        corners = [(low, low), (high, low), (high, high), (low, high)]
+        frames.append(tag("path", d=path(corners, closed=True), class_="group"))
     is_labelled = len(names) <= _MOST_LABELS
-    labels = [_label(name, place, cell) for place, name in enumerate(names)] if is_labelled else []
+    labels = [
+        tag("text", cut(name, _LETTERS), x=-6, y=(place + 0.5) * cell + 4, text_anchor="end")
+        for place, name in enumerate(names if is_labelled else [])
+    ]
     left = _LABELS if is_labelled else 2
     return tag(
         "svg",
@@ -298,17 +294,6 @@ def heat_map(dependence: Mapping[str, Any]) -> Markup:
         tabindex=0,
         aria_describedby="heat-value",
     )
-
-
-def _frame(start: int, stop: int, cell: float) -> Markup:
-    low, high = start * cell, stop * cell
-    corners = [(low, low), (high, low), (high, high), (low, high)]
-    return tag("path", d=path(corners, closed=True), class_="group")
-
-
-def _label(name: str, place: int, cell: float) -> Markup:
-    y = (place + 0.5) * cell + 4
-    return tag("text", cut(name, _LETTERS), x=-6, y=y, text_anchor="end")
 
 
 def _png(matrix: Sequence[Sequence[float]]) -> str:

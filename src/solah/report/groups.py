@@ -103,13 +103,7 @@ def _describe(group: ClassGroup | NumberGroup, measured: Groups) -> dict[str, An
 
 
 def _rate(rate: Rate) -> dict[str, Any]:
-    return {
-        "share": rate.share,
-        "low": rate.low,
-        "high": rate.high,
-        "hits": rate.hits,
-        "of": rate.of,
-    }
+    return {name: getattr(rate, name) for name in ("share", "low", "high", "hits", "of")}
 
 
 def _by_class(rates: Sequence[Rate], classes: Sequence[str]) -> dict[str, Any]:
@@ -149,39 +143,31 @@ def group_notes(described: Mapping[str, Any]) -> list[str]:
             "decided on."
         )
     if classes:
-        notes += _spell_gaps(list(largest_gaps(described)))
+        notes += _gaps(described)
     return notes
 
 
-def largest_gaps(described: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Find, for each rate, the two groups that lie farthest apart, of those with enough rows."""
+def _gaps(described: Mapping[str, Any]) -> list[str]:
+    """Name the two groups that are farthest apart in each rate, if chance does not explain it."""
     groups = [one for one in described["groups"] if not one["few"]]
+    n_gaps, told = 0, []
     for name, where in _measures(described):
         if where[0] == "calibration_error":
             continue
         rates = {one["group"]: rate for one in groups if (rate := _at(one, where))["of"]}
         if len(rates) < 2:
             continue
+        n_gaps += 1
         high, low = (choose(rates, key=lambda one: rates[one]["share"]) for choose in (max, min))
-        yield {
-            "measure": name,
-            "high": high,
-            "low": low,
-            "gap": rates[high]["share"] - rates[low]["share"],
-            "overlap": rates[high]["low"] <= rates[low]["high"],
-        }
-
-
-def _spell_gaps(gaps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the gaps that are not likely chance."""
-    apart = [gap for gap in gaps if not gap["overlap"]]
-    if gaps and not apart:
+        if rates[high]["low"] > rates[low]["high"]:
+            gap = rates[high]["share"] - rates[low]["share"]
+            told.append(
+                f"{name[0].upper()}{name[1:]}: {gap:.3f} more for “{high}” than for “{low}”; "
+                "their intervals do not overlap."
+            )
+    if n_gaps and not told:
         return ["All intervals overlap: the differences between the groups may be chance."]
-    return [
-        f"{gap['measure'][0].upper()}{gap['measure'][1:]}: {gap['gap']:.3f} more for "
-        f"“{gap['high']}” than for “{gap['low']}”; their intervals do not overlap."
-        for gap in apart
-    ]
+    return told
 
 
 def _measures(described: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:

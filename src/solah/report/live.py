@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.counterfactuals.ways import has_whole_numbers
+from solah.explain.counterfactuals.paths import has_whole_numbers
 from solah.explain.rules import part_rules
 from solah.export.js_tables import describe_program
 from solah.model.document import AdditiveNode, Task
@@ -19,8 +19,7 @@ from solah.model.format import to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model
 
 
 def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
@@ -50,40 +49,36 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
         stage, number = program.part_numbers[part.name]
         place = {"stage": stage, "part": None if part.name in program.stage_numbers else number}
         nodes.append(place | ({"rules": rules[part.name]} if part.name in rules else {}))
-    return {
-        **described,
-        "goal": _goal(model.goal),
-        "attributes": [_attribute(attribute) for attribute in model.attributes],
-        "nodes": nodes,
-    }
-
-
-def _goal(goal: Goal) -> dict[str, Any]:
+    goal = model.goal
     # The focal sets of a number's words, from low to high.
     pairs = (f"{low}-or-{high}" for low, high in pairwise(goal.words))
     sets = [name for both in zip_longest(goal.words, pairs) for name in both if name is not None]
     return {
-        "labels": [spell(state) for state in goal.states] or sets,
-        "isNumber": goal.task is Task.REGRESSION,
-        "isSum": goal.is_additive_number,
+        **described,
+        "goal": {
+            "labels": [spell(state) for state in goal.states] or sets,
+            "isNumber": goal.task is Task.REGRESSION,
+            "isSum": goal.is_additive_number,
+        },
+        "attributes": [
+            {
+                "name": attribute.name,
+                "continuous": attribute.is_continuous,
+                "coded": attribute.is_coded,
+                "ordered": attribute.is_ordered,
+                "words": list(attribute.words),
+                "sets": list(attribute.set_words),
+                "peaks": list(attribute.peaks),
+                "ignorance": list(attribute.ignorance),
+                "low": attribute.low,
+                "high": attribute.high,
+                "moved": attribute.is_moved,
+                **({"whole": True} if has_whole_numbers(attribute) else {}),
+            }
+            for attribute in model.attributes
+        ],
+        "nodes": nodes,
     }
-
-
-def _attribute(attribute: Attribute) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "name": attribute.name,
-        "continuous": attribute.is_continuous,
-        "coded": attribute.is_coded,
-        "ordered": attribute.is_ordered,
-        "words": list(attribute.words),
-        "sets": list(attribute.set_words),
-        "peaks": list(attribute.peaks),
-        "ignorance": list(attribute.ignorance),
-        "low": attribute.low,
-        "high": attribute.high,
-        "moved": attribute.is_moved,
-    }
-    return described | ({"whole": True} if has_whole_numbers(attribute) else {})
 
 
 def _refer_to_words(model: Model, axes: list[dict[str, Any]]) -> None:

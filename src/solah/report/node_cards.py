@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
+from solah.explain.rule_text import signed
 from solah.explain.rules import part_rules
-from solah.explain.weights import gain_of, numbers_of, signed
+from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.evaluate import part_outputs, trace
 
@@ -86,38 +87,36 @@ def _result(goal: Goal, belief: Float) -> str:
 
 
 def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
-    """Describe a rule by its result and the belief that follows from it.
+    """Describe a rule by its effect and the probabilities that follow from it.
 
-    ``place`` is the class that gains most, None if none does; ``figure`` is the belief in it, the
-    evidence for it where that is added up, or a number; ``about`` is what is true of the rule's
-    rows, beside more where it adds to several classes, and ``fact`` only that. ``belief`` is what
-    the model would believe if it had this rule alone; it is empty for a number that is added up.
+    ``place`` is the class that the rule names, None for a number; ``figure`` is the weight for it
+    or, of a branch, its share; ``about`` has all weights of several classes, and the counts.
+    ``belief`` is the prediction by this rule alone; it is empty for a number that is added up.
     """
-    goal, scores = model.goal, [score for _, score in rule.adds]
+    goal, weights = model.goal, [weight for _, weight in rule.adds]
     belief: list[float] = []
     if not goal.is_additive_number:
-        adds = np.array([scores or rule.belief])
+        adds = np.array([weights or rule.belief])
         belief = part_outputs(model.program, part.name, adds)[0].tolist()
-    place, about = None, rule.fact
+    named = rule.named if rule.adds else rule.decision
+    place = goal.states.index(named) if goal.states else None
     if not rule.adds:
-        about = f"support {rule.spelled_support}"
-        if goal.states:
-            place, figure = goal.states.index(rule.decision), f"{rule.certainty:.2f}"
-        else:
-            figure = f"about {spell_number(float(rule.decision))}"
-    elif not goal.states:
-        figure = signed(scores[0])
-    elif (gain := gain_of(scores, goal.states)).state is None:
-        figure = "adds nothing"
+        figure = (
+            f"{rule.certainty:.0%}"
+            if goal.states
+            else f"about {spell_number(float(rule.decision))}"
+        )
+    elif place is None:
+        figure = signed(weights[0])
     else:
-        place, figure = goal.states.index(gain.state), signed(gain.size, 2)
-        about = rule.fact if len(goal.states) < 3 else f"{rule.fact}; adds {rule.addition}"
+        less = weights[1 - place] if len(weights) == 2 else 0.0
+        figure = signed(weights[place] - less, 2)
     return {
         "conditions": [str(condition) for condition in rule.conditions],
         "place": place,
         "figure": figure,
-        "about": about,
+        "about": f"{rule.result} | {rule.counts}" if len(weights) > 2 else rule.counts,
         "belief": belief,
-        "fact": rule.fact if rule.adds else "",
+        "fact": rule.counts if rule.adds else "",
         "support": rule.support,
     }

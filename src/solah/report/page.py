@@ -64,7 +64,11 @@ def render_page(summary: dict[str, Any]) -> str:
         .get_template("report.html.j2")
         .render(
             **summary,
-            policy=_policy(script, style),
+            # What is in the page is allowed, and nothing else.
+            policy=(
+                f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+                "img-src data:; base-uri 'none'; form-action 'none'"
+            ),
             script=Markup(script),
             style=Markup(style),
             payload=_payload(summary, marker),
@@ -123,24 +127,24 @@ def _read(name: str) -> str:
     return files("solah.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _policy(script: str, style: str) -> str:
-    """Allow what stands in the page, and forbid all else."""
-    return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
 def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _payload(summary: dict[str, Any], marker: svg.Marker) -> Markup:
     """Write what the script reads as JSON that cannot end the element it stands in."""
+    rows, sample = summary["rows"], summary["sample"]
+    if not summary["goal"]["classes"]:  # a number is shown as the page writes it
+        rows = [{**row, "truth": row["truth"] and svg.written(row["truth"])} for row in rows]
+    packed = sample and {
+        "rows": sample["rows"],
+        "readings": list(map(pack, sample["readings"])),
+        "truth": pack(sample["truth"]),
+    }
     read = {
         "model": summary["live"],
         "colours": charts.N_COLOURS,
-        "rows": _rows(summary),
+        "rows": rows,
         "start": [attribute["usual"] for attribute in summary["attributes"]],
         "shown": [attribute["shown"] for attribute in summary["attributes"]],
         "dependence": summary["dependence"]
@@ -150,20 +154,13 @@ def _payload(summary: dict[str, Any], marker: svg.Marker) -> Markup:
             if key in summary["dependence"]
         },
         "editing": _editing(summary, marker),
-        "sample": _packed(summary["sample"]),
+        "sample": packed,
     }
     return Markup(script_json(read))
 
 
-def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """List the rows to look at; of a number, the truth as the page writes it."""
-    if summary["goal"]["classes"]:
-        return list(summary["rows"])
-    return [{**row, "truth": row["truth"] and svg.written(row["truth"])} for row in summary["rows"]]
-
-
 def _editing(summary: dict[str, Any], marker: svg.Marker) -> dict[str, Any] | None:
-    """Gather what the edit mode reads: the document, and how nodes and rules are called."""
+    """Gather the data of the edit mode: the document, and the names of nodes and rules."""
     if summary["editing"]["why_not"]:
         return None
     nodes = summary["nodes"]
@@ -174,20 +171,13 @@ def _editing(summary: dict[str, Any], marker: svg.Marker) -> dict[str, Any] | No
         "counts": [node["n_rules"] for node in nodes],
         "rules": [
             [
-                {"text": _premise(rule["conditions"]), "fact": marker.split(rule["fact"])}
+                {
+                    "text": f"if {' and '.join(rule['conditions'])}" * bool(rule["conditions"])
+                    or "always",
+                    "fact": marker.split(rule["fact"]),
+                }
                 for rule in node["rules"]
             ]
             for node in nodes
         ],
     }
-
-
-def _premise(conditions: list[str]) -> str:
-    return f"if {' and '.join(conditions)}" if conditions else "always"
-
-
-def _packed(sample: dict[str, Any] | None) -> dict[str, Any] | None:
-    if sample is None:
-        return None
-    columns = list(map(pack, sample["readings"]))
-    return {"rows": sample["rows"], "readings": columns, "truth": pack(sample["truth"])}

@@ -8,7 +8,7 @@ import numpy as np
 
 from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
-from solah.explain.weights import numbers_of
+from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.encode import encode, goal_column, read_named, read_truth, warn_of_unseen
 from solah.model.evaluate import run
@@ -19,7 +19,7 @@ from solah.report.node_cards import describe_nodes
 from solah.report.summary import describe_card, share_of_rules, spread_evenly, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -54,63 +54,36 @@ def picture_of(
     -------
     picture : dict
     """
-    low, high = _shown(attribute)
-    counts = None if readings is None else _counts(attribute, readings, classes, low, high)
+    ends = [end for end in (attribute.low, attribute.high, *attribute.peaks) if end is not None]
+    low, high = min(ends), max(ends)
+    if low == high:
+        room = max(0.5, abs(low) * _ROOM)  # which is more than the distance to the next float
+        low, high = low - room, high + room
+    counts: dict[str, Any] | None = None
+    totals = np.array(attribute.ignorance)
+    if readings is not None:
+        known = ~np.isnan(readings)
+        bins, places = _places(attribute, readings[known], low, high)
+        groups = classes or [np.ones(len(readings), bool)]
+        by_class = [np.bincount(places[group[known]], minlength=bins) for group in groups]
+        counts = {"counts": [one.tolist() for one in by_class], "unknown": int((~known).sum())}
+        totals = np.sum(by_class, axis=0)
+    peaks, is_continuous = attribute.peaks, attribute.is_continuous
+    usual = len(peaks) // 2 if is_continuous else int(np.argmax(attribute.ignorance))
     return {
         "coded": attribute.is_coded,
         "shown": [low, high],
-        "peaks": list(attribute.peaks),
-        "usual": _usual(attribute),
+        "peaks": list(peaks),
+        "usual": peaks[usual],
         "histogram": counts,
-        "shares": [] if attribute.is_continuous else _shares(attribute, counts),
-    }
-
-
-def _shown(attribute: Attribute) -> tuple[float, float]:
-    """Return the range of readings and peaks together, which is never empty."""
-    ends = [end for end in (attribute.low, attribute.high, *attribute.peaks) if end is not None]
-    low, high = min(ends), max(ends)
-    if low < high:
-        return low, high
-    room = max(0.5, abs(low) * _ROOM)  # which is more than the distance to the next float
-    return low - room, high + room
-
-
-def _usual(attribute: Attribute) -> float:
-    """Return a reading to start from: in the middle of the words, or the state seen most."""
-    peaks = attribute.peaks
-    if attribute.is_continuous:
-        return peaks[len(peaks) // 2]
-    return peaks[int(np.argmax(attribute.ignorance))]
-
-
-def _shares(attribute: Attribute, counts: Mapping[str, Any] | None) -> list[float]:
-    """Return how often each state occurs: in the readings or, without any, in training."""
-    totals = np.sum(counts["counts"], axis=0) if counts else np.array(attribute.ignorance)
-    shares: list[float] = (totals / max(totals.sum(), 1e-300)).tolist()
-    return shares
-
-
-def _counts(
-    attribute: Attribute,
-    readings: Float,
-    classes: Sequence[NDArray[np.bool_]],
-    low: float,
-    high: float,
-) -> dict[str, Any]:
-    known = ~np.isnan(readings)
-    bins, places = _places(attribute, readings[known], low, high)
-    groups = classes or [np.ones(len(readings), bool)]
-    return {
-        "counts": [np.bincount(places[group[known]], minlength=bins).tolist() for group in groups],
-        "unknown": int((~known).sum()),
+        "shares": [] if is_continuous else (totals / max(totals.sum(), 1e-300)).tolist(),
     }
 
 
 def _places(
     attribute: Attribute, readings: Float, low: float, high: float
 ) -> tuple[int, NDArray[np.intp]]:
-    """Find the bin of each reading: one of many, or that of the nearest state."""
+    """Find the bin of each value: one of many, or that of the nearest category."""
     if not attribute.is_continuous:
         apart = np.abs(readings[:, None] - np.array(attribute.peaks))
         return len(attribute.peaks), np.argmin(apart, axis=1)

@@ -11,13 +11,8 @@ import numpy as np
 from solah.data.spelling import count, spell
 from solah.exceptions import SolahError
 from solah.explain import attribute_importances, rules_of
-from solah.explain.handwork import (
-    moved_attributes,
-    pinned_parts,
-    spell_edits,
-    spell_policy,
-    spell_promises,
-)
+from solah.explain.html import strongest_rules
+from solah.explain.legend import pinned_parts, spell_constraints, spell_policy
 from solah.explain.rules import part_rules
 from solah.export.costs import model_costs
 from solah.model.encode import find_unseen
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.evaluation import CrossValidation
-    from solah.explain import Rule
+    from solah.explain.rule_text import Rule
     from solah.export.exporting import Numbers
     from solah.learn.objective import PathStep
     from solah.model import Attribute, Goal, Model
@@ -265,12 +260,12 @@ def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, An
         "is_training_data": rows and is_learnt_from(model, rows.table, rows.truth),
         "ranges": _ranges(model, rows),
         "few": _few(model),
-        "promises": spell_promises(model),
-        "edits": spell_edits(model),
+        "promises": spell_constraints(model),
+        "edits": list(map(str, model.edits)),
         "pinned": pinned_parts(model),
-        "moved": moved_attributes(model),
+        "moved": [one.name for one in model.attributes if one.is_moved],
         "device": _device(model),
-        "examples": _examples(model),
+        "examples": list(map(str, strongest_rules(model, N_EXAMPLES))),
     }
 
 
@@ -338,9 +333,3 @@ def _device(model: Model) -> dict[str, Any]:
     except SolahError as error:
         return {"costs": None, "reason": str(error)}
     return {"costs": costs, "reason": ""}
-
-
-def _examples(model: Model) -> list[str]:
-    """Write the rules that move most, over all rows that they apply to."""
-    rules = rules_of(model).sort(key=lambda rule: -rule.support * rule.effect)
-    return [str(rule) for rule in rules[:N_EXAMPLES]]

@@ -1,11 +1,11 @@
-"""Finds what would change a decision.
+"""Finds counterfactuals: the smallest changes that flip a prediction.
 
-ways.py      what is allowed    -> the ways that readings may go, cut at knots
-question.py  a row and its ways -> what would be decided along them, and where it changes
-pairs.py     a question         -> the smallest change of two readings
-search.py    a row              -> moves, changes and leeways
+paths.py       ranges              -> the paths that values may take, cut at knots
+boundaries.py  a row and its paths -> predictions along them, and where they change
+pairs.py       a row and its paths -> the smallest change of two values
+search.py      a row               -> moves, changes and safe ranges
 """
 
-from solah.explain.counterfactuals.search import Change, ChangeFinder, Changes, Leeway, Move
+from solah.explain.counterfactuals.search import Change, ChangeFinder, Changes, Move, SafeRange
 
-__all__ = ["Change", "ChangeFinder", "Changes", "Leeway", "Move"]
+__all__ = ["Change", "ChangeFinder", "Changes", "Move", "SafeRange"]

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.explain.counterfactuals.question import Brackets, narrow, parted
+from solah.explain.counterfactuals.boundaries import Brackets, narrow, parted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.explain.counterfactuals.question import Places, Question
-    from solah.explain.counterfactuals.ways import Way
+    from solah.explain.counterfactuals.boundaries import Places, Question
+    from solah.explain.counterfactuals.paths import Path
     from solah.kernels.arrays import Float
 
 # Two readings are sought among the attributes that move the decision most by themselves, and
-# those that do so within the shortest way: so many of each.
+# those that do so within the shortest path: so many of each.
 _MOST_OF_EACH = 6
 _WORTH_NARROWING = 4
-# Where to look on the way to where straight scores cross, and beyond it, for those that bend.
-_ON_THE_WAY = np.array([0, 0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-9, 1, 1 + 1e-9, 1.01, 1.1, 1.3])
+# Where to look on the path to where straight scores cross, and beyond it, for those that bend.
+_ON_THE_PATH = np.array([0, 0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-9, 1, 1 + 1e-9, 1.01, 1.1, 1.3])
 _STILL = 1e-9
 # Leads that rise less cross nowhere that a float could be.
 _FLAT = 1e-100
@@ -52,7 +52,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Pieces:
-    """Pieces of ways, from one knot to the next; a state is a piece with two equal ends.
+    """Pieces of paths, from one knot to the next; a state is a piece with two equal ends.
 
     Attributes
     ----------
@@ -66,15 +66,15 @@ class _Pieces:
     sizes: Float
 
     @classmethod
-    def of(cls, ways: Sequence[Way]) -> _Pieces:
-        """Cut ways at their knots."""
+    def of(cls, paths: Sequence[Path]) -> _Pieces:
+        """Cut paths at their knots."""
         places, readings, sizes = [], [], []
-        for way in ways:
-            firsts = slice(None) if way.is_stepwise else slice(None, -1)
-            seconds = slice(None) if way.is_stepwise else slice(1, None)
-            readings.append(np.column_stack([way.stops[firsts], way.stops[seconds]]))
-            sizes.append(np.column_stack([way.stop_sizes[firsts], way.stop_sizes[seconds]]))
-            places.append(np.full(len(readings[-1]), way.place, dtype=np.intp))
+        for path in paths:
+            firsts = slice(None) if path.is_stepwise else slice(None, -1)
+            seconds = slice(None) if path.is_stepwise else slice(1, None)
+            readings.append(np.column_stack([path.stops[firsts], path.stops[seconds]]))
+            sizes.append(np.column_stack([path.stop_sizes[firsts], path.stop_sizes[seconds]]))
+            places.append(np.full(len(readings[-1]), path.place, dtype=np.intp))
         return cls(np.concatenate(places), np.concatenate(readings), np.concatenate(sizes))
 
     @property
@@ -93,10 +93,10 @@ class _Pieces:
 
 def find_pair(question: Question) -> Pair | None:
     """Find the smallest change of two readings, in the plane of their shares of ranges."""
-    ways = _movers(question)
-    if len({way.place for way in ways}) < 2:
+    paths = _movers(question)
+    if len({path.place for path in paths}) < 2:
         return None
-    pieces = _Pieces.of(ways)
+    pieces = _Pieces.of(paths)
     first, second = np.triu_indices(len(pieces.places), 1)
     apart = pieces.places[first] != pieces.places[second]
     first, second = first[apart], second[apart]
@@ -115,21 +115,21 @@ def find_pair(question: Question) -> Pair | None:
     return min(pairs, key=lambda pair: pair.size, default=None)
 
 
-def _movers(question: Question) -> list[Way]:
-    """Choose the ways of the attributes that move the decision most, or soonest."""
-    ways = question.coarse_ways
+def _movers(question: Question) -> list[Path]:
+    """Choose the paths of the attributes that move the decision most, or soonest."""
+    paths = question.coarse_paths
     lead = question.leads(question.row[None, :])
-    if not ways or not lead.size:
+    if not paths or not lead.size:
         return []
-    knots = [way.knots for way in ways]
-    points = question.along(ways, knots)
+    knots = [path.knots for path in paths]
+    points = question.along(paths, knots)
     gains = parted(lead.min() - question.leads(points).min(axis=1), knots)
     farthest: dict[int, float] = {}
     soonest: dict[int, float] = {}
-    for way, gain in zip(ways, gains, strict=True):
-        rate = gain / np.maximum(way.sizes, _STILL)
-        farthest[way.place] = max(farthest.get(way.place, 0.0), float(gain.max(initial=0.0)))
-        soonest[way.place] = max(soonest.get(way.place, 0.0), float(rate.max(initial=0.0)))
+    for path, gain in zip(paths, gains, strict=True):
+        rate = gain / np.maximum(path.sizes, _STILL)
+        farthest[path.place] = max(farthest.get(path.place, 0.0), float(gain.max(initial=0.0)))
+        soonest[path.place] = max(soonest.get(path.place, 0.0), float(rate.max(initial=0.0)))
     chosen = {
         place
         for ranking in (farthest, soonest)
@@ -137,12 +137,12 @@ def _movers(question: Question) -> list[Way]:
         if ranking[place] > 0
     }
     movers = []
-    for way, decided in zip(ways, parted(question.decide(points), knots), strict=True):
-        if way.is_stepwise:  # without the states that change the decision alone
+    for path, decided in zip(paths, parted(question.decide(points), knots), strict=True):
+        if path.is_stepwise:  # without the states that change the decision alone
             keeps = decided == question.decision
-            way = replace(way, knots=way.knots[keeps], sizes=way.sizes[keeps])
-        if way.place in chosen and len(way.knots):
-            movers.append(way)
+            path = replace(path, knots=path.knots[keeps], sizes=path.sizes[keeps])
+        if path.place in chosen and len(path.knots):
+            movers.append(path)
     return movers
 
 
@@ -282,7 +282,7 @@ def _go_with(
 ) -> Iterator[Pair]:
     """Put one reading of each pair at its target and go with the other until the decision changes.
 
-    A state is taken at once: the way begins with it.
+    A state is taken at once: the path begins with it.
     """
     rows = np.arange(len(places))
     origins = np.repeat(question.row[None, :], len(places), axis=0)
@@ -293,12 +293,12 @@ def _go_with(
     origins[rows[goes], own] = question.row[own]
     directions[rows[goes], own] = targets[goes, moving] - question.row[own]
     lines = Brackets(origins, directions, np.zeros(len(places)), np.ones(len(places)))
-    t = np.broadcast_to(_ON_THE_WAY, (len(places), len(_ON_THE_WAY)))
+    t = np.broadcast_to(_ON_THE_PATH, (len(places), len(_ON_THE_PATH)))
     changed = question.decide(lines.points(t)).reshape(t.shape) != question.decision
-    # Where the way begins, only two states may have changed the decision, and no reading alone.
+    # Where the path begins, only two states may have changed the decision, and no reading alone.
     holds = changed.any(axis=1) & (~changed[:, 0] | are_states.all(axis=1))
     steps = np.argmax(changed, axis=1)
-    inside, outside = _ON_THE_WAY[np.maximum(steps - 1, 0)], _ON_THE_WAY[steps]
+    inside, outside = _ON_THE_PATH[np.maximum(steps - 1, 0)], _ON_THE_PATH[steps]
     chosen = np.flatnonzero(holds)
     narrowed = narrow(question, Brackets(origins, directions, inside, outside).take(chosen))
     points = narrowed.points(narrowed.outside[:, None])

@@ -1,4 +1,4 @@
-"""Finds what would change the decision on a row: one reading or two, and the leeway of each."""
+"""Finds the smallest changes of one or two values that flip a prediction, and safe ranges."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from solah.data.spelling import spell
 from solah.exceptions import DataError
-from solah.explain.counterfactuals.pairs import find_pair
-from solah.explain.counterfactuals.question import Boundary, Question, find_boundaries
-from solah.explain.counterfactuals.ways import N_ROUNDINGS, Ways, rounded_outward
-from solah.explain.weights import spell_reading
+from solah.explain.counterfactuals.boundaries import Boundary, Question, find_boundaries
+from solah.explain.counterfactuals.pairs import Pair, find_pair
+from solah.explain.counterfactuals.paths import N_ROUNDINGS, Paths, rounded_outward
+from solah.explain.rule_text import spell_value
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Move:
-    """One reading, and what it would have to become.
+    """One value, and the value that it has to become.
 
     Attributes
     ----------
-    attribute : the attribute's name
-    before : the reading
-    after : the nearest reading that does it
-    rounded : a reading of few digits, hardly farther, that does it too
-    size : the way as a share of the attribute's range; 1 for a state without order
+    attribute : the feature's name
+    before : the value
+    after : the nearest value that flips the prediction
+    rounded : a value of few digits, hardly farther, that flips it too
+    size : the distance as a share of the feature's range; 1 for a category without order
     """
 
     attribute: str
@@ -45,19 +45,17 @@ class Move:
     size: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.attribute} from {spell_reading(self.before)} to {spell_reading(self.rounded)}"
-        )
+        return f"{self.attribute} {spell_value(self.before)} → {spell_value(self.rounded)}"
 
 
 @dataclass(frozen=True)
 class Change:
-    """Moves of one reading or two that change the decision.
+    """Moves of one value or two that flip the prediction.
 
     Attributes
     ----------
-    moves : what has to move
-    decision : what would be decided
+    moves : the moves
+    decision : the prediction after them
     """
 
     moves: tuple[Move, ...]
@@ -78,20 +76,20 @@ class Change:
         }
 
     def __str__(self) -> str:
-        return f"{' and '.join(map(str, self.moves))} → {spell(self.decision)}"
+        return f"{' and '.join(map(str, self.moves))}: {spell(self.decision)}"
 
 
 @dataclass(frozen=True)
-class Leeway:
-    """How far one reading may move, all others kept, with the decision unchanged.
+class SafeRange:
+    """The range of one value without a change of the prediction, all others kept.
 
     Attributes
     ----------
-    attribute : the attribute's name
-    reading : what was read
-    low, high : the ends of the interval around the reading, of an attribute that is measured
-    below, above : what is decided beyond each end; None where the allowed range ends
-    states : the states that keep the decision, of an attribute that has states
+    attribute : the feature's name
+    reading : the value
+    low, high : the ends of the range, of a continuous feature
+    below, above : the prediction beyond each end; None where the allowed range ends
+    states : the categories that keep the prediction, of a categorical feature
     """
 
     attribute: str
@@ -105,47 +103,47 @@ class Leeway:
     def __str__(self) -> str:
         if self.states:
             return f"{self.attribute}: {', '.join(map(spell, self.states))}"
-        return f"{self.attribute}: from {spell_reading(self.low)} to {spell_reading(self.high)}"
+        return f"{self.attribute}: from {spell_value(self.low)} to {spell_value(self.high)}"
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What would change one decision.
+    """The changes that flip one prediction.
 
     Attributes
     ----------
-    decision : what is decided
-    one : for each attribute that can change it alone the smallest change, the smallest first
-    two : the smallest change of two readings together that was found, if it is smaller than any
-        of one; else None
-    leeways : how far each known reading may move, in the order of the attributes
+    decision : the prediction
+    one : for each feature that can flip it alone the smallest change, the smallest first
+    two : the smallest change of two values that was found, if it is smaller than any of one;
+        else None
+    safe_ranges : the safe range of each known value, in the order of the features
     """
 
     decision: State
     one: tuple[Change, ...]
     two: Change | None
-    leeways: tuple[Leeway, ...]
+    safe_ranges: tuple[SafeRange, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
             "one": [change.to_dict() for change in self.one],
             "two": None if self.two is None else self.two.to_dict(),
-            "leeways": [{**vars(one), "states": list(one.states)} for one in self.leeways],
+            "safe_ranges": [{**vars(one), "states": list(one.states)} for one in self.safe_ranges],
         }
 
 
 class ChangeFinder:
-    """Finds what would change decisions.
+    """Finds the smallest changes that flip predictions.
 
     Parameters
     ----------
     model : Model
-        A model that decides between classes.
+        A classifier.
     ranges : mapping of attribute name to (low, high), default=None
-        Where measured readings may go; by default as far as the training rows went.
+        Limits for the values of continuous features; by default those of the training rows.
     fixed : collection of str, default=()
-        Attributes that cannot change.
+        Features that cannot change.
 
     Examples
     --------
@@ -157,8 +155,8 @@ class ChangeFinder:
     >>> row = encode(wine.table, model.attributes)[1]
     >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
     >>> print(found.one[0])
-    proline from 1050 to 630 → class_1
-    >>> print(found.leeways[0])
+    proline 1050 → 630: class_1
+    >>> print(found.safe_ranges[0])
     alcohol: from 11.03 to 14.83
     """
 
@@ -171,14 +169,14 @@ class ChangeFinder:
     ) -> None:
         if model.goal.task is not Task.CLASSIFICATION:
             raise DataError(
-                f"{model.goal.name!r} is a number; what would change a decision can only be found "
-                "for a choice between classes"
+                f"{model.goal.name!r} is a number; changes that flip a prediction can only be "
+                "found for classes"
             )
         self._model = model
-        self._limits = Ways(model, ranges, fixed, columns)
+        self._limits = Paths(model, ranges, fixed, columns)
 
     def of_row(self, row: Float) -> Changes:
-        """Find what would change the decision on a row.
+        """Find the changes that flip the prediction for a row.
 
         Parameters
         ----------
@@ -189,63 +187,47 @@ class ChangeFinder:
         -------
         changes : Changes
         """
-        return _Answer(self._model, self._limits, row).changes()
-
-
-class _Answer:
-    """Puts together what would change the decision on one row."""
-
-    def __init__(self, model: Model, limits: Ways, row: Float) -> None:
-        self._attributes, self._states = model.attributes, model.goal.states
-        self._row, self._limits = row, limits
-        self._question = Question(model, limits, row)
-        self._boundaries = find_boundaries(self._question)
-
-    def changes(self) -> Changes:
-        one = sorted(self._one(), key=lambda change: change.size)
+        question = Question(self._model, self._limits, row)
+        boundaries = find_boundaries(question)
+        one = sorted(self._alone(question, boundaries), key=lambda change: change.size)
+        pair, two = find_pair(question), None
+        if pair is not None and pair.size < (one[0].size if one else np.inf):
+            two = self._together(question, pair)
         return Changes(
-            decision=self._states[self._question.decision],
+            decision=self._model.goal.states[question.decision],
             one=tuple(one),
-            two=self._two(one[0].size if one else np.inf),
-            leeways=tuple(self._leeways()),
+            two=two,
+            safe_ranges=tuple(self._safe_ranges(question, boundaries)),
         )
 
-    def _one(self) -> Iterator[Change]:
-        """Describe the nearest change of each attribute alone."""
+    def _alone(self, question: Question, boundaries: list[Boundary]) -> Iterator[Change]:
+        """Describe the nearest change of each feature alone."""
         nearest: dict[int, float] = {}
-        for way, boundary in zip(self._question.ways, self._boundaries, strict=True):
+        for path, boundary in zip(question.paths, boundaries, strict=True):
             if boundary.outside is not None:
-                here, known = self._row[way.place], nearest.get(way.place, np.inf)
-                nearest[way.place] = min(boundary.outside, known, key=lambda one: abs(one - here))
+                here, known = question.row[path.place], nearest.get(path.place, np.inf)
+                nearest[path.place] = min(boundary.outside, known, key=lambda x: abs(x - here))
         for place, reading in nearest.items():
-            options = self._roundings((place,), (reading,))
-            decisions = self._question.decide(self._points((place,), options))
-            # The last is the reading with all its digits, so that there is always one that does it.
+            options = self._roundings(question, (place,), (reading,))
+            decisions = question.decide(_points(question, (place,), options))
+            # The last has all digits, so that there is always one that flips the prediction.
             rounded = options[int(np.argmax(decisions == decisions[-1]))]
-            yield self._change((place,), (reading,), rounded, int(decisions[-1]))
+            yield self._change(question, (place,), (reading,), rounded, int(decisions[-1]))
 
-    def _two(self, smallest: float) -> Change | None:
-        """Describe the smallest change of two readings, if it is smaller than any of one."""
-        pair = find_pair(self._question)
-        if pair is None or pair.size >= smallest:
-            return None
-        options = self._roundings(pair.places, pair.readings)
-        together = self._question.decide(self._points(pair.places, options))
+    def _together(self, question: Question, pair: Pair) -> Change:
+        """Describe the smallest change of two values."""
+        options = self._roundings(question, pair.places, pair.readings)
+        together = question.decide(_points(question, pair.places, options))
         does = together == together[-1]
         for k, place in enumerate(pair.places):
-            alone = self._points((place,), [(readings[k],) for readings in options])
-            does &= self._question.decide(alone) == self._question.decision
+            alone = _points(question, (place,), [(readings[k],) for readings in options])
+            does &= question.decide(alone) == question.decision
         rounded = options[int(np.argmax(does))] if does.any() else pair.readings
-        return self._change(pair.places, pair.readings, rounded, int(together[-1]))
-
-    def _points(self, places: tuple[int, ...], options: Sequence[tuple[float, ...]]) -> Float:
-        """Put each of several choices of readings into the row."""
-        points = np.repeat(self._row[None, :], len(options), axis=0)
-        points[:, list(places)] = options
-        return points
+        return self._change(question, pair.places, pair.readings, rounded, int(together[-1]))
 
     def _change(
         self,
+        question: Question,
         places: tuple[int, ...],
         readings: tuple[float, ...],
         rounded: tuple[float, ...],
@@ -253,61 +235,60 @@ class _Answer:
     ) -> Change:
         moves = []
         for place, after, spelled in zip(places, readings, rounded, strict=True):
-            attribute = self._attributes[place]
-            moves.append(
-                Move(
-                    attribute=attribute.name,
-                    before=_as_read(attribute, float(self._row[place])),
-                    after=_as_read(attribute, after),
-                    rounded=_as_read(attribute, spelled),
-                    size=self._question.size(place, after),
-                )
-            )
-        return Change(tuple(moves), self._states[decision])
+            attribute = self._model.attributes[place]
+            numbers = (float(question.row[place]), after, spelled)
+            old, new, short = (_as_read(attribute, number) for number in numbers)
+            moves.append(Move(attribute.name, old, new, short, question.size(place, after)))
+        return Change(tuple(moves), self._model.goal.states[decision])
 
     def _roundings(
-        self, places: tuple[int, ...], readings: tuple[float, ...]
+        self, question: Question, places: tuple[int, ...], readings: tuple[float, ...]
     ) -> list[tuple[float, ...]]:
-        """Round readings outward with more and more digits; the last are the readings."""
-        rounded = [self._rounded(*both) for both in zip(places, readings, strict=True)]
-        return [*zip(*rounded, strict=True), readings]
+        """Round values outward with more and more digits; the last are the values."""
+        columns = []
+        for place, reading in zip(places, readings, strict=True):
+            before, column = float(question.row[place]), [reading] * N_ROUNDINGS
+            if self._model.attributes[place].is_continuous:
+                low, high = self._limits.allowed(place, before)
+                is_up, span = reading > before, self._limits.span(place)
+                whole = bool(question.are_whole[place])
+                rounded = rounded_outward(reading, upward=is_up, span=span, whole=whole)
+                column = [min(max(number, low), high) for number in rounded]
+            columns.append(column)
+        return [*zip(*columns, strict=True), readings]
 
-    def _rounded(self, place: int, reading: float) -> list[float]:
-        attribute, before = self._attributes[place], float(self._row[place])
-        if not attribute.is_continuous:
-            return [reading] * N_ROUNDINGS
-        low, high = self._limits.allowed(place, before)
-        rounded = rounded_outward(
-            reading,
-            upward=reading > before,
-            span=self._limits.span(place),
-            whole=bool(self._question.are_whole[place]),
-        )
-        return [min(max(number, low), high) for number in rounded]
-
-    def _leeways(self) -> Iterator[Leeway]:
+    def _safe_ranges(self, question: Question, boundaries: list[Boundary]) -> Iterator[SafeRange]:
         by_place: dict[int, list[int]] = {}
-        for i, way in enumerate(self._question.ways):
-            by_place.setdefault(way.place, []).append(i)
+        for i, path in enumerate(question.paths):
+            by_place.setdefault(path.place, []).append(i)
         for place, along in by_place.items():
-            attribute, reading = self._attributes[place], float(self._row[place])
+            attribute, reading = self._model.attributes[place], float(question.row[place])
             if attribute.is_continuous:
-                ends = {self._question.ways[i].direction: self._boundaries[i] for i in along}
+                ends = {question.paths[i].direction: boundaries[i] for i in along}
                 low, high = (ends.get(direction, Boundary(reading)) for direction in (-1, 1))
                 below, above = (
-                    None if end.outside is None else self._states[end.decision]
+                    None if end.outside is None else self._model.goal.states[end.decision]
                     for end in (low, high)
                 )
-                yield Leeway(attribute.name, reading, low.inside, high.inside, below, above)
-                continue
-            way, decisions = self._question.ways[along[0]], self._question.decisions[along[0]]
-            kept = way.knots[decisions == self._question.decision].tolist()
-            states = tuple(_as_read(attribute, number) for number in sorted([reading, *kept]))
-            yield Leeway(attribute.name, _as_read(attribute, reading), states=states)
+                yield SafeRange(attribute.name, reading, low.inside, high.inside, below, above)
+            else:
+                path, decisions = question.paths[along[0]], question.decisions[along[0]]
+                kept = path.knots[decisions == question.decision].tolist()
+                states = tuple(_as_read(attribute, number) for number in sorted([reading, *kept]))
+                yield SafeRange(attribute.name, _as_read(attribute, reading), states=states)
+
+
+def _points(
+    question: Question, places: tuple[int, ...], options: Sequence[tuple[float, ...]]
+) -> Float:
+    """Put each of several choices of values into the row."""
+    points = np.repeat(question.row[None, :], len(options), axis=0)
+    points[:, list(places)] = options
+    return points
 
 
 def _as_read(attribute: Attribute, number: float) -> State:
-    """Return what a number stands for: itself, or a state of the attribute."""
+    """Return the value that a number encodes: itself, or a category."""
     if attribute.is_continuous or number not in attribute.peaks:
         return number
     return attribute.states[attribute.peaks.index(number)]

@@ -48,19 +48,19 @@ static const SOLAH_FLASH int32_t prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 14, 0, 1, 0, 1, 0, 0, lost_1, prior_1, 41177, 18}, /* occupied */
+    {start_1, 1, 14, 0, 1, 0, 1, 0, 0, 0, 0, lost_1, prior_1, 41177, 18}, /* occupied */
 };
 
 static solah_model model = {NULL, knots, values, curves, tables, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 1, 2
 };
 static const SOLAH_FLASH uint16_t of_states[] = {
     3, 4
 };
-static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, NULL, NULL};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, NULL, NULL, NULL};
 
 int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES])
 {
@@ -96,11 +96,11 @@ const char *room_class_name(int place) { return solah_find_class_name(place); }
 
 static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
-    static const SOLAH_FLASH char text_0[] = "if CO2 is low then occupied no 0.77 of 28 rows; adds +1.20 for no";
-    static const SOLAH_FLASH char text_1[] = "if CO2 is medium then occupied yes 0.55 of 60 rows; adds +0.20 for yes";
-    static const SOLAH_FLASH char text_2[] = "if CO2 is high then occupied yes 0.80 of 32 rows; adds +1.40 for yes";
-    static const SOLAH_FLASH char text_3[] = "if door is open then occupied yes 0.57 of 30 rows; adds +0.30 for yes";
-    static const SOLAH_FLASH char text_4[] = "if door is shut then occupied no 0.57 of 90 rows; adds +0.30 for no";
+    static const SOLAH_FLASH char text_0[] = "CO2 low: yes -1.20";
+    static const SOLAH_FLASH char text_1[] = "CO2 medium: yes +0.20";
+    static const SOLAH_FLASH char text_2[] = "CO2 high: yes +1.40";
+    static const SOLAH_FLASH char text_3[] = "door open: yes +0.30";
+    static const SOLAH_FLASH char text_4[] = "door shut: yes -0.30";
     static const SOLAH_FLASH char none[] = "";
     static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
         text_0,

@@ -72,10 +72,10 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int room_why(const int32_t readings[ROOM_N_READINGS], room_reason *reasons, int n_most);
 
-/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define ROOM_N_RULES 5
-#define ROOM_RULE_TEXT_SIZE 71
+#define ROOM_RULE_TEXT_SIZE 22
 size_t room_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *room_rule_text(int rule);

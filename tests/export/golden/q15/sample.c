@@ -7,19 +7,21 @@
 #define SOLAH_N_CLASSES 3
 #define SOLAH_N_VALUES 2
 #define SOLAH_N_STAGES 1
-#define SOLAH_MAX_INPUTS 2
-#define SOLAH_MAX_DEPTH 2
+#define SOLAH_MAX_INPUTS 0
+#define SOLAH_MAX_DEPTH 0
 #define SOLAH_AT uint8_t
 #define SOLAH_NODE uint8_t
 #define SOLAH_INPUT int8_t
 #define SOLAH_REASON sample_reason
+#define SOLAH_GRIDS
 #define SOLAH_LOSES
 #include "solah_fixed.h"
 
 /* Readings at which the scores of an attribute bend. */
 static const SOLAH_FLASH int16_t knots[] = {
     -8922, -5158, 10468, 16705, -11827, -2253, 4248, 17512, -8476, 7343, 29288, 2048, 5120,
-    14336, 16384, -22354, -12921, -4509, -1952
+    14336, 16384, -22354, -12921, -4509, -1952, 10468, 16705, 4248, 17512, -11827, -2253,
+    -8476, 7343, 2048, 5120, 14336, 16384
 };
 
 /* The scores of readings: piece by piece how far to shift, the values at the left knot and the slopes,
@@ -30,7 +32,11 @@ static const SOLAH_FLASH int16_t values[] = {
     14, -8585, -28607, 9438, 30564, 15, 528, 903, -20384, -20942, 0, 0, 14, -1066, -479, 12619,
     16837, 16, 1300, 2678, 23004, -24597, 13, 4535, -781, -20988, -4996, 0, 0, 16, -290, 195,
     -17223, -12943, 24, -2769, -1668, 0, 0, 12, -2769, -1668, 17316, 6765, 0, 0, 2178, -7124,
-    -2556, 315, 4730, 3653, 0, 0
+    -2556, 315, 4730, 3653, 0, 0, 12, 21519, 13, 20237, -1729, 2021, 6624, -7404, 5851, -14204,
+    782, -3977, -1651, 1854, -50, 127, 0, 0, 4832, -12148, 6564, -7369, 13, 28037, -11480,
+    -8672, -4498, -6603, 5318, 5842, 4265, -579, -9732, -8154, -424, 881, 0, 0, 1270, -2638,
+    5054, 4235, 13, 16969, 11, 21845, 13, 29127, 10, 16384, -225, 5164, 5357, 9060, 8059, 7038,
+    -5059, -4558, -4872, -4314, -59, -138, 0, 0, 3229, 7575, 7911, 7004
 };
 
 static const SOLAH_FLASH solah_curve curves[] = {
@@ -45,100 +51,16 @@ static const SOLAH_FLASH solah_table tables[] = {
     {2, 3, 80}, /* x2 */
 };
 
-/* Tree 1. */
-static const SOLAH_FLASH solah_asked asked_1[] = {
-    {SOLAH_READING, 0, 0},
-    {SOLAH_READING, 1, 0},
+/* Two features each: whose, lines, whether these are categories, peaks, slopes; cells; values. */
+static const SOLAH_FLASH solah_grid grids[] = {
+    { {{0, 2, 0, 19, 88}, {1, 2, 0, 21, 90}}, 0, 92}, /* x0, x1 */
+    { {{1, 2, 0, 23, 110}, {2, 3, 1, 0, 0}}, 9, 112}, /* x1, x2 */
+    { {{3, 2, 0, 25, 130}, {4, 4, 0, 27, 132}}, 21, 138}, /* x3, x4 */
 };
-static const SOLAH_FLASH SOLAH_NODE offset_1[] = {
-    0, 2, 4
-};
-static const SOLAH_FLASH SOLAH_INPUT split_1[] = {
-    0, 1, 1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_1[] = {
-    1, 3, 5, 0, 3, 2, 1
-};
-static const SOLAH_FLASH int16_t peak_1[] = {
-    10468, 16705, 4248, 17512
-};
-static const SOLAH_FLASH uint16_t inverse_1[] = {
-    43039, 0, 40475, 0
-};
-static const SOLAH_FLASH uint8_t shift_1[] = {
-    13, 0, 14, 0
-};
-static const SOLAH_FLASH uint16_t ignorance_1[] = {
-    32430, 338, 26182, 6586
-};
-static const SOLAH_FLASH int16_t leaf_1[] = {
-    -1729, 2021, 782, -3977, 5851, -14204, 6624, -7404
-};
-
-/* Tree 2. */
-static const SOLAH_FLASH solah_asked asked_2[] = {
-    {SOLAH_READING, 1, 0},
-    {SOLAH_STATE, 2, 0},
-};
-static const SOLAH_FLASH SOLAH_NODE offset_2[] = {
-    0, 2, 5
-};
-static const SOLAH_FLASH SOLAH_INPUT split_2[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_2[] = {
-    1, 3, 6, 0, 0, 1, 3, 3, 2
-};
-static const SOLAH_FLASH int16_t peak_2[] = {
-    -11827, -2253, 0, 1, 2
-};
-static const SOLAH_FLASH uint16_t inverse_2[] = {
-    56075, 0, 32768, 32768, 0
-};
-static const SOLAH_FLASH uint8_t shift_2[] = {
-    14, 0, 0, 0, 0
-};
-static const SOLAH_FLASH uint16_t ignorance_2[] = {
-    11200, 21568, 5069, 19496, 8203
-};
-static const SOLAH_FLASH int16_t leaf_2[] = {
-    -11480, -8672, -4498, -6603, 4265, -579, 5318, 5842
-};
-
-/* Tree 3. */
-static const SOLAH_FLASH solah_asked asked_3[] = {
-    {SOLAH_READING, 3, 0},
-    {SOLAH_READING, 4, 0},
-};
-static const SOLAH_FLASH SOLAH_NODE offset_3[] = {
-    0, 2, 6
-};
-static const SOLAH_FLASH SOLAH_INPUT split_3[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_3[] = {
-    1, 3, 7, 1, 2, 2, 2, 3, 0, 0, 0
-};
-static const SOLAH_FLASH int16_t peak_3[] = {
-    -8476, 7343, 2048, 5120, 14336, 16384
-};
-static const SOLAH_FLASH uint16_t inverse_3[] = {
-    33938, 0, 43690, 58254, 32768, 0
-};
-static const SOLAH_FLASH uint8_t shift_3[] = {
-    14, 0, 12, 14, 11, 0
-};
-static const SOLAH_FLASH uint16_t ignorance_3[] = {
-    586, 32182, 12491, 9587, 1612, 9078
-};
-static const SOLAH_FLASH int16_t leaf_3[] = {
-    -5059, -4558, -225, 5164, 5357, 9060, 8059, 7038
-};
-
-static const SOLAH_FLASH solah_walk walks[] = {
-    {asked_1, 2, {peak_1, inverse_1, shift_1, ignorance_1, offset_1}, split_1, child_1, leaf_1},
-    {asked_2, 2, {peak_2, inverse_2, shift_2, ignorance_2, offset_2}, split_2, child_2, leaf_2},
-    {asked_3, 2, {peak_3, inverse_3, shift_3, ignorance_3, offset_3}, split_3, child_3, leaf_3},
+/* The line of values of each cell. */
+static const SOLAH_FLASH uint8_t cells[] = {
+    0, 1, 5, 2, 3, 7, 4, 8, 6, 0, 0, 1, 4, 2, 2, 3, 8, 5, 5, 7, 6, 0, 1, 1, 1, 7, 2, 3, 3, 3,
+    5, 8, 4, 4, 4, 6
 };
 
 static const SOLAH_FLASH int32_t start_1[] = {
@@ -154,26 +76,22 @@ static const SOLAH_FLASH int32_t prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 12, 0, 5, 0, 1, 0, 3, lost_1, prior_1, 42190, 14}, /* y */
+    {start_1, 1, 12, 0, 5, 0, 1, 0, 3, 0, 0, lost_1, prior_1, 42190, 14}, /* y */
 };
 
-static solah_model model = {NULL, knots, values, curves, tables, walks, stages, NULL};
+static solah_model model = {NULL, knots, values, curves, tables, grids, cells, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 1, 2, 3, 4, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18
 };
 static const SOLAH_FLASH uint16_t of_states[] = {
     6, 7, 8
 };
-static const SOLAH_FLASH uint16_t of_nodes[] = {
-    0, 0, 0, 19, 20, 21, 22, 0, 0, 0, 23, 23, 24, 25, 25, 26, 0, 0, 0, 27, 28, 28, 28, 29, 30,
-    30, 30
+static const SOLAH_FLASH uint16_t of_grids[] = {
+    19, 4, 23, 4, 27, 4
 };
-static const SOLAH_FLASH uint16_t first_node[] = {
-    0, 7, 16
-};
-static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_nodes, first_node};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_grids, NULL, NULL};
 
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES])
 {
@@ -211,37 +129,37 @@ const char *sample_class_name(int place) { return solah_find_class_name(place); 
 
 static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
-    static const SOLAH_FLASH char text_0[] = "if x0 is lowest then y c2 0.65 of 2.5 rows; adds -0.47 for c0, +0.83 for c1, -0.36 for c2";
-    static const SOLAH_FLASH char text_1[] = "if x0 is low then y c0 0.54 of 4.5 rows; adds +0.79 for c0, -1.41 for c1, +0.62 for c2";
-    static const SOLAH_FLASH char text_2[] = "if x0 is medium then y c2 0.66 of 2.2 rows; adds +0.66 for c0, -0.81 for c1, +0.16 for c2";
-    static const SOLAH_FLASH char text_3[] = "if x1 is lowest then y c2 0.64 of 0.13 rows; adds +0.16 for c0, +0.07 for c1, -0.23 for c2";
-    static const SOLAH_FLASH char text_4[] = "if x1 is low then y c1 0.71 of 1.4 rows; adds -0.63 for c0, +0.01 for c1, +0.62 for c2";
-    static const SOLAH_FLASH char text_5[] = "if x1 is medium then y c2 0.51 of 2.2 rows; adds +1.17 for c0, -0.14 for c1, -1.02 for c2";
-    static const SOLAH_FLASH char text_6[] = "if x2 is a then y c2 0.57 of 1.9 rows; adds +0.40 for c0, +0.93 for c1, -1.34 for c2";
-    static const SOLAH_FLASH char text_7[] = "if x2 is b then y c2 0.63 of 2.2 rows; adds +0.18 for c0, -0.44 for c1, +0.26 for c2";
-    static const SOLAH_FLASH char text_8[] = "if x2 is c then y c0 0.86 of 3.4 rows; adds -0.68 for c0, +0.47 for c1, +0.21 for c2";
-    static const SOLAH_FLASH char text_9[] = "if x3 is lowest then y c1 0.45 of 3.5 rows; adds +3.03 for c0, +0.93 for c1, -3.96 for c2";
-    static const SOLAH_FLASH char text_10[] = "if x3 is low then y c0 0.44 of 2.6 rows; adds -0.12 for c0, +0.01 for c1, +0.10 for c2";
-    static const SOLAH_FLASH char text_11[] = "if x3 is medium then y c0 0.63 of 0.48 rows; adds +2.14 for c0, -1.07 for c1, -1.07 for c2";
-    static const SOLAH_FLASH char text_12[] = "if x4 is 1.0 then y c1 0.56 of 2 rows; adds +0.13 for c0, -0.13 for c1, +0.01 for c2";
-    static const SOLAH_FLASH char text_13[] = "if x4 is 2.5 then y c2 0.81 of 4.7 rows; adds -0.32 for c0, -0.01 for c1, +0.33 for c2";
-    static const SOLAH_FLASH char text_14[] = "if x4 is 7.0 then y c2 0.54 of 1.1 rows; adds -0.31 for c0, +0.80 for c1, -0.50 for c2";
-    static const SOLAH_FLASH char text_15[] = "if x4 is 8.0 then y c1 0.63 of 4.9 rows; adds +0.22 for c0, +0.05 for c1, -0.27 for c2";
-    static const SOLAH_FLASH char text_16[] = "if x5 is lowest then y c0 0.66 of 3.2 rows; adds +0.01 for c0, -0.06 for c1, +0.06 for c2";
-    static const SOLAH_FLASH char text_17[] = "if x5 is low then y c0 0.78 of 1.9 rows; adds +0.36 for c0, -0.31 for c1, -0.05 for c2";
-    static const SOLAH_FLASH char text_18[] = "if x5 is medium then y c0 0.37 of 3.8 rows; adds -0.86 for c0, +1.10 for c1, -0.24 for c2";
-    static const SOLAH_FLASH char text_19[] = "if x0 is lowest or low and x1 is lowest or low then y c1 0.74 of 0.86 rows; adds -0.02 for c0, -0.45 for c1, +0.47 for c2";
-    static const SOLAH_FLASH char text_20[] = "if x0 is lowest or low and x1 is medium then y c1 0.40 of 2.6 rows; adds +0.06 for c0, +1.68 for c1, -1.74 for c2";
-    static const SOLAH_FLASH char text_21[] = "if x0 is medium and x1 is lowest or low then y c2 0.82 of 0.81 rows; adds +0.68 for c0, +2.11 for c1, -2.79 for c2";
-    static const SOLAH_FLASH char text_22[] = "if x0 is medium and x1 is medium then y c2 0.73 of 3.6 rows; adds +0.26 for c0, +0.45 for c1, -0.71 for c2";
-    static const SOLAH_FLASH char text_23[] = "if x1 is lowest and x2 is a or b then y c0 0.46 of 2 rows; adds +1.64 for c0, -1.16 for c1, -0.48 for c2";
-    static const SOLAH_FLASH char text_24[] = "if x1 is lowest and x2 is c then y c2 0.79 of 0.2 rows; adds +0.90 for c0, -0.19 for c1, -0.71 for c2";
-    static const SOLAH_FLASH char text_25[] = "if x1 is low or medium and x2 is a or b then y c0 0.53 of 0.5 rows; adds -0.91 for c0, +0.39 for c1, +0.52 for c2";
-    static const SOLAH_FLASH char text_26[] = "if x1 is low or medium and x2 is c then y c1 0.59 of 1.2 rows; adds -0.30 for c0, +0.74 for c1, -0.44 for c2";
-    static const SOLAH_FLASH char text_27[] = "if x3 is lowest and x4 is 1.0 then y c0 0.58 of 3.4 rows; adds -0.40 for c0, -0.46 for c1, +0.86 for c2";
-    static const SOLAH_FLASH char text_28[] = "if x3 is lowest and x4 is at least 2.5 then y c1 0.55 of 3.5 rows; adds -1.17 for c0, +0.13 for c1, +1.04 for c2";
-    static const SOLAH_FLASH char text_29[] = "if x3 is low or medium and x4 is 1.0 then y c0 0.79 of 0.9 rows; adds -1.23 for c0, +0.74 for c1, +0.49 for c2";
-    static const SOLAH_FLASH char text_30[] = "if x3 is low or medium and x4 is at least 2.5 then y c2 0.44 of 0.22 rows; adds +0.78 for c0, -0.45 for c1, -0.33 for c2";
+    static const SOLAH_FLASH char text_0[] = "x0 lowest: c1 +0.83";
+    static const SOLAH_FLASH char text_1[] = "x0 low: c0 +0.79";
+    static const SOLAH_FLASH char text_2[] = "x0 medium: c0 +0.66";
+    static const SOLAH_FLASH char text_3[] = "x1 lowest: c0 +0.16";
+    static const SOLAH_FLASH char text_4[] = "x1 low: c2 +0.62";
+    static const SOLAH_FLASH char text_5[] = "x1 medium: c0 +1.17";
+    static const SOLAH_FLASH char text_6[] = "x2 a: c1 +0.93";
+    static const SOLAH_FLASH char text_7[] = "x2 b: c2 +0.26";
+    static const SOLAH_FLASH char text_8[] = "x2 c: c1 +0.47";
+    static const SOLAH_FLASH char text_9[] = "x3 lowest: c0 +3.03";
+    static const SOLAH_FLASH char text_10[] = "x3 low: c2 +0.10";
+    static const SOLAH_FLASH char text_11[] = "x3 medium: c0 +2.14";
+    static const SOLAH_FLASH char text_12[] = "x4 1.0: c0 +0.13";
+    static const SOLAH_FLASH char text_13[] = "x4 2.5: c2 +0.33";
+    static const SOLAH_FLASH char text_14[] = "x4 7.0: c1 +0.80";
+    static const SOLAH_FLASH char text_15[] = "x4 8.0: c0 +0.22";
+    static const SOLAH_FLASH char text_16[] = "x5 lowest: c2 +0.06";
+    static const SOLAH_FLASH char text_17[] = "x5 low: c0 +0.36";
+    static const SOLAH_FLASH char text_18[] = "x5 medium: c1 +1.10";
+    static const SOLAH_FLASH char text_19[] = "x0 lowest or low and x1 lowest or low: c2 +0.47";
+    static const SOLAH_FLASH char text_20[] = "x0 lowest or low and x1 medium: c1 +1.68";
+    static const SOLAH_FLASH char text_21[] = "x0 medium and x1 lowest or low: c1 +2.11";
+    static const SOLAH_FLASH char text_22[] = "x0 medium and x1 medium: c1 +0.45";
+    static const SOLAH_FLASH char text_23[] = "x1 lowest and x2 a or b: c0 +1.64";
+    static const SOLAH_FLASH char text_24[] = "x1 lowest and x2 c: c0 +0.90";
+    static const SOLAH_FLASH char text_25[] = "x1 low or medium and x2 a or b: c2 +0.52";
+    static const SOLAH_FLASH char text_26[] = "x1 low or medium and x2 c: c1 +0.74";
+    static const SOLAH_FLASH char text_27[] = "x3 lowest and x4 1.0: c2 +0.86";
+    static const SOLAH_FLASH char text_28[] = "x3 lowest and x4 at least 2.5: c2 +1.04";
+    static const SOLAH_FLASH char text_29[] = "x3 low or medium and x4 1.0: c1 +0.74";
+    static const SOLAH_FLASH char text_30[] = "x3 low or medium and x4 at least 2.5: c0 +0.78";
     static const SOLAH_FLASH char none[] = "";
     static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
         text_0,

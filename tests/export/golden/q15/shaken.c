@@ -48,16 +48,16 @@ static const SOLAH_FLASH int32_t prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 13, 0, 4, 0, 0, 0, 0, lost_1, prior_1, 51472, 17}, /* state */
+    {start_1, 1, 13, 0, 4, 0, 0, 0, 0, 0, 0, lost_1, prior_1, 51472, 17}, /* state */
 };
 
 static solah_model model = {NULL, knots, values, curves, NULL, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 2, 3, 4, 5, 6, 7
 };
-static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL};
+static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL, NULL};
 
 int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES])
 {
@@ -95,14 +95,14 @@ const char *shaken_class_name(int place) { return solah_find_class_name(place); 
 
 static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
-    static const SOLAH_FLASH char text_0[] = "if shaking RMS over 1 s is low then state a 0.60 of 5 rows; adds -0.79 for a, +1.41 for b, -0.61 for c";
-    static const SOLAH_FLASH char text_1[] = "if shaking RMS over 1 s is high then state a 0.40 of 5 rows; adds -0.98 for a, +1.44 for b, -0.47 for c";
-    static const SOLAH_FLASH char text_2[] = "if temperature 90 % quantile over 1 s is low then state a 0.60 of 5 rows; adds -2.01 for a, +1.17 for b, +0.85 for c";
-    static const SOLAH_FLASH char text_3[] = "if temperature 90 % quantile over 1 s is high then state a 0.40 of 5 rows; adds +1.15 for a, +0.46 for b, -1.61 for c";
-    static const SOLAH_FLASH char text_4[] = "if correlation of x and y is low then state a 0.60 of 5 rows; adds -0.68 for a, +1.15 for b, -0.47 for c";
-    static const SOLAH_FLASH char text_5[] = "if correlation of x and y is high then state a 0.40 of 5 rows; adds -0.32 for a, +0.90 for b, -0.58 for c";
-    static const SOLAH_FLASH char text_6[] = "if x energy from 2 to 4 Hz is low then state a 0.60 of 5 rows; adds +0.35 for a, +0.47 for b, -0.81 for c";
-    static const SOLAH_FLASH char text_7[] = "if x energy from 2 to 4 Hz is high then state a 0.40 of 5 rows; adds -0.86 for a, +0.94 for b, -0.08 for c";
+    static const SOLAH_FLASH char text_0[] = "shaking RMS over 1 s low: b +1.41";
+    static const SOLAH_FLASH char text_1[] = "shaking RMS over 1 s high: b +1.44";
+    static const SOLAH_FLASH char text_2[] = "temperature 90 % quantile over 1 s low: b +1.17";
+    static const SOLAH_FLASH char text_3[] = "temperature 90 % quantile over 1 s high: a +1.15";
+    static const SOLAH_FLASH char text_4[] = "correlation of x and y low: b +1.15";
+    static const SOLAH_FLASH char text_5[] = "correlation of x and y high: b +0.90";
+    static const SOLAH_FLASH char text_6[] = "x energy from 2 to 4 Hz low: b +0.47";
+    static const SOLAH_FLASH char text_7[] = "x energy from 2 to 4 Hz high: b +0.94";
     static const SOLAH_FLASH char none[] = "";
     static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
         text_0,

@@ -76,10 +76,10 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int shaken_why(const int32_t readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most);
 
-/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SHAKEN_N_RULES 8
-#define SHAKEN_RULE_TEXT_SIZE 118
+#define SHAKEN_RULE_TEXT_SIZE 49
 size_t shaken_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *shaken_rule_text(int rule);

@@ -19,7 +19,7 @@ from random_models import (
 from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import from_frame
 from solah.explain import attribute_rows
-from solah.explain.attribution import Attributor
+from solah.explain.contributions import Attributor
 from solah.explain.traversal import TracedRows
 from solah.model.evaluate import run
 

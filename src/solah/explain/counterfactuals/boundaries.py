@@ -1,7 +1,7 @@
 """Asks what would be decided if readings of a row were others, and where the decision changes.
 
 Between neighbouring words the scores of a sum are straight in a reading. If a decision holds at
-both ends, it holds in between, and the first change is found exactly. If stages feed stages, ways
+both ends, it holds in between, and the first change is found exactly. If stages feed stages, paths
 are cut finer before they are searched. All decisions are those of the program, to the last bit.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.explain.counterfactuals.ways import Way, Ways
+    from solah.explain.counterfactuals.paths import Path, Paths
     from solah.kernels.arrays import Float
     from solah.model.document import Goal, Model
     from solah.model.program import Program
@@ -59,17 +59,17 @@ class Question:
     ----------
     decision : the place of the class that is decided for
     are_whole : (n_attributes,) which readings can only become other whole numbers
-    ways : the ways that the readings may go
-    coarse_ways : the same, with no more knots than the words have
+    paths : the paths that the readings may go
+    coarse_paths : the same, with no more knots than the words have
     """
 
-    def __init__(self, model: Model, limits: Ways, row: Float) -> None:
+    def __init__(self, model: Model, limits: Paths, row: Float) -> None:
         self.row, self.limits = row, limits
         self._program, self._goal = model.program, model.goal
         self.decision = int(self.decide(row[None, :])[0])
         self.are_whole = np.array([limits.is_whole(*one) for one in enumerate(row.tolist())], bool)
-        self.coarse_ways = limits.of_row(row, finer=False)
-        self.ways = self._bent(limits.of_row(row)) if limits.is_fine else self.coarse_ways
+        self.coarse_paths = limits.of_row(row, finer=False)
+        self.paths = self._bent(limits.of_row(row)) if limits.is_fine else self.coarse_paths
 
     def decide(self, points: Float) -> Places:
         """Return the places of the classes that would be decided for."""
@@ -100,9 +100,9 @@ class Question:
         """Return the size of a step between whole numbers; 0 if any number can be read."""
         return 1.0 / self.limits.span(place) if self.are_whole[place] else 0.0
 
-    def along(self, ways: Sequence[Way], stops: Sequence[Float]) -> Float:
-        """Make points of the readings along ways, one way after the other."""
-        places = np.repeat([way.place for way in ways], [len(one) for one in stops])
+    def along(self, paths: Sequence[Path], stops: Sequence[Float]) -> Float:
+        """Make points of the readings along paths, one path after the other."""
+        places = np.repeat([path.place for path in paths], [len(one) for one in stops])
         return self.with_readings(places, np.concatenate(stops))
 
     def size(self, place: int, reading: float) -> float:
@@ -120,32 +120,32 @@ class Question:
 
     @cached_property
     def decisions(self) -> list[Places]:
-        """What would be decided at the knots of each way: the classes' places."""
-        if not self.ways:
+        """What would be decided at the knots of each path: the classes' places."""
+        if not self.paths:
             return []
-        knots = [way.knots for way in self.ways]
-        return parted(self.decide(self.along(self.ways, knots)), knots)
+        knots = [path.knots for path in self.paths]
+        return parted(self.decide(self.along(self.paths, knots)), knots)
 
-    def _bent(self, ways: list[Way]) -> list[Way]:
+    def _bent(self, paths: list[Path]) -> list[Path]:
         """Add the readings at which a belief that words describe passes from one to the next."""
         axes = [axis for axis in self._program.axes if axis.kind is AxisKind.ONE_BELIEF]
-        for _ in range(_BENDING_ROUNDS if ways and axes else 0):
-            stops = [way.stops for way in ways]
-            steps = trace(self._program, self.along(ways, stops))
+        for _ in range(_BENDING_ROUNDS if paths and axes else 0):
+            stops = [path.stops for path in paths]
+            steps = trace(self._program, self.along(paths, stops))
             beliefs = [parted(steps[one.source].outputs[:, one.output], stops) for one in axes]
-            for i, way in enumerate(ways):
-                if not way.is_stepwise:
+            for i, path in enumerate(paths):
+                if not path.is_stepwise:
                     found = [
-                        _crossings(stops[i], of_ways[i], axis.peaks)
-                        for axis, of_ways in zip(axes, beliefs, strict=True)
+                        _crossings(stops[i], of_paths[i], axis.peaks)
+                        for axis, of_paths in zip(axes, beliefs, strict=True)
                     ]
                     new = np.setdiff1d(np.concatenate(found), stops[i])
-                    ways[i] = self.limits.with_knots(way, new, float(self.row[way.place]))
-        return ways
+                    paths[i] = self.limits.with_knots(path, new, float(self.row[path.place]))
+        return paths
 
 
 def parted(numbers: NDArray[_T], stops: Sequence[Float]) -> list[NDArray[_T]]:
-    """Part what belongs to the stops of ways, one way after the other."""
+    """Part what belongs to the stops of paths, one path after the other."""
     return np.split(numbers, np.cumsum([len(one) for one in stops])[:-1])
 
 
@@ -216,7 +216,7 @@ def _places_to_look(question: Question, brackets: Brackets) -> Float:
     ends = np.column_stack([brackets.inside, brackets.outside])
     leads = question.leads(brackets.points(ends)).reshape(*ends.shape, -1)
     lead, falling = leads[:, 0], leads[:, 0] - leads[:, 1]
-    # Straight leads are gone after this share of the way.
+    # Straight leads are gone after this share of the path.
     crossing = np.divide(lead, falling, out=np.ones_like(lead), where=falling > 0)
     share = np.clip(crossing.min(axis=1, initial=1.0), 0.0, 1.0)
     shares = np.column_stack([share[:, None] + _AROUND, np.full(len(ends), 0.5)])
@@ -226,11 +226,11 @@ def _places_to_look(question: Question, brackets: Brackets) -> Float:
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where the decision changes along a way.
+    """Where the decision changes along a path.
 
     Attributes
     ----------
-    inside : the last reading before, or the end of the way if nothing changes; a whole number
+    inside : the last reading before, or the end of the path if nothing changes; a whole number
         where only those can be read, as is the next
     outside : the nearest reading that changes the decision; None if none does
     decision : the place of what is decided there
@@ -242,21 +242,21 @@ class Boundary:
 
 
 def find_boundaries(question: Question) -> list[Boundary]:
-    """Find where the decision changes along each way."""
+    """Find where the decision changes along each path."""
     found: list[Boundary] = []
     places, pieces = [], []
-    for way, decisions in zip(question.ways, question.decisions, strict=True):
+    for path, decisions in zip(question.paths, question.decisions, strict=True):
         changed = np.flatnonzero(decisions != question.decision)
         if not len(changed):
-            found.append(Boundary(float(way.knots[-1])))
+            found.append(Boundary(float(path.knots[-1])))
             continue
         step = int(changed[0])
-        inside = float(way.knots[step - 1] if step else question.row[way.place])
-        outside = float(way.knots[step])
+        inside = float(path.knots[step - 1] if step else question.row[path.place])
+        outside = float(path.knots[step])
         found.append(Boundary(inside, outside, int(decisions[step])))
         # A reading that is not allowed goes to the end of its range at once.
-        if not way.is_stepwise and (step or outside != way.start):
-            places.append(way.place)
+        if not path.is_stepwise and (step or outside != path.start):
+            places.append(path.place)
             pieces.append((len(found) - 1, inside, outside))
     if pieces:
         at, rows = np.array(places), np.arange(len(places))

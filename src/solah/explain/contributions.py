@@ -73,7 +73,7 @@ def attribute_rows(model: Model, table: Table) -> Attribution:
     Examples
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
-    >>> from solah.explain.attribution import attribute_rows
+    >>> from solah.explain.contributions import attribute_rows
     >>> iris = datasets.load("iris")
     >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.goal)
     >>> added = attribute_rows(tree.model_, iris.table)

@@ -1,4 +1,4 @@
-"""Lists the ways that each reading of a row may go, and rounds readings to few digits."""
+"""Lists the paths that each value of a row may take, and rounds values to few digits."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ _FINER = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """A way that one reading can go.
+class Path:
+    """A path that one reading can go.
 
     Attributes
     ----------
     place : the attribute's place among the model's
-    start : where the way begins: the reading, unless that is not allowed itself
-    knots : readings along the way, the nearest first
+    start : where the path begins: the reading, unless that is not allowed itself
+    knots : readings along the path, the nearest first
     sizes : how far each knot is, as a share of the range
     direction : 1 up, -1 down; 0 where only the knots can be read, and nothing between them
     is_whole : whether only whole numbers can be read
@@ -111,8 +111,8 @@ class Way:
         return np.concatenate([np.zeros(n_new), self.sizes])
 
 
-class Ways:
-    """The ways that readings may go.
+class Paths:
+    """The paths that readings may go.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ class Ways:
         """Tell which pairs of attributes meet in a term; if stages feed stages, all may."""
         return self._meets[first, second]
 
-    def of_row(self, row: Float, *, finer: bool = True) -> list[Way]:
-        """List the ways that the known readings of a row may go.
+    def of_row(self, row: Float, *, finer: bool = True) -> list[Path]:
+        """List the paths that the known readings of a row may go.
 
         Parameters
         ----------
@@ -175,17 +175,17 @@ class Ways:
             Whether to cut pieces finer where scores bend between words.
         """
         return [
-            way
+            path
             for place, attribute in enumerate(self.attributes)
             if attribute.name not in self._fixed and np.isfinite(row[place])
-            for way in self._of_reading(place, float(row[place]), finer)
+            for path in self._of_reading(place, float(row[place]), finer)
         ]
 
-    def with_knots(self, way: Way, new: Float, reading: float) -> Way:
-        """Add readings to a way, which begins at a reading."""
-        new = np.setdiff1d(_around(new), way.stops) if way.is_whole else new
-        knots = np.unique(np.concatenate([way.knots, new]))[:: way.direction]
-        return replace(way, knots=knots, sizes=self.sizes(way.place, reading, knots))
+    def with_knots(self, path: Path, new: Float, reading: float) -> Path:
+        """Add readings to a path, which begins at a reading."""
+        new = np.setdiff1d(_around(new), path.stops) if path.is_whole else new
+        knots = np.unique(np.concatenate([path.knots, new]))[:: path.direction]
+        return replace(path, knots=knots, sizes=self.sizes(path.place, reading, knots))
 
     def span(self, place: int) -> float:
         """Return how wide an attribute's range is."""
@@ -196,8 +196,8 @@ class Ways:
         """Return how far readings are as shares of the range; 1 for states without an order."""
         if not self.attributes[place].is_ordered:
             return np.ones(len(after))
-        way = np.minimum(np.abs(after - before), MOST_NUMBER)  # of readings beyond all others
-        return np.asarray(way / self.span(place))
+        path = np.minimum(np.abs(after - before), MOST_NUMBER)  # of readings beyond all others
+        return np.asarray(path / self.span(place))
 
     def allowed(self, place: int, reading: float) -> tuple[float, float]:
         """Return where a measured reading may go; one beyond all training rows may come back."""
@@ -228,13 +228,15 @@ class Ways:
             return attribute.peaks[0], attribute.peaks[-1]
         return self._given.get(attribute.name, (attribute.low, attribute.high))
 
-    def _of_reading(self, place: int, reading: float, finer: bool) -> Iterator[Way]:
-        if self.attributes[place].is_continuous:
-            yield from self._of_measured(place, reading, finer)
-        elif self.attributes[place].n_focal_sets > 1:
-            yield self._of_states(place, reading)
-
-    def _of_measured(self, place: int, reading: float, finer: bool) -> Iterator[Way]:
+    def _of_reading(self, place: int, reading: float, finer: bool) -> Iterator[Path]:
+        attribute = self.attributes[place]
+        if not attribute.is_continuous:
+            if attribute.n_focal_sets > 1:
+                others = np.array([peak for peak in attribute.peaks if peak != reading])
+                sizes = self.sizes(place, reading, others)
+                nearest = np.argsort(sizes, kind="stable")
+                yield Path(place, reading, others[nearest], sizes[nearest], direction=0)
+            return
         low, high = self.allowed(place, reading)
         start, is_whole = min(max(reading, low), high), self.is_whole(place, reading)
         down = self.between(place, low, start, finer=finer)[::-1]
@@ -244,14 +246,7 @@ class Ways:
             ahead = knots[1:] if start == reading else knots
             if len(knots) > 1:
                 sizes = self.sizes(place, reading, ahead)
-                yield Way(place, start, ahead, sizes, direction, is_whole)
-
-    def _of_states(self, place: int, reading: float) -> Way:
-        attribute = self.attributes[place]
-        others = np.array([peak for peak in attribute.peaks if peak != reading])
-        sizes = self.sizes(place, reading, others)
-        nearest = np.argsort(sizes, kind="stable")
-        return Way(place, reading, others[nearest], sizes[nearest], direction=0)
+                yield Path(place, start, ahead, sizes, direction, is_whole)
 
 
 def _around(readings: Float) -> Float:
@@ -264,13 +259,16 @@ def _checked_ranges(
 ) -> dict[str, tuple[float, float]]:
     checked = {}
     for name, ends in ranges.items():
-        low, high = _two_numbers(name, ends)
+        try:
+            low, high = map(float, ends)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"the range of {name!r} must be two numbers, from low to high. Got {ends!r}."
+            ) from None
         _refuse_unknown(name, known)
         attribute = known[name]
         if attribute is not None and not attribute.is_continuous:
-            raise ParameterError(
-                f"{name!r} has states, so it has no range; fix it, or leave it free"
-            )
+            raise ParameterError(f"{name!r} is categorical, so it has no range; fix it or not")
         if not -MOST_NUMBER <= low <= high <= MOST_NUMBER:
             raise ParameterError(
                 f"the range of {name!r} must go from a number to one not below it, within "
@@ -278,16 +276,6 @@ def _checked_ranges(
             )
         checked[name] = (low, high)
     return checked
-
-
-def _two_numbers(name: str, ends: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = ends
-        return float(low), float(high)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"the range of {name!r} must be two numbers, from low to high. Got {ends!r}."
-        ) from None
 
 
 def _refuse_unknown(name: str, known: Collection[str]) -> None:

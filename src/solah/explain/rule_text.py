@@ -1,0 +1,352 @@
+"""Rules, and the one place that writes them (and weights, classes and values) as text.
+
+Left of the bar of a sentence is the effect of a rule; right of it are counts from the training
+rows::
+
+    if CONDITIONS: CLASS ±WEIGHT[, CLASS ±WEIGHT …] | N rows, P% CLASS (Q% overall)
+
+A branch of a linguistic tree does conclude, so it has a "then".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from solah.data.spelling import spell, spell_mean, spell_number
+from solah.model.document import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solah.data import State
+    from solah.model.document import Goal, Model
+
+# From here on, the share of a class and the weight for it count as on different sides.
+_CLEAR_SHARE = _CLEAR_WEIGHT = 0.05
+_MOST_CLASSES = 4
+
+
+def spell_class(state: State, goal: str) -> str:
+    """Write a class so that it can be told from the text around it.
+
+    Examples
+    --------
+    >>> spell_class("benign", "y"), spell_class("had an affair", "y"), spell_class(2, "grower")
+    ('benign', '"had an affair"', 'grower=2')
+    """
+    text = spell(state)
+    if not any(letter.isalpha() for letter in text):
+        text = f"{goal}={text}"
+    return f'"{text}"' if any(one.isspace() or one in ',:|"' for one in text) else text
+
+
+def spell_value(value: State | None) -> str:
+    """Write a value with six digits at most, a category as it is."""
+    if value is None:
+        return "unknown"
+    return spell_number(value, 6) if isinstance(value, float) else spell(value)
+
+
+def spell_set(words: Sequence[str]) -> str:
+    """Write the words of a focal set, which all apply."""
+    return "-or-".join(words)
+
+
+def signed(number: float, decimals: int | None = None) -> str:
+    """Write a number with its sign, a rounded zero as a positive one.
+
+    Examples
+    --------
+    >>> signed(-0.004, 2), signed(1234.56)
+    ('+0.00', '+1235')
+    """
+    if decimals is None:
+        return spell_number(number, sign="+")
+    return f"{round(number, decimals) + 0.0:+.{decimals}f}"
+
+
+class Gain(NamedTuple):
+    """The largest weight, and the class that it is for.
+
+    Attributes
+    ----------
+    size : of two classes, the difference of their weights (log-odds); of several, the largest
+        weight; of a number, the weight
+    state : the class that gains most; None if none does, and for a number
+    """
+
+    size: float
+    state: State | None = None
+
+
+def gain_of(weights: Sequence[float], states: Sequence[State]) -> Gain:
+    """Return which class gains most by weights, and how much.
+
+    Examples
+    --------
+    >>> gain_of([-0.2, 0.2], ["good", "bad"])
+    Gain(size=0.4, state='bad')
+    >>> gain_of([1.4, -0.1, -1.3], [0, 1, 2])
+    Gain(size=1.4, state=0)
+    >>> gain_of([-2.5], []), gain_of([0.0, 0.0], ["good", "bad"])
+    (Gain(size=-2.5, state=None), Gain(size=0.0, state=None))
+    """
+    if not states:
+        return Gain(weights[0])
+    most = max(weights)
+    size = most - min(weights) if len(weights) == 2 else most
+    # Weights are 0 on average, so that a largest one below 0 is a matter of rounding.
+    return Gain(size, states[weights.index(most)]) if size > 0 else Gain(0.0)
+
+
+def spell_gain(gain: Gain, goal: str) -> str:
+    """Write the largest weight with its class; of a number, the weight alone."""
+    if gain.state is None:
+        return signed(gain.size) if gain.size else "nothing"
+    return f"{spell_class(gain.state, goal)} {signed(gain.size, 2)}"
+
+
+def named_class(goal: Goal) -> State | None:
+    """Return the class that all rules name: of two classes the rarer one, else None."""
+    if len(goal.states) != 2:
+        return None
+    first, second = goal.prior or (1, 0)
+    return goal.states[0 if first < second else 1]
+
+
+def spell_weights(
+    weights: Sequence[float], states: Sequence[State], goal: str, named: State | None = None
+) -> str:
+    """Write weights: of two classes the difference, of several the largest first.
+
+    Examples
+    --------
+    >>> spell_weights([1.416, -1.31, -0.106], ["a", "b", "c"], "y")
+    'a +1.42, c -0.11, b -1.31'
+    >>> spell_weights([0.2, -0.2], ["bad", "good"], "y", "good"), spell_weights([12.34], [], "y")
+    ('good -0.40', 'y +12.34')
+    """
+    if not states:
+        return f"{goal} {signed(weights[0])}"
+    pairs = sorted(zip(weights, states, strict=True), key=lambda pair: -pair[0])
+    if len(pairs) == 2:
+        (most, state), (least, _) = pairs
+        named = state if named is None else named
+        pairs = [(most - least if state == named else least - most, named)]
+    texts = [f"{spell_class(state, goal)} {signed(weight, 2)}" for weight, state in pairs]
+    if (more := len(texts) - _MOST_CLASSES) > 0:
+        texts[2:-1] = [f"… {more + 1} more"]
+    return ", ".join(texts)
+
+
+def spell_result(goal: Goal, belief: Sequence[float], decided: State) -> str:
+    """Write a prediction with its probability, or the estimate of a number."""
+    if goal.task is Task.REGRESSION:
+        return f"{goal.name} {spell_number(float(decided))}"
+    return f"{spell_class(decided, goal.name)}, {belief[goal.states.index(decided)]:.0%}"
+
+
+def spell_baselines(model: Model) -> str:
+    """Write the baseline of each sum, a line each; nothing if rules do not add up."""
+    goal, named = model.goal, named_class(model.goal)
+    lines = []
+    for node in model.sums:
+        whose = "baseline" if node is model.root else f"baseline of {node.name}"
+        amount = spell_weights(node.baseline, goal.states, goal.name, named)
+        if not goal.states:
+            amount = f"{goal.name} {spell_number(node.baseline[0])}"
+        lines.append(f"{whose}: {amount}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A feature and the words that describe it.
+
+    Attributes
+    ----------
+    attribute : the feature's name
+    words : the words of the focal set, which all apply: ``hue is medium-or-high``; of several
+        focal sets, all words in them; none where the value must be missing
+    phrase : the common name of several focal sets: ``hue is at least medium-or-high``; empty
+        for a single one
+    sets : the focal sets, where several are joined
+    """
+
+    attribute: str
+    words: tuple[str, ...]
+    phrase: str = ""
+    sets: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def focal_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The focal sets, one of which describes the feature."""
+        return self.sets or (self.words,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the condition's parts and its text as plain values, ready for JSON."""
+        return {
+            "attribute": self.attribute,
+            "words": list(self.words),
+            "sets": [list(words) for words in self.focal_sets],
+            "text": str(self),
+        }
+
+    @property
+    def short(self) -> str:
+        """The condition without "is"."""
+        return f"{self.attribute} {self.phrase or spell_set(self.words)}"
+
+    def __str__(self) -> str:
+        return f"{self.attribute} is {self.phrase or spell_set(self.words)}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a term, which adds weights, or a branch of a tree, which concludes.
+
+    Attributes
+    ----------
+    tree : the name of the term or tree
+    conditions : what must hold, from the root on
+    goal : the target's name
+    belief : the share of each class among the rule's rows (of each focal set, for a number of a
+        tree; the mean of an additive number)
+    support : the weight of the training rows behind the rule
+    decision : the class with the largest weight (of a tree, with the largest share), or the
+        expected number
+    task : whether a class or a number is decided
+    effect : the size of the rule's effect. In a term, its weight for the class that gains most; in
+        a tree, the change of that class's share from the root. For a number, the size of the
+        estimate's change
+    effect_class : the class that gains most; None if none does, and for a number
+    adds : in a term, the weights: for each class, as pairs; for a number, beside the target's
+        name. Empty in trees
+    named : in a term, the class that the share is of: of two classes the rarer one
+    overall : in a term, the share of that class among all training rows, or their mean
+    is_outdated : whether words of the conditions were moved after rows were counted
+    is_pinned : whether a refit keeps the rule
+    """
+
+    tree: str
+    conditions: tuple[Condition, ...]
+    goal: str
+    belief: tuple[float, ...]
+    support: float
+    decision: State
+    task: Task = Task.CLASSIFICATION
+    # These come from the model around the rule, and rules are compared by what they state.
+    effect: float = field(default=0.0, compare=False)
+    effect_class: State | None = field(default=None, compare=False)
+    adds: tuple[tuple[State, float], ...] = ()
+    named: State | None = field(default=None, compare=False)
+    overall: float | None = field(default=None, compare=False)
+    is_outdated: bool = field(default=False, compare=False)
+    is_pinned: bool = field(default=False, compare=False)
+
+    @property
+    def certainty(self) -> float:
+        """The share of the decision; for words of a number, the largest; for a sum, 1."""
+        if not self.adds:
+            return max(self.belief)
+        return 1.0 if self.task is Task.REGRESSION else self._of(self.decision, self.belief)
+
+    @property
+    def share(self) -> float | None:
+        """The share of the named class among the rule's rows; None for a number, without rows."""
+        if self.task is Task.REGRESSION or (self.adds and not self.support):
+            return None
+        return self._of(self.named, self.belief) if self.adds else self.certainty
+
+    def _of(self, state: State | None, numbers: Sequence[float]) -> float:
+        states: list[State | None] = [one for one, _ in self.adds]
+        return numbers[states.index(state)]
+
+    @property
+    def premise(self) -> str:
+        """The conditions as text; empty when there is none."""
+        return " and ".join(map(str, self.conditions))
+
+    @property
+    def result(self) -> str:
+        """The effect as text: the weights, or the conclusion of a branch."""
+        is_number = self.task is Task.REGRESSION
+        if self.adds:
+            states = () if is_number else tuple(state for state, _ in self.adds)
+            return spell_weights([one for _, one in self.adds], states, self.goal, self.named)
+        if is_number:
+            return f"{self.goal} {spell_number(float(self.decision))}"
+        return f"{spell_class(self.decision, self.goal)} {self.certainty:.0%}"
+
+    @property
+    def counts(self) -> str:
+        """The rows behind the rule as text and, in a term, the share of a class among them."""
+        if self.adds and not self.support:
+            return "no rows counted"
+        rows = f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}"
+        rows += " before its words moved" if self.is_outdated else ""
+        if not self.adds:
+            return rows
+        overall = self.overall
+        if self.task is Task.REGRESSION:
+            where = "" if overall is None else f" ({spell_number(overall)} overall)"
+            return f"{rows}, mean {spell_number(self.belief[0])}{where}"
+        assert self.named is not None
+        where = "" if overall is None else f" ({overall:.0%} overall)"
+        offset = ", offsets other rules" if self.is_offset else ""
+        return f"{rows}, {self.share:.0%} {spell_class(self.named, self.goal)}{where}{offset}"
+
+    @property
+    def is_offset(self) -> bool:
+        """Whether the share is on the other side of overall than the weight, both clearly."""
+        if self.share is None or self.overall is None or not self.adds:
+            return False
+        weights = [weight for _, weight in self.adds]
+        weight = self._of(self.named, weights) * (2 if len(weights) == 2 else 1)
+        gap = self.share - self.overall
+        return weight * gap < 0 and abs(weight) >= _CLEAR_WEIGHT and abs(gap) >= _CLEAR_SHARE
+
+    @property
+    def sentence(self) -> str:
+        """The conditions and the effect as text."""
+        if not self.adds:
+            return f"if {self.premise} then {self.result}" if self.conditions else self.result
+        return f"if {self.premise}: {self.result}" if self.conditions else f"always: {self.result}"
+
+    @property
+    def short(self) -> str:
+        """The sentence for lists with little room: without "if" and "is", and with one class."""
+        premise = " and ".join(one.short for one in self.conditions) or "always"
+        if len(self.adds) < 3:
+            return f"{premise}: {self.result}"
+        weight = self._of(self.decision, [one for _, one in self.adds])
+        return f"{premise}: {spell_class(self.decision, self.goal)} {signed(weight, 2)}"
+
+    def __str__(self) -> str:
+        return f"{self.sentence} | {self.counts}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule's parts and its text as plain values, ready for JSON."""
+        edited = {"is_outdated": self.is_outdated, "is_pinned": self.is_pinned}
+        return {
+            "tree": self.tree,
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            "decision": self.decision,
+            "certainty": self.certainty,
+            "belief": list(self.belief),
+            "share": self.share,
+            "share_of": self.named if self.adds else self.decision,
+            "overall": self.overall,
+            "support": self.support,
+            "adds": {spell(state): weight for state, weight in self.adds} or None,
+            "effect": self.effect,
+            "effect_class": self.effect_class,
+            "text": str(self),
+            **{key: mark for key, mark in edited.items() if mark},
+        }
+
+    def _repr_html_(self) -> str:
+        from solah.explain.html import render
+
+        return render("rule.html.j2", rule=self)
