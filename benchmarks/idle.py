@@ -3,7 +3,7 @@
     python benchmarks/idle.py [--seconds 20] [--page]
 
 mosquitto on the loopback and a plan of five nodes whose statuses come every five seconds; 200 rows
-are decided in the beginning, and none later. `solah watch` runs in a terminal of its own; with
+are decided in the beginning, and none later. `solah site watch` runs in a terminal of its own; with
 --page it serves the page instead, and one reader follows /events. Printed: the CPU time of the
 process over the wall time, after ten seconds for its start.
 """
@@ -88,7 +88,7 @@ def beat(url: str, topics: Topics, bundle: object, stopping: threading.Event) ->
 
 
 def watch(url: str, port: int | None) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", "solah.cli.main", "watch", "--broker", url]
+    words = [sys.executable, "-m", "solah.cli.main", "site", "watch", "--broker", url]
     if port is not None:
         words += ["--web", str(port)]
         return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -5,7 +5,7 @@ a module, and copy it to the board:
 
     solah export model.json --part taste --to micropython --name taste -o board
 
-The hash of the plan stands in the messages of all nodes, and 'solah plan --json' prints it.
+The hash of the plan stands in the messages of all nodes, and 'solah site plan --json' prints it.
 """
 
 import json

@@ -148,19 +148,20 @@ def services():
 
 
 def test_every_command_is_one_of_ours():
-    verbs = get_command(app).commands
+    commands = get_command(app).commands["site"].commands
     _, ours = services()
     assert ours.keys() == {"office", "shop", "cellar", "watch"}
     for service in ours.values():
-        verb, *words = service["command"]
-        known = {name for option in verbs[verb].params for name in option.opts}
+        group, command, *words = service["command"]
+        assert group == "site"
+        known = {name for option in commands[command].params for name in option.opts}
         assert {word for word in words if word.startswith("--")} <= known
         named = {word for word in words if word.startswith("/")}
         given = {volume.split(":")[1] for volume in service["volumes"]}
         given |= {f"/run/secrets/{name}" for name in service["secrets"]}
         for path in named:
             assert any(path == one or path.startswith(f"{one}/") for one in given), path
-        port = words[words.index("--health" if verb == "node" else "--web") + 1]
+        port = words[words.index("--health" if command == "node" else "--web") + 1]
         assert f":{port}/readyz" in service["healthcheck"]["test"][-1]
 
 

@@ -31,8 +31,8 @@ def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     -------
     private, public : Path
     """
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", _PURPOSE)
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", _PURPOSE)
+    serialization = require("cryptography.hazmat.primitives.serialization", "site", _PURPOSE)
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "site", _PURPOSE)
     private, public = key_files(stem)
     for path in (private, public):
         if path.exists():
@@ -57,8 +57,8 @@ def load_private_key(path: str | os.PathLike[str]) -> Any:
 
 
 def _load_key(path: str | os.PathLike[str], *, private: bool) -> Any:
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", _PURPOSE)
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", _PURPOSE)
+    serialization = require("cryptography.hazmat.primitives.serialization", "site", _PURPOSE)
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "site", _PURPOSE)
     pem = Path(path).read_bytes()
     try:
         if private:

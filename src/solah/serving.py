@@ -91,10 +91,10 @@ def make_app(
     >>> sorted(route.path for route in make_app(tree.model_).routes)
     ['/', '/explain', '/healthz', '/metrics', '/model', '/predict', '/readyz']
     """
-    applications = require("starlette.applications", "web", _PURPOSE)
-    middleware = require("starlette.middleware", "web", _PURPOSE)
-    routing = require("starlette.routing", "web", _PURPOSE)
-    trustedhost = require("starlette.middleware.trustedhost", "web", _PURPOSE)
+    applications = require("starlette.applications", "site", _PURPOSE)
+    middleware = require("starlette.middleware", "site", _PURPOSE)
+    routing = require("starlette.routing", "site", _PURPOSE)
+    trustedhost = require("starlette.middleware.trustedhost", "site", _PURPOSE)
     answers = _Answers(model, page, token, strict)
     get = {"/": answers.page, "/model": answers.model, "/metrics": answers.metrics}
     get |= dict.fromkeys(_OPEN, answers.health)
@@ -140,9 +140,9 @@ class _Answers:
         self._model, self._page, self._token, self._strict = model, page, token, strict
         self._measured = [model.attributes[j] for j in model.program.read_features]
         self._document, self._hash = to_json(model), model_hash(model)
-        self._responses = require("starlette.responses", "web", _PURPOSE)
-        self._concurrency = require("starlette.concurrency", "web", _PURPOSE)
-        self._closed = require("starlette.requests", "web", _PURPOSE).ClientDisconnect
+        self._responses = require("starlette.responses", "site", _PURPOSE)
+        self._concurrency = require("starlette.concurrency", "site", _PURPOSE)
+        self._closed = require("starlette.requests", "site", _PURPOSE).ClientDisconnect
         self._requests: Counter[tuple[str, int]] = Counter()
         self._decided: Counter[str] = Counter()
         self._seconds = 0.0

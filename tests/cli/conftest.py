@@ -75,20 +75,26 @@ def fruits(write):
     return write("früchte.csv", "id,größe cm,色,kerne,geschmack 👅", *rows)
 
 
+_FITTED: dict[str, bytes] = {}
+
+
+def fitted(path, *words):
+    """Write the model of a fit, which is made once."""
+    if path.name not in _FITTED:
+        assert main([*map(str, words), "-o", str(path), "-q"]) == 0
+        _FITTED[path.name] = path.read_bytes()
+    path.write_bytes(_FITTED[path.name])
+    return path
+
+
 @pytest.fixture
-def fruit_model(run, fruits, tmp_path):
+def fruit_model(fruits, tmp_path):
     """Return the model of a tree that knows the fruits."""
-    path = tmp_path / "fruits.json"
     columns = ("-t", "geschmack 👅", "--drop", "id")
-    outcome = run("fit", fruits, *columns, "--model", "tree", "-o", path, "-q")
-    assert outcome.code == 0, outcome.err
-    return path
+    return fitted(tmp_path / "fruits.json", "fit", fruits, *columns, "--model", "tree")
 
 
 @pytest.fixture
-def wine_model(run, tmp_path):
-    """Return the model of a hierarchy by hand that knows the wines."""
-    path = tmp_path / "wine.json"
-    outcome = run("fit", "wine", "--hierarchy", WINE_HIERARCHY, "-o", path, "-q")
-    assert outcome.code == 0, outcome.err
-    return path
+def wine_model(tmp_path):
+    """Return the model of a custom hierarchy that knows the wines."""
+    return fitted(tmp_path / "wine.json", "fit", "wine", "--hierarchy", WINE_HIERARCHY)

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from solah.data import read_table
 from solah.learn.online import Learner
 from solah.model import load_document
-from solah.model.encode import encode
 
 
 @pytest.fixture
@@ -27,42 +25,20 @@ def test_a_model_learns_and_is_written(run, model, tmp_path):
     assert after != before
 
 
-def test_it_learns_what_a_learner_learns(run, fruits, fruit_model, tmp_path):
-    adapted = tmp_path / "adapted.json"
-    assert run("adapt", fruit_model, fruits, "--pace", "2", "-o", adapted).code == 0
-    model = load_document(fruit_model)
-    table = read_table(fruits)
-    truth = [model.goal.states.index(each) for each in table.column(model.goal.name).values]
-    learner = Learner(model, pace=2.0)
-    learner.learn(encode(table, model.attributes), truth)
-    assert load_document(adapted) == learner.model()
-
-
 def test_what_a_device_learnt_comes_home(run, model, tmp_path):
     document = load_document(model)
     device = Learner(document)
     device.learn(np.full((5, len(document.attributes)), np.nan), [0] * 5)
     memory, adapted = tmp_path / "memory.bin", tmp_path / "adapted.json"
     memory.write_bytes(device.save())
-    assert run("adapt", model, "--memory", memory, "-o", adapted).code == 0
+    assert run("adapt", model, "--device-state", memory, "-o", adapted).code == 0
     assert load_document(adapted) == device.model()
     memory.write_bytes(b"junk")
-    run("adapt", model, "--memory", memory, "-o", adapted).check_error("bytes for this model")
-
-
-def test_rows_without_a_class_are_left_out_and_said(run, fruits, fruit_model, tmp_path):
-    lines = fruits.read_text(encoding="utf-8").splitlines()
-    lines[1] = lines[1].rsplit(",", 1)[0] + ","
-    lines[2] = lines[2].rsplit(",", 1)[0] + ",umami"
-    fruits.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    outcome = run("adapt", fruit_model, fruits, "-o", tmp_path / "a.json", "--json")
-    assert "1 row without a true class is left out" in outcome.err
-    assert "does not know: left out" in outcome.err
-    assert outcome.document["rows"] == 22
+    run("adapt", model, "--device-state", memory, "-o", adapted).check_error("bytes for this model")
 
 
 def test_wrong_words_are_one_line(run, model, tmp_path):
     output = ("-o", tmp_path / "a.json")
-    run("adapt", model, *output).check_error("give DATA, --memory, or both")
+    run("adapt", model, *output).check_error("pass DATA, --device-state, or both")
     run("adapt", model, "wine", "--pace", "0", *output).check_error("'pace' must be")
     run("adapt", model, "wine", "-t", "hue", *output).check_error("none of the model's classes")

@@ -1,7 +1,6 @@
 """``solah diff``: its exit code, what it prints, and how it refuses."""
 
 import json
-import re
 
 import pytest
 
@@ -54,16 +53,6 @@ def test_flips_and_scores_are_told(run, january, february, rooms):
     assert document["learnt_from"]["after"]["source"] == "february.csv"
 
 
-def test_the_truth_may_stand_in_another_column_or_nowhere(run, january, february, rooms):
-    text = rooms.read_text().replace("occupied", "seen")
-    rooms.write_text(text)
-    without = run("diff", january, february, rooms)
-    assert "no column 'occupied', so there are no scores" in without.err
-    assert "accuracy" not in without.out
-    named = run("diff", january, february, rooms, "--target", "seen")
-    assert "accuracy" in named.out
-
-
 def test_what_cannot_be_compared_is_an_error(run, january, february, rooms, write, tmp_path):
     run("diff", january, tmp_path / "none.json").check_error("none.json")
     other = json.loads(january.read_text())
@@ -74,22 +63,3 @@ def test_what_cannot_be_compared_is_an_error(run, january, february, rooms, writ
     assert run("diff", january, february, no_rows).code == 2
     lacking = write("lacking.csv", "CO2,occupied", "500,no")
     run("diff", january, february, lacking).check_error("no column 'door'", "first model asks")
-
-
-def test_all_of_it_is_listed_if_asked_for(run, tmp_path, january, write):
-    contrary = saved(tmp_path / "contrary.json", room_model(co2=(9.0, 9.0, -9.0)))
-    rows = write("rows.csv", "CO2,door", *["450,open"] * 30)
-    short, whole = (
-        run("diff", january, contrary, rows, "-q", *more).out for more in ((), ("--all",))
-    )
-    assert "and 20 more" in short
-    assert whole.count("becomes") == 30
-
-
-def test_models_of_one_file_have_one_digest_whatever_columns_they_use(run, tmp_path):
-    models = [tmp_path / "all.json", tmp_path / "fewer.json"]
-    for model, drop in zip(models, (["--drop", "ash"], ["--drop", "alcohol,ash"]), strict=True):
-        assert run("fit", "wine", *drop, "--max-rules", 6, "-o", model, "-q").code == 0
-    found = run("diff", *models)
-    assert found.code == 1
-    assert re.search(r"^  both: wine.*, 178 rows, digest \w+$", found.out, re.MULTILINE)

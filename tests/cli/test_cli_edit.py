@@ -21,7 +21,7 @@ def test_a_model_goes_to_text_and_back(run, model, tmp_path):
     assert run("rules", model, "-o", rules).code == 0
     assert rules.read_text(encoding="utf-8") == write_rules(load_document(model))
     assert run("rules", model, "--format", "rules").out == rules.read_text(encoding="utf-8")
-    outcome = run("build", rules, "-o", again)
+    outcome = run("rules", "build", rules, "-o", again)
     assert outcome.code == 0
     assert f"rules written to {again}" in outcome.out
     assert to_json(load_document(again)) == to_json(load_document(model))
@@ -32,22 +32,20 @@ def test_a_wrong_file_is_an_error_in_one_line_and_nothing_is_written(run, model,
     text = write_rules(load_document(model)).replace("if x2 is a", "if x2 is aa", 1)
     rules.write_text(text, encoding="utf-8")
     line = next(n for n, one in enumerate(text.splitlines(), 1) if "x2 is aa" in one)
-    run("build", rules, "-o", again).check_error(
+    run("rules", "build", rules, "-o", again).check_error(
         f"model.rules: line {line}, column 12: 'x2' has no word 'aa'", "did you mean 'a'?"
     )
     assert not again.exists()
-    run("build", rules, "-o", rules).check_error("is also read")
-    run("build", tmp_path / "nowhere.rules", "-o", again).check_error("nowhere.rules")
-
-
-def test_rules_cannot_be_chosen_for_a_file_of_the_whole_model(run, model):
-    run("rules", model, "--format", "rules", "--limit", 3).check_error("has the whole model")
+    run("rules", "build", rules, "-o", rules).check_error("is also read")
+    run("rules", "build", tmp_path / "nowhere.rules", "-o", again).check_error("nowhere.rules")
 
 
 def test_single_rules_are_edited(run, model, tmp_path):
     edited = tmp_path / "edited.json"
-    words = ["--set", "if x2 is a then c0 +3", "--pin", "if x2 is a", "--remove", "if x2 is b"]
-    outcome = run("edit", model, *words, "--author", "Ann", "--reason", "why not", "-o", edited)
+    words = ["--change", "if x2 is a then c0 +3", "--pin", "if x2 is a", "--remove", "if x2 is b"]
+    outcome = run(
+        "rules", "edit", model, *words, "--author", "Ann", "--reason", "why not", "-o", edited
+    )
     assert outcome.code == 0
     assert outcome.out.splitlines()[:3] == [
         "set the rule: if x2 is a then c0 +3",
@@ -70,9 +68,9 @@ def test_single_rules_are_edited(run, model, tmp_path):
 
 def test_edits_that_make_no_sense_write_nothing(run, model, tmp_path):
     edited = tmp_path / "edited.json"
-    run("edit", model, "-o", edited).check_error("there is nothing to do")
-    run("edit", model, "--set", "if x9 is a then c0 +3", "-o", edited).check_error(
+    run("rules", "edit", model, "-o", edited).check_error("nothing to do")
+    run("rules", "edit", model, "--change", "if x9 is a then c0 +3", "-o", edited).check_error(
         "line 1, column 4: no rules are on 'x9'"
     )
-    run("edit", model, "--remove", "if x2 is a", "-o", model).check_error("is also read")
+    run("rules", "edit", model, "--remove", "if x2 is a", "-o", model).check_error("is also read")
     assert not edited.exists()

@@ -24,9 +24,9 @@ def test_a_model_is_written_and_compiles(run, wine_model, tmp_path, find_tool):
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_the_device_is_compared_with_the_model(run, wine_model, tmp_path, numbers):
-    words = ("export", wine_model, "wine", "--numbers", numbers, "-o", tmp_path / "fw")
+    words = ("export", wine_model, "wine", "--arithmetic", numbers, "-o", tmp_path / "fw")
     found = run(*words, "--json").document
-    assert found["numbers"] == numbers
+    assert found["arithmetic"] == numbers
     assert found["check"]["rows"] == 178
     assert found["check"]["same_decisions"] > 0.98
     assert found["check"]["accuracy_on_device"] == pytest.approx(
@@ -35,29 +35,13 @@ def test_the_device_is_compared_with_the_model(run, wine_model, tmp_path, number
     assert "accuracy on the device" in run(*words).out
 
 
-def test_rows_without_truth_are_compared_too(run, fruits, fruit_model, tmp_path):
-    lines = fruits.read_text(encoding="utf-8").splitlines()
-    fruits.write_text("\n".join(line.rsplit(",", 1)[0] for line in lines) + "\n", encoding="utf-8")
-    check = run("export", fruit_model, fruits, "-o", tmp_path / "fw", "--json").document["check"]
-    assert check["same_decisions"] == 1.0
-    assert "accuracy" not in check
-
-
-def test_a_number_is_compared_in_its_unit(run, write, tmp_path):
-    table = write("n.csv", "x,y", *(f"{i},{i * 2.5}" for i in range(40)))
-    run("fit", table, "-t", "y", "--task", "regression", "-o", tmp_path / "n.json", "-q")
-    for numbers in ("float", "q15"):
-        words = ("export", tmp_path / "n.json", table, "--numbers", numbers, "-o", tmp_path / "fw")
-        assert run(*words, "--json").document["check"]["largest_difference"] < 0.2
-
-
 def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
     words = ("export", wine_model, "wine", "--to", "micropython", "-o", tmp_path / "board")
     found = run(*words, "--json").document
-    assert found["numbers"] == "q15"
+    assert found["arithmetic"] == "q15"
     written = sorted(file.name for file in (tmp_path / "board").iterdir())
     assert written == ["wine.py", "wine_rules.py", "wine_test.py"]
-    run(*words, "--numbers", "float").check_error("MicroPython computes in integers")
+    run(*words, "--arithmetic", "float").check_error("a MicroPython module computes in integers")
 
 
 @pytest.mark.parametrize(
@@ -70,35 +54,12 @@ def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
     ],
 )
 def test_libraries_are_laid_out(run, wine_model, tmp_path, to, file):
-    outcome = run("export", wine_model, "--to", to, "--numbers", "q15", "-o", tmp_path / "lib")
+    outcome = run("export", wine_model, "--to", to, "--arithmetic", "q15", "-o", tmp_path / "lib")
     assert outcome.code == 0
     assert (tmp_path / "lib" / file).is_file()
     assert (tmp_path / "lib" / "src" / "wine.c").is_file()
     assert (tmp_path / "lib" / "src" / "wine_test.c").is_file()
     assert (tmp_path / "lib" / "LICENSE").is_file()
-
-
-def test_the_name_is_the_users(run, wine_model, tmp_path):
-    run("export", wine_model, "--name", "cellar", "-o", tmp_path / "fw")
-    assert "int cellar_decide(" in (tmp_path / "fw" / "cellar.h").read_text(encoding="utf-8")
-    run("export", wine_model, "--name", "2nd", "-o", tmp_path / "fw2").check_error("--name")
-    assert not (tmp_path / "fw2").exists()
-
-
-@pytest.mark.parametrize("to", ["c", "arduino", "zephyr", "blob"])
-def test_a_name_of_the_runtime_is_refused(run, wine_model, tmp_path, to):
-    for name in ("solah_tables", "SOLAH_TABLES", "solah_blob"):
-        outcome = run("export", wine_model, "--to", to, "--name", name, "-o", tmp_path / "fw")
-        outcome.check_error(f"a model cannot be called '{name}'", "begin with 'solah'", "--name")
-    assert not (tmp_path / "fw").exists()
-
-
-def test_a_model_file_of_any_name_gives_one_that_is_free(run, wine_model, tmp_path):
-    for stem, called in (("solah_tables", "model_solah_tables"), ("time", "model_time")):
-        document = wine_model.rename(tmp_path / f"{stem}.json")
-        assert run("export", document, "-o", tmp_path / stem).code == 0
-        assert (tmp_path / stem / f"{called}.h").is_file()
-        document.rename(wine_model)
 
 
 def test_names_run_nothing_and_compile(run, write, tmp_path, find_tool):
@@ -112,7 +73,7 @@ def test_names_run_nothing_and_compile(run, write, tmp_path, find_tool):
     environment = {**os.environ, "PYTHONPATH": str(board)}
     subprocess.run([sys.executable, "-c", "import m"], env=environment, cwd=board, check=True)
     assert not (board / "canary").exists()
-    assert run("export", model, "--numbers", "q15", "-o", firmware).code == 0
+    assert run("export", model, "--arithmetic", "q15", "-o", firmware).code == 0
     command = [find_tool("cc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "m.c"]
     subprocess.run(command, cwd=firmware, check=True)
     assert run("export", model, "--to", "zephyr", "-o", module).code == 0
@@ -136,25 +97,25 @@ def test_an_export_that_fails_leaves_the_folder_as_it_was(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", replace)
-        outcome = run("export", wine_model, "--numbers", "q15", "-o", folder)
+        outcome = run("export", wine_model, "--arithmetic", "q15", "-o", folder)
     assert outcome.code != 0
     assert outcome.err.count("\n") <= 1
     assert any(Path(target).suffix == ".h" for target in renamed)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
-def test_a_file_is_no_folder(run, wine_model, write):
-    run("export", wine_model, "-o", write("file", "x")).check_error("file")
-
-
-def test_a_model_that_fits_into_the_flash_is_exported(run, wine_model, tmp_path):
-    words = ("export", wine_model, "wine", "--numbers", "q15", "-o", tmp_path / "fw", "--json")
-    assert run(*words, "--max-flash", "100k").document == run(*words).document
-
-
 @pytest.mark.parametrize("text", ["512", "0.5k", "0.5K", "0.5KB", "0.5 KiB"])
 def test_a_model_that_is_too_large_is_refused(run, wine_model, tmp_path, text):
-    words = ("export", wine_model, "--numbers", "q15", "--max-flash", text, "-o", tmp_path / "fw")
+    words = (
+        "export",
+        wine_model,
+        "--arithmetic",
+        "q15",
+        "--max-flash",
+        text,
+        "-o",
+        tmp_path / "fw",
+    )
     flash = model_costs(load_document(wine_model), "q15").flash
     sizes = f"takes about {flash:,} bytes of flash, and 'max_flash' allows 512"
     run(*words).check_error(sizes, "fit with fewer rules (--max-rules N)")
@@ -166,22 +127,6 @@ def test_a_limit_that_is_none_is_refused(run, wine_model, tmp_path, text):
     outcome = run("export", wine_model, f"--max-flash={text}", "-o", tmp_path / "fw")
     outcome.check_error("--max-flash must be a number of bytes such as 2048 or 4k")
     assert not (tmp_path / "fw").exists()
-
-
-def test_a_limit_is_none_for_micropython(run, wine_model, tmp_path):
-    words = ("export", wine_model, "--to", "micropython", "-o", tmp_path / "board")
-    run(*words, "--max-flash", "4k").check_error("--max-flash", "MicroPython")
-
-
-def test_a_device_that_learns_has_a_memory(run, wine_model, tmp_path):
-    outcome = run("export", wine_model, "wine", "--learn", "--pace", "2", "-o", tmp_path / "out")
-    assert "accuracy on the device" in outcome.out
-    header = (tmp_path / "out" / "wine.h").read_text(encoding="utf-8")
-    assert "int wine_learn(wine_memory *memory" in header
-    arduino = tmp_path / "arduino"
-    assert run("export", wine_model, "--learn", "--to", "arduino", "-o", arduino).code == 0
-    sketch = (arduino / "examples" / "decide" / "decide.ino").read_text(encoding="utf-8")
-    assert "wine_begin(&memory);" in sketch
 
 
 def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
@@ -197,16 +142,16 @@ def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--learn", "--numbers", "float"), "learns in integers"),
+        (("--learn", "--arithmetic", "float"), "learns in integers"),
         (("--learn", "--to", "micropython"), "does not learn"),
         (("--learn", "--max-flash", "4k"), "does not know what learning costs"),
         (("--learn", "--pace", "0"), "'pace' must be"),
-        (("--to", "blob", "--numbers", "float"), "computes in integers"),
-        (("--to", "blob", "--max-flash", "4k"), "leave it out"),
-        (("--new-key", "key"), "need --to blob"),
-        (("--to", "blob", "--counter", "3"), "give --sign or --new-key, too"),
+        (("--to", "blob", "--arithmetic", "float"), "computes in integers"),
+        (("--to", "blob", "--max-flash", "4k"), "a blob has none"),
+        (("--new-key", "key"), "requires --to blob"),
+        (("--to", "blob", "--counter", "3"), "requires --sign or --new-key"),
         (("--to", "blob", "--sign", __file__), "has no key that can be read"),
-        (("--to", "blob", "--sign", __file__, "--new-key", "key"), "leave --sign out"),
+        (("--to", "blob", "--sign", __file__, "--new-key", "key"), "no --sign"),
     ],
 )
 def test_what_does_not_go_together_is_said(run, wine_model, tmp_path, words, said):
@@ -226,9 +171,9 @@ def outlier(run, write, tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ("--numbers", "q15"),
-        ("--numbers", "q15", "--max-flash", "100k"),
-        ("--to", "arduino", "--numbers", "q15"),
+        ("--arithmetic", "q15"),
+        ("--arithmetic", "q15", "--max-flash", "100k"),
+        ("--to", "arduino", "--arithmetic", "q15"),
         ("--to", "micropython"),
         ("--to", "blob"),
         ("--learn",),
@@ -246,34 +191,6 @@ def test_a_device_that_decides_otherwise_is_not_written(run, outlier, tmp_path, 
     allowed = run("export", model, far, *words, "--min-agreement", "0", "-o", tmp_path / "fw")
     assert "'x' is clipped to 0 … 0.7525" in allowed.err
     run("export", model, table, *words, "-o", tmp_path / "fw")
-
-
-def test_rows_are_drawn_where_none_are_given(run, wine_model, tmp_path):
-    words = ("export", wine_model, "--numbers", "q15", "-o", tmp_path / "fw")
-    check = run(*words, "--json").document["check"]
-    assert (check["rows"], check["drawn"]) == (2000, True)
-    assert check["same_decisions"] > 0.995
-    assert "accuracy" not in check
-    assert "2,000, drawn" in run(*words).out
-
-
-@pytest.mark.parametrize("share", ["-0.1", "1.1", "99.5"])
-def test_an_agreement_that_is_no_share_is_refused(run, wine_model, tmp_path, share):
-    words = ("export", wine_model, f"--min-agreement={share}", "-o", tmp_path / "fw")
-    run(*words).check_error("--min-agreement")
-    assert not (tmp_path / "fw").exists()
-
-
-def test_the_test_of_an_export_has_rows_of_the_data(run, wine_model, tmp_path, find_tool):
-    words = ("export", wine_model, "wine", "--numbers", "q15", "-o", tmp_path / "fw")
-    assert run(*words, "--test-rows", "30").code == 0
-    command = [find_tool("cc"), "-std=c99", "-DSOLAH_TEST_MAIN", "wine.c", "wine_test.c"]
-    subprocess.run([*command, "-o", "test"], cwd=tmp_path / "fw", check=True)
-    done = subprocess.run([tmp_path / "fw" / "test"], capture_output=True, text=True, check=True)
-    assert done.stdout == "wine: all of 30 rows are decided as in Python\n"
-    bare = run(*words[:-1], tmp_path / "bare", "--test-rows", "0", "--json").document
-    assert [file for file in bare["files"] if "test" in Path(file).name] == []
-    run(*words, "--test-rows", "-1").check_error("--test-rows")
 
 
 def test_a_blob_is_signed(run, wine_model, tmp_path):

@@ -10,11 +10,6 @@ import urllib.request
 
 import pytest
 
-from solah.cli import main as program
-from solah.network.client import Client, find_broker
-from solah.network.messages import decode_decisions
-from solah.network.topics import Topics
-
 PATIENCE = 180  # seconds; only a failure, or a very slow machine, takes that long
 
 
@@ -24,7 +19,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     wiring = "z1 <- alcohol, hue; z2 <- proline, flavanoids; class <- z1, z2"
     run_words("fit", "wine", "--hierarchy", wiring, "-o", folder / "model.json", "-q")
-    run_words("plan", folder / "model.json", "-o", folder / "plan.json", "-q")
+    run_words("site", "plan", folder / "model.json", "-o", folder / "plan.json", "-q")
     from solah import datasets
 
     wine = datasets.load("wine")
@@ -43,7 +38,7 @@ def run_words(*words):
 
 def test_a_whole_network_comes_up_and_goes_down(site):
     words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--deadline", 60)
-    found = json.loads(run_words("up", *words, "--json"))
+    found = json.loads(run_words("site", "run", *words, "--json"))
     assert (found["rows"], found["decided"], found["incomplete"]) == (178, 178, 0)
     assert found["as_the_model"] == 1.0
     assert found["accuracy"] > 0.9
@@ -56,44 +51,32 @@ def test_files_of_the_current_folder_are_not_run(site, tmp_path):
     names = ("solah", "amqtt", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer")
     for name in names:
         (tmp_path / f"{name}.py").write_text(TRAP, encoding="utf-8")
-    words = ("up", "--plan", site / "plan.json", "--replay", site / "rows.csv", "--json")
+    words = ("site", "run", "--plan", site / "plan.json", "--replay", site / "rows.csv", "--json")
     command = [sys.executable, "-P", "-m", "solah.cli.main", *map(str, words)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert sorted(path.name for path in tmp_path.glob("*.sprung")) == []
     assert json.loads(done.stdout)["decided"] == 178
 
 
-def test_processes_of_others_do_not_look_into_the_current_folder_either(run, monkeypatch):
-    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    code, shown = "import sys; print('' in sys.path)", []
-
-    def start_another(*_):
-        command = [sys.executable, "-c", code]
-        shown.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        return 0
-
-    monkeypatch.setattr(program, "_run", start_another)
-    assert run("--version").code == 0
-    assert shown == ["False\n"]
-    assert "PYTHONSAFEPATH" not in os.environ
-
-
 @pytest.mark.usefixtures("in_background")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_whole_network_goes_down_when_it_is_interrupted(site, number):
-    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--rate", 1, "--web", 0)
-    network = Process("up", *words)
+    words = (
+        "--plan",
+        site / "plan.json",
+        "--replay",
+        site / "rows.csv",
+        "--replay-rate",
+        1,
+        "--web",
+        0,
+    )
+    network = Process("site", "run", *words)
     asked = asking(network)
     wait_for(lambda: json.loads(asked("snapshot.json"))["decisions"]["total"])
     code, out, err = network.stop(number)
     assert (code, err) == (0, "solah: note: ended\n")
     assert "of 178" in out
-
-
-def test_a_node_that_fails_is_named(run, site, tmp_path):
-    (tmp_path / "rows.csv").write_text("alcohol,hue\n1,2\n", encoding="utf-8")
-    outcome = run("up", "--plan", site / "plan.json", "--replay", tmp_path / "rows.csv")
-    outcome.check_error("has failed: solah: error:")
 
 
 class Process:
@@ -130,14 +113,6 @@ def small_broker():
     broker.stop()
 
 
-def decisions_of(url, site):
-    heard = []
-    client = Client(find_broker(url), "test", lambda _, payload: heard.append(payload))
-    client.subscribe([Topics("site").decisions])
-    client.start()
-    return client, heard
-
-
 def wait_for(found):
     give_up = time.monotonic() + PATIENCE
     while not found():
@@ -145,41 +120,14 @@ def wait_for(found):
         time.sleep(0.05)
 
 
-def test_nodes_take_readings_from_their_topic_and_from_lines(site, small_broker):
-    client, heard = decisions_of(small_broker, site)
-    words = ("--plan", site / "plan.json", "--broker", small_broker, "--deadline", 60)
-    nodes = [
-        Process("node", *words, "--name", "gateway"),
-        Process("node", *words, "--name", "z1"),
-        Process("node", *words, "--name", "z2", "--stdin", stdin=subprocess.PIPE),
-    ]
-    statuses = []
-    watcher = Client(find_broker(small_broker), "w", lambda *said: statuses.append(said))
-    watcher.subscribe(["solah/site/+/status"])
-    watcher.start()
-    wait_for(lambda: len({topic for topic, _ in statuses}) == 3)
-    client.publish(Topics("site").readings("z1"), b'{"readings":{"alcohol":13.2,"hue":1},"seq":1}')
-    line = '{"readings": {"proline": 1050, "flavanoids": 3.1}, "seq": 1}\n'
-    nodes[2].process.stdin.write("not JSON\n" + line)
-    nodes[2].process.stdin.flush()
-    wait_for(lambda: heard)
-    ((row,),) = (decode_decisions(payload).rows for payload in heard[:1])
-    assert (row.sequence, row.decision, row.missing) == (1, "class_0", ())
-    codes = [node.stop()[0] for node in nodes]
-    assert codes == [0, 0, 0]
-    wait_for(lambda: b"offline" in statuses[-1][1])
-    watcher.stop()
-    client.stop()
-
-
 @pytest.mark.usefixtures("in_background")
 def test_a_network_is_watched(site, small_broker):
     words = ("--plan", site / "plan.json", "--broker", small_broker)
-    replay = ("--replay", site / "rows.csv", "--rate", "60")
-    nodes = [Process("node", *words, "--name", "gateway")]
-    nodes += [Process("node", *words, "--name", name, *replay) for name in ("z1", "z2")]
-    watching = Process("watch", "--broker", small_broker, "--web", 0, "--json")
-    run_words("publish", "--plan", site / "plan.json", "--broker", small_broker, "--at", 0)
+    replay = ("--replay", site / "rows.csv", "--replay-rate", "60")
+    nodes = [Process("site", "node", *words, "--name", "gateway")]
+    nodes += [Process("site", "node", *words, "--name", name, *replay) for name in ("z1", "z2")]
+    watching = Process("site", "watch", "--broker", small_broker, "--web", 0, "--json")
+    run_words("site", "publish", "--plan", site / "plan.json", "--broker", small_broker, "--at", 0)
     asked = asking(watching)
 
     def has_seen_all(picture):
@@ -194,36 +142,46 @@ def test_a_network_is_watched(site, small_broker):
     assert has_seen_all(json.loads(out.splitlines()[-1]))
     for node in nodes:
         node.stop()
-    (line,) = run_words("watch", "--broker", small_broker, "--seconds", 0, "--json").splitlines()
+    (line,) = run_words(
+        "site", "watch", "--broker", small_broker, "--seconds", 0, "--json"
+    ).splitlines()
     assert json.loads(line)["decisions"]["total"] == 0
 
 
 def test_trust_covers_the_plan_that_a_node_starts_with(run, site, tmp_path):
     signed, keys = tmp_path / "signed.json", tmp_path / "keys.txt"
-    run_words("plan", site / "model.json", "--new-key", tmp_path / "key", "-o", signed, "-q")
+    run_words(
+        "site", "plan", site / "model.json", "--new-key", tmp_path / "key", "-o", signed, "-q"
+    )
     public = tmp_path / "key.pub.pem"
     line = public.read_text(encoding="utf-8").splitlines()[1]
-    words = ("node", "--name", "z1", "--broker", "mqtt://127.0.0.1:1", "--trust", public)
+    words = ("site", "node", "--name", "z1", "--broker", "mqtt://127.0.0.1:1", "--trust", public)
     run(*words, "--plan", site / "plan.json").check_error("plan.json: the plan is not signed")
     run(*words, "--plan", signed).check_error("cannot be reached")
     keys.write_text(f"{line} revoked\n", encoding="utf-8")
     run(*words, "--plan", signed, "--trust", keys).check_error("a key that was revoked")
     keys.write_text(f"{line} not-after=2020-01-01\n", encoding="utf-8")
     run(*words, "--plan", signed, "--trust", keys).check_error("trusted until 2020-01-01")
-    rollback = ("node", "--name", "z1", "--plan", signed, "--allow-rollback")
-    run(*rollback).check_error("--allow-rollback is about signed plans")
+    rollback = ("site", "node", "--name", "z1", "--plan", signed, "--allow-rollback")
+    run(*rollback).check_error("--allow-rollback requires --trust")
 
 
 def test_wrong_words_are_one_line(run, site, tmp_path):
     plan = ("--plan", site / "plan.json")
-    run("node", *plan, "--name", "kitchn").check_error("no node 'kitchn'")
-    run("node", *plan, "--name", "z1", "--broker", "http://x").check_error("mqtt://host:port")
-    run("node", *plan, "--name", "z1", "--broker", "mqtt://me:secret@x").check_error("command line")
+    run("site", "node", *plan, "--name", "kitchn").check_error("no node 'kitchn'")
+    run("site", "node", *plan, "--name", "z1", "--broker", "http://x").check_error(
+        "mqtt://host:port"
+    )
+    run("site", "node", *plan, "--name", "z1", "--broker", "mqtt://me:secret@x").check_error(
+        "command line"
+    )
     nowhere = "mqtt://127.0.0.1:1"
-    run("node", *plan, "--name", "z1", "--broker", nowhere).check_error("cannot be reached")
-    run("watch", "--broker", nowhere).check_error("cannot be reached")
+    run("site", "node", *plan, "--name", "z1", "--broker", nowhere).check_error("cannot be reached")
+    run("site", "watch", "--broker", nowhere).check_error("cannot be reached")
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
     broken = ("--plan", tmp_path / "plan.json")
-    run("node", *broken, "--name", "z1").check_error("plan.json")
+    run("site", "node", *broken, "--name", "z1").check_error("plan.json")
     rows = ("--replay", site / "rows.csv", "--stdin")
-    run("node", *plan, "--name", "z1", *rows).check_error("one of --replay, --stdin and --call")
+    run("site", "node", *plan, "--name", "z1", *rows).check_error(
+        "one of --replay, --stdin and --call"
+    )

@@ -26,7 +26,7 @@ def placement(write):
 
 def test_the_network_is_drawn_with_its_nodes(run, wine_model, placement, tmp_path):
     output = tmp_path / "plan.json"
-    outcome = run("plan", wine_model, "--placement", placement, "-o", output)
+    outcome = run("site", "plan", wine_model, "--placement", placement, "-o", output)
     assert outcome.code == 0, outcome.err
     assert (
         "\n".join(
@@ -60,54 +60,9 @@ def test_the_network_is_drawn_with_its_nodes(run, wine_model, placement, tmp_pat
     assert bundle.plan.home == {"taste": "cellar", "look": "shop", "wine": "office"}
 
 
-def test_the_figures_on_the_screen_are_those_of_the_document(run, wine_model, placement, tmp_path):
-    words = ("plan", wine_model, "--placement", placement, "-o", tmp_path / "plan.json")
-    found = run(*words, "--json").document
-    assert found["written"] == [str(tmp_path / "plan.json")]
-    assert (found["site"], found["signed"]) == ("house", False)
-    assert found["hash"] == load_bundle(tmp_path / "plan.json").hash
-    assert [node["name"] for node in found["nodes"]] == ["office", "shop", "cellar"]
-    assert found["nodes"][0]["hears"] == {"taste": "cellar", "look": "shop"}
-    traffic = found["traffic"]
-    assert [traffic[name]["messages"] for name in ("beliefs", "readings", "single_readings")] == [
-        *(4, 4, 8)
-    ]
-    (line,) = (one for one in run(*words).out.splitlines() if one.startswith("what the nodes send"))
-    beliefs = traffic["beliefs"]
-    assert line.split()[-3:] == [f"{beliefs[key]:,}" for key in ("messages", "json", "cbor")]
-    for wire in ("json", "cbor"):
-        assert sum(node["beliefs"][wire] for node in traffic["nodes"]) == beliefs[wire]
-
-
-def test_without_a_placement_each_cluster_has_a_node(run, wine_model, tmp_path):
-    output = tmp_path / "plan.json"
-    words = ("--gateway", "hub", "--site", "lab", "--json", "-o", output)
-    found = run("plan", wine_model, *words).document
-    assert found["site"] == "lab"
-    assert {node["name"]: node["reads"] for node in found["nodes"]} == {
-        "wine": ["proline"],
-        "look": ["hue", "color_intensity"],
-        "taste": ["alcohol", "ash"],
-    }
-
-
-def test_options_go_before_the_file(run, wine_model, write, tmp_path):
-    nodes = "a: [alcohol, ash, hue, color_intensity, proline]"
-    placement = write("p.yaml", "site: house", "gateway: hub", f"nodes: {{{nodes}}}")
-    words = ("--placement", placement, "-o", tmp_path / "plan.json", "--json")
-    assert run("plan", wine_model, *words, "--site", "lab").document["site"] == "lab"
-
-
-def test_one_node_says_nothing(run, fruit_model, tmp_path):
-    outcome = run("plan", fruit_model, "-o", tmp_path / "plan.json")
-    assert outcome.code == 0, outcome.err
-    assert "Nothing goes over the wire: one node does it all." in outcome.out
-    assert "geschmack 👅" in outcome.out
-
-
 def test_a_new_key_signs_and_can_be_checked(run, wine_model, tmp_path):
     output, stem = tmp_path / "plan.json", tmp_path / "site"
-    found = run("plan", wine_model, "--new-key", stem, "-o", output, "--json").document
+    found = run("site", "plan", wine_model, "--new-key", stem, "-o", output, "--json").document
     private, public = tmp_path / "site.pem", tmp_path / "site.pub.pem"
     assert found["signed"]
     assert found["written"] == [str(output), str(private), str(public)]
@@ -115,25 +70,15 @@ def test_a_new_key_signs_and_can_be_checked(run, wine_model, tmp_path):
     first = load_bundle(output, load_trust([public]))
 
     again = tmp_path / "again.json"
-    assert run("plan", wine_model, "--sign", private, "-o", again).code == 0
+    assert run("site", "plan", wine_model, "--sign", private, "-o", again).code == 0
     later = load_bundle(again, load_trust([public]))
     assert later.hash == first.hash
     assert later.counter > first.counter
-    run("plan", wine_model, "--sign", public, "-o", again).check_error("has no key")
+    run("site", "plan", wine_model, "--sign", public, "-o", again).check_error("has no key")
     private.chmod(0o640)
-    run("plan", wine_model, "--sign", private, "-o", again).check_error("chmod 600")
-    run("plan", wine_model, "--new-key", stem, "-o", again).check_error("is there already")
-    run("plan", wine_model, "--new-key", "x", "--sign", private).check_error("leave --sign out")
-
-
-def test_the_acl_has_a_user_a_node(run, wine_model, placement, tmp_path):
-    acl = tmp_path / "acl.txt"
-    words = ("--placement", placement, "-o", tmp_path / "plan.json", "--acl", acl)
-    assert run("plan", wine_model, *words, "--root", "plant").code == 0
-    text = acl.read_text(encoding="utf-8")
-    users = [line.split()[1] for line in text.splitlines() if line.startswith("user ")]
-    assert users == ["office", "shop", "cellar", "operator", "watcher"]
-    assert "topic write plant/house/cellar/out\n" in text
+    run("site", "plan", wine_model, "--sign", private, "-o", again).check_error("chmod 600")
+    run("site", "plan", wine_model, "--new-key", stem, "-o", again).check_error("is there already")
+    run("site", "plan", wine_model, "--new-key", "x", "--sign", private).check_error("drop --sign")
 
 
 def test_the_acl_of_a_site_has_its_sensors(run, wine_model, write, tmp_path):
@@ -149,7 +94,7 @@ def test_the_acl_of_a_site_has_its_sensors(run, wine_model, write, tmp_path):
         "- {topic: home/office, attributes: {proline: p}}",
     )
     acl, output = tmp_path / "acl.txt", tmp_path / "plan.json"
-    outcome = run("plan", wine_model, "--placement", site, "-o", output, "--acl", acl)
+    outcome = run("site", "plan", wine_model, "--placement", site, "-o", output, "--acl", acl)
     assert outcome.code == 0, outcome.err
     text = acl.read_text(encoding="utf-8")
     of_users = {part.split()[0]: part.splitlines() for part in text.split("user ")[1:]}
@@ -173,7 +118,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     output = tmp_path / "plan.json"
 
     def fail(*words):
-        outcome = run("plan", wine_model, "-o", output, *words)
+        outcome = run("site", "plan", wine_model, "-o", output, *words)
         assert not output.exists()
         return outcome
 
@@ -181,7 +126,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     fail("--placement", apart).check_error("'taste' asks 'alcohol' of 'a' and 'ash' of 'b'")
     unknown = write("unknown.yaml", "a: [alcohl]")
     fail("--placement", unknown).check_error("where 'alcohol' is", "did you mean 'alcohl'?")
-    fail("--slack", 0.5).check_error("--slack is about sending on change; add --on-change")
+    fail("--slack", 0.5).check_error("--slack requires --on-change")
     fail("--on-change").check_error("'slack' and 'unit' are for models that add up evidence")
     fail("--on-change", "--slack", 2).check_error("'slack' must be from 0 to 0.9. Got 2.0")
     twice = write("twice.json", '{"a": ["ash"], "a": ["hue"]}')
@@ -189,21 +134,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     fail("--placement", tmp_path / "none.yaml").check_error("none.yaml")
     fail("--site", "a/b").check_error("Got 'a/b' instead")
     fail("--acl", tmp_path / "acl.txt", "--root", "#").check_error("without '+' and '#'")
-    run("plan", write("model.json", "{}"), "-o", output).check_error("not a solah model")
-
-
-def test_a_broken_key_leaves_no_plan(run, wine_model, write, tmp_path):
-    key = write("key.pem", "no key")
-    output = tmp_path / "plan.json"
-    run("plan", wine_model, "--sign", key, "-o", output).check_error("key.pem has no key")
-    assert not output.exists()
-
-
-def test_the_plan_is_json_that_begins_with_what_it_is(run, wine_model, tmp_path):
-    output = tmp_path / "plan.json"
-    assert run("plan", wine_model, "-o", output, "-q").code == 0
-    plain = json.loads(output.read_bytes())
-    assert list(plain) == ["format", "version", "site", "from", "nodes", "model"]
+    run("site", "plan", write("model.json", "{}"), "-o", output).check_error("not a solah model")
 
 
 # --- groups that follow the devices --------------------------------------------------------------
@@ -224,9 +155,9 @@ def test_groups_follow_the_devices_and_each_node_sends_one_vector(run, devices, 
     model, output = tmp_path / "model.json", tmp_path / "plan.json"
     outcome = run("fit", "wine", "--placement", devices, "-o", model, "-q")
     assert outcome.code == 0, outcome.err
-    outcome = run("plan", model, "--placement", devices, "--on-change", "-o", output)
+    outcome = run("site", "plan", model, "--placement", devices, "--on-change", "-o", output)
     assert outcome.code == 0, outcome.err
-    assert "measured, but not asked by the model" in outcome.err
+    assert "measured, but not used by the model" in outcome.err
     assert "Nodes send on change" in outcome.out
     plan = load_bundle(output).plan
     sends = {node.name: node.sends for node in plan.nodes}
@@ -234,51 +165,41 @@ def test_groups_follow_the_devices_and_each_node_sends_one_vector(run, devices, 
     assert (plan.sending.slack, plan.sending.unit, plan.sending.keep_alive) == (0.5, 2**-5, 60.0)
 
 
-def test_rules_of_two_conditions_stay_on_one_device(run, write, tmp_path):
-    drawn = np.random.default_rng(0).random((300, 2))
-    rows = [f"{a:.3f},{b:.3f},{'yes' if (a > 0.5) != (b > 0.5) else 'no'}" for a, b in drawn]
-    table = write("xor.csv", "a,b,goal", *rows)
-    apart, together = write("apart.yaml", "n: [a]", "m: [b]"), write("one.yaml", "n: [a, b]")
-    pairs = {}
-    for placement in (apart, together):
-        output = tmp_path / "model.json"
-        words = ("fit", table, "-t", "goal", "--placement", placement, "-o", output, "--json")
-        pairs[placement] = json.loads(run(*words, "--interactions", 3).out)["interactions"]
-    assert pairs[apart] == []
-    assert pairs[together] == [["a", "b"]]
-
-
 def test_rules_are_fitted_to_lose_whole_devices(run, write, tmp_path):
     drawn = np.random.default_rng(0).normal(size=(200, 3))
     rows = [f"{c + a:.3f},{c + b:.3f},{'yes' if c > 0 else 'no'},{c:.3f}" for a, b, c in drawn]
     table = write("two.csv", "a,b,goal,number", *rows)
     placed = ("--placement", write("two.yaml", "n: [a]", "m: [b]"))
-    groups = ("--group", "n=a", "--group", "m=b")
-    by_hand = (*groups, "--interaction-set", "a", "--interaction-set", "b")
+    groups = ("--set", "feature_groups={n: [a], m: [b]}")
+    by_hand = (*groups, "--set", "interaction_cst=[[a], [b]]")
     output, found = tmp_path / "model.json", []
-    kept = (*placed, "--may-lose", "nothing")
-    for words in (placed, (*by_hand, "--may-lose", "groups"), by_hand, kept):
+    kept = (*placed, "--set", "robust_to=null")
+    for words in (placed, (*by_hand, "--set", "robust_to=groups"), by_hand, kept):
         outcome = run("fit", table, "-t", "goal", "--drop", "number", *words, "-o", output)
         assert outcome.code == 0, outcome.err
         found.append(json.loads(output.read_bytes())["nodes"])
     assert found[0] == found[1] != found[2] == found[3]
     number = ("fit", table, "-t", "number", "--drop", "goal", "-o", output)
     assert run(*number, *placed).code == 0
-    run(*number, "--may-lose", "groups").check_error("--may-lose is for classes")
+    run(*number, "--set", "robust_to=groups").check_error(
+        "'robust_to' is not a parameter of RuleRegressor"
+    )
 
 
 def test_a_placement_that_does_not_fit_the_columns_is_refused(run, write, devices, tmp_path):
     common = ("fit", "wine", "-o", tmp_path / "m.json")
     some = write("some.yaml", "a: [alcohol]")
-    run(*common, "--placement", some).check_error("some.yaml does not say where", "--drop")
+    run(*common, "--placement", some).check_error("some.yaml has no node for", "--drop")
     more = write("more.yaml", *DEVICES, "b: [wood]")
-    run(*common, "--placement", more).check_error("more.yaml places 'wood', which is no column")
-    run(*common, "--placement", tmp_path / "no.yaml").check_error("there is no file")
-    run(*common, "--placement", devices, "--group", "a=ash").check_error("leave --group out")
-    run(*common, "--placement", devices, "--interaction-set", "ash,hue").check_error(
-        "leave --interaction-set out"
+    run(*common, "--placement", more).check_error("more.yaml places 'wood', which is not a feature")
+    run(*common, "--placement", tmp_path / "no.yaml").check_error("no.yaml")
+    run(*common, "--placement", devices, "--set", "feature_groups={a: [ash]}").check_error(
+        "--placement sets 'feature_groups'"
+    )
+    run(*common, "--placement", devices, "--set", "interaction_cst=[[ash, hue]]").check_error(
+        "--placement sets 'interaction_cst'"
     )
     run(*common, "--placement", devices, "--model", "tree").check_error(
-        "devices.yaml is for --model solah, not for tree"
+        "--placement is for --model rules, not for tree"
     )
     assert not (tmp_path / "m.json").exists()

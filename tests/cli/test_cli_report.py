@@ -2,13 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from random_models import as_table, csv_lines, random_number_model, random_rows
 from solah import load_model
-from solah.model import save_document
-from solah.model.predictor import Predictor
 from solah.report import render_markdown, render_page, summarise, summarise_page
 
 
@@ -17,7 +13,7 @@ def test_a_model_alone(run, fruit_model, tmp_path):
     outcome = run("report", fruit_model, "-o", page)
     assert outcome.code == 0, outcome.err
     text = page.read_text(encoding="utf-8")
-    assert outcome.out == f"written to {page} ({len(text.encode()) / 1000:.0f} kB)\n"
+    assert outcome.out == f"Written to {page} ({len(text.encode()) / 1000:.0f} kB)\n"
     assert text == render_page(summarise_page(load_model(fruit_model).model_))
     assert "geschmack 👅" in text
     assert "How well it decides" not in text
@@ -46,11 +42,6 @@ def test_the_default_output(run, fruit_model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("report", fruit_model, "-q").out == ""
     assert (tmp_path / "report.html").is_file()
-
-
-def test_a_data_set_by_name(run, wine_model, tmp_path):
-    outcome = run("report", wine_model, "wine", "-o", tmp_path / "w.html", "--json")
-    assert outcome.document["data"] == {"source": "wine", "rows": 178, "with_truth": 178}
 
 
 def test_the_truth_may_have_another_name(run, fruit_model, fruits, write, tmp_path):
@@ -88,33 +79,3 @@ def test_a_missing_column_leaves_no_file(run, fruit_model, write, tmp_path):
     page = tmp_path / "r.html"
     run("report", fruit_model, table, "-q", "-o", page).check_error("no column 'kerne'")
     assert not page.exists()
-
-
-def test_numbers_that_trees_add_up_to(run, write, tmp_path):
-    rng = np.random.default_rng(1)
-    model = random_number_model(rng)
-    save_document(model, tmp_path / "m.json")
-    rows = random_rows(rng, model, 20)
-    numbers = Predictor(model).predict(as_table(model, rows)).tolist()
-    data = write("rows.csv", *csv_lines(model, rows, numbers))
-    for name in ("report.html", "report.md"):
-        assert run("report", tmp_path / "m.json", data, "-o", tmp_path / name).code == 0
-        assert "o begin with: power " in (tmp_path / name).read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("drop", ["name", "name,level", "name,share"])
-def test_training_rows_are_recognised_whatever_was_dropped(run, write, tmp_path, drop):
-    rng = np.random.default_rng(0)
-    share, level = rng.integers(0, 100, 80), rng.normal(size=80).round(2)
-    lines = [
-        f"n{i},{level[i]},{share[i]}%,{'yes' if level[i] + share[i] / 50 > 1 else 'no'}"
-        for i in range(80)
-    ]
-    data, model, page = write("a.csv", "name,level,share,y", *lines), tmp_path / "m.json", tmp_path
-    fit = ("fit", data, "-t", "y", "--drop", drop, "-o", model, "-q")
-    assert run(*fit, "--max-rules", 4).code == 0
-    found = run("report", model, data, "-o", page / "r.html", "--json")
-    assert json.loads(found.out)["card"]["is_training_data"] is True
-    others = write("b.csv", "name,level,share,y", *lines[1:])
-    found = run("report", model, others, "-o", page / "r.html", "--json")
-    assert json.loads(found.out)["card"]["is_training_data"] is False

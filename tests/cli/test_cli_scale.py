@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from solah.cli.scale import PassProgress, ScaleOptions
+from solah.cli.problem import PassProgress
 
-FEW = ("--max-rules", "8", "--interactions", "0")
+FEW = ("--max-rules", "8", "--set", "interactions=0")
 
 
 @pytest.fixture
@@ -42,14 +42,14 @@ def test_a_folder_and_a_pattern_give_the_model_of_one_file(run, days, tmp_path):
     assert documents[0] == documents[1] == documents[2]
     assert [one["source"] for one in origins] == ["whole.parquet", "days", "*.parquet"]
     assert [one["rows"] for one in origins] == [24_000] * 3
-    assert "24,000 rows, 3 attributes (passed over)" in done.out
+    assert "24,000 rows, 3 features (passed over)" in done.out
 
 
 def test_json_tells_what_was_learnt(run, days, tmp_path):
     words = ("fit", days, "-t", "fault", "--drop", "id", *FEW, "--json")
     document = run(*words, "-o", tmp_path / "m.json").document
     assert document["rows"] == 24_000
-    assert document["kinds"] == {"heat": "continuous", "hum": "continuous"}
+    assert document["feature_types"] == {"heat": "continuous", "hum": "continuous"}
     assert document["goal"]["name"] == "fault"
 
 
@@ -64,9 +64,6 @@ def test_json_tells_what_was_learnt(run, days, tmp_path):
         (("-t", "fault", "--memory", "1MB"), ("too little", "about")),
         (("-t", "fault", "--model", "tree"), ("learns from rows in memory",)),
         (("-t", "fault", "--task", "regression"), ("in memory only",)),
-        (("-t", "fault", "--growing"), ("--growing is for --follow",)),
-        (("-t", "fault", "--min-rows", "9"), ("--min-rows is for --follow",)),
-        (("-t", "fault", "--follow", "--memory", "1GB"), ("--memory", "--follow", "--state")),
     ],
 )
 def test_wrong_wishes_are_one_line(run, days, tmp_path, words, parts):
@@ -82,15 +79,6 @@ def test_wrong_files_are_one_line(run, days, tmp_path):
     run("fit", empty, "-t", "y", *output).check_error("empty")
     (days / "day1.parquet").write_bytes(b"PAR1 no more")
     run("fit", days, "-t", "fault", *output).check_error("day1.parquet")
-
-
-def test_a_single_file_is_passed_over_if_an_option_says_so(tmp_path):
-    file = tmp_path / "a[1].parquet"
-    file.touch()
-    assert not ScaleOptions().is_for(str(file))
-    assert ScaleOptions(memory="1GB").is_for(str(file))
-    assert ScaleOptions().is_for("days/*.parquet")
-    assert not ScaleOptions().is_for("wine")
 
 
 def test_a_bar_shows_the_pass_its_rows_and_its_speed():

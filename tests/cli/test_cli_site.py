@@ -17,7 +17,7 @@ def site(wine_model, write):
 def test_a_site_is_checked(run, site):
     outcome = run("site", "check", site)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "broker   none: 'solah up' needs one" in outcome.out
+    assert "none: 'solah site run' needs one" in outcome.out
     assert run("site", "check", site, "--json").document["unfed"] == []
 
 
@@ -35,32 +35,31 @@ def test_errors_are_one_line_with_the_place(run, site):
 
 
 def test_a_site_needs_a_broker_to_run(run, site):
-    run("up", site).check_error("add 'broker: mqtt://host'")
+    run("site", "run", site).check_error("add 'broker: mqtt://host'")
 
 
 def test_what_the_file_says_is_not_said_again(run, site):
-    run("up", site, "--wire", "cbor").check_error("--wire does not go with a site file")
-    run("node", site, "--name", "a", "--broker", "mqtt://h").check_error("--broker does not go")
-    run("up").check_error("a site file, or by --plan and --replay")
-    run("node", "--name", "a").check_error("a site file, or by --plan")
+    run("site", "run", site, "--wire", "cbor").check_error("--wire does not go with a site file")
+    run("site", "node", site, "--name", "a", "--broker", "mqtt://h").check_error(
+        "--broker does not go"
+    )
+    run("site", "run").check_error("a site file, or --plan and --replay")
+    run("site", "node", "--name", "a").check_error("a site file, or --plan")
 
 
 def test_a_site_is_watched_and_published_from_its_file(run, site):
     for verb in ("watch", "publish"):
-        run(verb, site).check_error("add 'broker: mqtt://host'")
-        run(verb, site, "--broker", "mqtt://h").check_error("--broker does not go")
-        run(verb, site, "--site", "house").check_error("--site does not go")
-        run(verb, site, "--root", "plant").check_error("--root does not go")
-    run("watch", site, "--plan", site).check_error("--plan does not go")
-    run("publish", site, "--window", "1").check_error("--window does not go")
-    run("publish", site, "--history", "--end-shadow").check_error("give a site file, or one of")
-
-
-def test_templates_are_listed(run):
-    assert "zigbee2mqtt: Zigbee2MQTT" in run("site", "templates").out
-    assert run("site", "templates", "--json").document["tasmota"]["topic"] == "tele/{device}/SENSOR"
+        run("site", verb, site).check_error("add 'broker: mqtt://host'")
+        run("site", verb, site, "--broker", "mqtt://h").check_error("--broker does not go")
+        run("site", verb, site, "--site", "house").check_error("--site does not go")
+        run("site", verb, site, "--root", "plant").check_error("--root does not go")
+    run("site", "watch", site, "--plan", site).check_error("--plan does not go")
+    run("site", "publish", site, "--row-seconds", "1").check_error("--row-seconds does not go")
+    run("site", "publish", site, "--history", "--end-shadow").check_error(
+        "pass a site file, or one of"
+    )
 
 
 def test_nobody_answers(run, wine_model):
-    words = ("--model", wine_model, "--broker", "mqtt://127.0.0.1:1")
+    words = (wine_model, "--broker", "mqtt://127.0.0.1:1")
     run("site", "learn", *words, "--seconds", "1").check_error("cannot be reached")

@@ -22,47 +22,9 @@ def test_dates_and_written_numbers_are_attributes_with_a_note(run, shifts, tmp_p
     model = tmp_path / "model.json"
     fitted = run("fit", shifts, "--target", "result", "-o", model)
     assert fitted.code == 0
-    assert "time: dates, which tell 'hour of time', 'weekday of time'" in fitted.err
+    assert "time: dates, used as 'hour of time', 'weekday of time'" in fitted.err
     assert "water: percentages: '0%' is read as 0" in fitted.err
     assert "made: commas between thousands: '1,000' is read as 1000" in fitted.err
     kinds = {one["name"]: one["type"] for one in json.loads(model.read_text())["features"]}
     assert kinds["hour of time"] == "continuous"
     assert kinds["water"] == "continuous"
-
-
-def test_a_model_of_dates_decides_on_dates(run, shifts, write, tmp_path):
-    model, decisions = tmp_path / "model.json", tmp_path / "decisions.csv"
-    run("fit", shifts, "--target", "result", "-o", model)
-    assert run("predict", model, shifts, "-o", decisions).code == 0
-    found = [line.split(",")[0] for line in decisions.read_text().splitlines()[1:]]
-    truth = [line.rpartition(",")[2] for line in shifts.read_text().splitlines()[1:]]
-    assert sum(a == b for a, b in zip(found, truth, strict=True)) >= 0.95 * len(truth)
-    wrong = write("wrong.csv", "time,water,made", "soon,30%,1000")
-    run("predict", model, wrong).check_error("is told from the column 'time'", "2026-01-31")
-
-
-def test_dates_that_can_be_read_two_ways_are_asked_about(run, write, tmp_path):
-    days = [f"{1 + i % 12}/{1 + i // 12}/20{10 + i % 15}" for i in range(300)]
-    rows = [f"{day},{i % 7},{'ab'[i % 2]}" for i, day in enumerate(days)]
-    table = write("days.csv", "day,x,y", *rows)
-    outcome = run("fit", table, "--target", "y", "-o", tmp_path / "model.json")
-    outcome.check_error("may begin with the day or with the month", "--drop day")
-
-
-def test_complaints_come_together_with_the_options_that_help(run, write, tmp_path):
-    rows = [f"{i % 50 if i % 3 else 'none'},id-{i},{i % 9},{'ab'[i % 2]}" for i in range(300)]
-    table = write("rows.csv", "age,id,x,y", *rows)
-    outcome = run("fit", table, "--target", "y", "-o", tmp_path / "model.json")
-    outcome.check_error("2 columns cannot be used", "--missing none --drop id")
-    options = ["--categorical", "age", "--drop", "id"]
-    assert run("fit", table, "-t", "y", *options, "-o", tmp_path / "model.json").code == 0
-
-
-@pytest.mark.parametrize("verb", ["fit", "evaluate"])
-def test_dates_that_tell_nothing_are_left_out_with_a_note(run, write, tmp_path, verb):
-    rows = [f"2026-01-05,{i},{'ab'[i > 20]}" for i in range(40)]
-    table = write("rows.csv", "day,x,y", *[row.replace(",", ",1", 1) for row in rows])
-    options = ["-o", tmp_path / "model.json"] if verb == "fit" else ["--folds", 2]
-    outcome = run(verb, table, "--target", "y", *options)
-    assert outcome.code == 0
-    assert "day: dates, which tell nothing that repeats" in outcome.err

@@ -26,7 +26,7 @@ def lines(n_rows, turns_at, seed=0):
 
 
 def begin(*words, **more):
-    program = [sys.executable, "-m", "solah.cli.main", "fit", "--follow", *map(str, words)]
+    program = [sys.executable, "-m", "solah.cli.main", "follow", *map(str, words)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(program, **pipes, **more)
 
@@ -89,16 +89,6 @@ def test_a_file_that_ends_is_followed_to_its_end(tmp_path, growing):
     assert load_model(model).model_.goal.name == "verdict"
 
 
-def test_stdin_gives_the_same_as_a_file(tmp_path, growing):
-    path, add = growing
-    add(lines(300, 300))
-    one, other = tmp_path / "one.json", tmp_path / "other.json"
-    finished(path, "-t", "verdict", *SMALL, "-o", one)
-    code, _, err = finished("-", "-t", "verdict", *SMALL, "-o", other, given=path.read_text())
-    assert (code, err) == (0, "")
-    assert one.read_bytes() == other.read_bytes()
-
-
 def test_json_lines_are_followed(tmp_path):
     rows = [line.split(",") for line in lines(150, 150)]
     given = "".join(
@@ -159,22 +149,6 @@ def test_a_follower_that_was_killed_goes_on(tmp_path, growing):
     assert killed.read_bytes() == plain.read_bytes()
 
 
-@pytest.mark.usefixtures("in_background")
-def test_an_interrupt_ends_it_in_order(tmp_path, growing):
-    path, add = growing
-    add(lines(100, 100))
-    model = tmp_path / "model.json"
-    process = begin(path, "-t", "verdict", "--growing", *SMALL, "-o", model)
-    try:
-        wait_until(model.exists)
-    finally:
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
-    assert "accuracy" in out
-    assert "Traceback" not in err
-
-
 def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
     reading, writing = os.pipe()
     state = tmp_path / "state.json"
@@ -191,30 +165,24 @@ def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
     assert "no model was written: 0 labelled rows came" in err
 
 
-def test_a_data_set_by_name_is_followed(tmp_path, run):
-    outcome = run("fit", "--follow", "wine", *SMALL, "-o", tmp_path / "wine.json")
-    assert outcome.code == 0
-    assert "new class 'class_2', with 20 rows so far" in outcome.out
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("-t", "weight"), "no column 'weight'"),
         (("-t", "verdict", "--drop", "id"), "no column 'id'"),
         (("-t", "verdict", "--categorical", "c"), "no column 'c'"),
-        (("-t", "verdict", "--binary", "verdict"), "'verdict' is not an attribute"),
-        ((), "which column is to be decided on"),
-        (("-t", "verdict", "--task", "regression"), "--follow is for classes"),
+        (("-t", "verdict", "--binary", "verdict"), "'verdict' is not a feature"),
+        ((), "no target column"),
+        (("-t", "verdict", "--task", "regression"), "a stream is for classes"),
         (("-t", "verdict", "--window-rows", "3"), "'window' must be 40 or more"),
     ],
 )
 def test_what_makes_no_sense_is_said(tmp_path, growing, run, words, said):
     path, add = growing
     add(lines(10, 10))
-    run("fit", "--follow", path, *words, "-o", tmp_path / "m.json").check_error(said)
+    run("follow", path, *words, "-o", tmp_path / "m.json").check_error(said)
 
 
 def test_only_text_files_grow(tmp_path, run):
-    outcome = run("fit", "--follow", "wine", "--growing", "-o", tmp_path / "m.json")
+    outcome = run("follow", "wine", "--growing", "-o", tmp_path / "m.json")
     outcome.check_error("--growing is for text files")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from solah.cli.overwriting import refuse_overwriting
+from solah.cli.command import refuse_overwriting
 from solah.exceptions import ParameterError
 
 LOST = "would destroy it"
@@ -31,19 +31,6 @@ def aliases(tmp_path, monkeypatch):
     return names_of
 
 
-def test_fit_keeps_its_table(run, fruits, aliases):
-    before = fruits.read_bytes()
-    for name in aliases(fruits):
-        run("fit", fruits, "-t", "kerne", "-o", name).check_error(LOST)
-    assert fruits.read_bytes() == before
-
-
-def test_an_input_may_be_a_link_too(run, fruits, aliases):
-    *_, link, hard = aliases(fruits)
-    for name in (link, hard):
-        run("fit", name, "-t", "kerne", "-o", fruits).check_error(LOST, f"(as {name})")
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -52,16 +39,16 @@ def test_an_input_may_be_a_link_too(run, fruits, aliases):
         ("explain", "MODEL", "DATA", "--format", "json", "-o"),
         ("report", "MODEL", "DATA", "-o"),
         ("adapt", "MODEL", "DATA", "-o"),
-        ("adapt", "MODEL", "--memory", "DATA", "-o"),
-        ("plan", "MODEL", "-o"),
-        ("plan", "MODEL", "-o", "fresh.json", "--acl"),
-        ("plan", "MODEL", "--placement", "DATA", "-o"),
-        ("plan", "MODEL", "--sign", "DATA", "-o"),
+        ("adapt", "MODEL", "--device-state", "DATA", "-o"),
+        ("site", "plan", "MODEL", "-o"),
+        ("site", "plan", "MODEL", "-o", "fresh.json", "--acl"),
+        ("site", "plan", "MODEL", "--placement", "DATA", "-o"),
+        ("site", "plan", "MODEL", "--sign", "DATA", "-o"),
         ("fit", "DATA", "-t", "kerne", "--hierarchy", "MODEL", "-o"),
-        ("fit", "DATA", "-t", "kerne", "--follow", "-o"),
-        ("node", "--plan", "MODEL", "--name", "a", "--replay", "DATA", "--state"),
-        ("node", "--plan", "MODEL", "--name", "a", "--trust", "DATA", "--state"),
-        ("node", "--plan", "MODEL", "--name", "a", "--key", "DATA", "--state"),
+        ("follow", "DATA", "-t", "kerne", "-o"),
+        ("site", "node", "--plan", "MODEL", "--name", "a", "--replay", "DATA", "--state"),
+        ("site", "node", "--plan", "MODEL", "--name", "a", "--trust", "DATA", "--state"),
+        ("site", "node", "--plan", "MODEL", "--name", "a", "--key", "DATA", "--state"),
     ],
     ids=" ".join,
 )
@@ -110,13 +97,13 @@ def test_export_keeps_the_model(run, fruit_model, tmp_path):
 
 
 def test_what_a_run_remembers_is_not_its_output(run, fruits, fruit_model, tmp_path):
-    kept = tmp_path / "state.json"
-    words = ("fit", fruits, "-t", "kerne", "--follow", "--state", kept, "-o", kept)
+    state = tmp_path / "state.json"
+    words = ("follow", fruits, "-t", "kerne", "--state", state, "-o", tmp_path / "." / "state.json")
     run(*words).check_error("written twice")
     keys = ("--new-key", tmp_path / "key", "-o", tmp_path / "key.pem")
-    run("plan", fruit_model, *keys).check_error("written twice")
+    run("site", "plan", fruit_model, *keys).check_error("written twice")
     same = ("-o", tmp_path / "plan.json", "--acl", tmp_path / "." / "plan.json")
-    run("plan", fruit_model, *same).check_error("written twice")
+    run("site", "plan", fruit_model, *same).check_error("written twice")
 
 
 def test_what_is_not_there_yet_destroys_nothing(tmp_path):

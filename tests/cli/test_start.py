@@ -27,7 +27,7 @@ def test_files_at_hand_are_named(run, fruits, tmp_path, monkeypatch):
     assert f"solah predict 'my model.json' {shlex.quote(fruits.name)}" in out
 
 
-@pytest.mark.parametrize("verb", ["fit", "rules", "predict", "report", "export", "plan"])
+@pytest.mark.parametrize("verb", ["fit", "rules", "predict", "report", "export", "site"])
 def test_what_it_names_are_verbs(run, verb, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert any(command.startswith(f"{verb} ") for command in commands(run().out))

@@ -106,7 +106,7 @@ def test_a_refusal_says_what_was_clipped():
         require_agreement(model, export, least=0.9999)
     message = str(refused.value)
     assert "'x12' is clipped to 500 … 1680: steps that reach its word at -1e+09" in message
-    assert message.endswith("rows are clipped; export it as C with --numbers float")
+    assert message.endswith("rows are clipped; export it as C with --arithmetic float")
 
 
 def test_rows_with_clipped_readings_are_counted():

@@ -31,12 +31,12 @@ def all_topics():
     return {HISTORY, *of_nodes, *(f"solah/house/{what}" for what in OF_THE_SITE)}
 
 
-OF_A_NODE = ("status", "in", "out", "ask", "influx", "shadow-out", "shadow-ask")
+OF_A_NODE = ("status", "in", "out", "ask", "shadow-out", "shadow-ask")
 OF_THE_SITE = (
     *("decision", "progress", "model", "shadow-model", "shadow-decision"),
     *("alert", "alerts"),
 )
-SAID = ("status", "out", "influx", "shadow-out")
+SAID = ("status", "out", "shadow-out")
 OF_HUB = {f"solah/house/hub/{what}" for what in SAID}
 ALERTS = {"solah/house/alert", "solah/house/alerts"}
 HISTORY = "solah-history/house/17"

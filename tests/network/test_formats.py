@@ -1,4 +1,4 @@
-"""What other programs read: Prometheus, InfluxDB and Home Assistant get what they understand."""
+"""What other programs read: Prometheus and Home Assistant get what they understand."""
 
 import json
 import re
@@ -13,7 +13,6 @@ from watched_site import START, Site, feed, make_bundle
 from random_models import random_model
 from solah.network.bundle import Bundle
 from solah.network.home_assistant import discovery
-from solah.network.influx import line
 from solah.network.messages import Decided, Decisions, Status, encode
 from solah.network.observing import Observer
 from solah.network.plan import make_plan
@@ -80,57 +79,6 @@ def test_prometheus_reads_any_name(name, other):
         part |= {"name": called, "belief": [0.2, 0.3, 0.5]}
     picture["decisions"]["by_missing"] = {name: 1, other: 2}
     assert collected(metrics(picture))
-
-
-# --- InfluxDB --------------------------------------------------------------------------------
-
-
-def parsed(text):
-    """Read a line as InfluxDB does: at commas, blanks and equal signs that are not escaped."""
-
-    def split(text, sign):
-        return re.split(rf"(?<!\\){sign}", text)
-
-    def pairs(parts):
-        return dict(
-            tuple(re.sub(r"\\([,= ])", r"\1", side) for side in split(part, "=")) for part in parts
-        )
-
-    head, fields, *time = split(text, " ")
-    measurement, *tags = split(head, ",")
-    return measurement, pairs(tags), pairs(split(fields, ",")), time
-
-
-def test_a_line_has_the_decision():
-    row = Decided(7, 1700000000.25, "warm, dry", {"warm, dry": 0.75, "a=b": 0.25}, ("z1",), 0.5)
-    measurement, tags, fields, time = parsed(line(row, "house", "1f"))
-    assert measurement == "solah"
-    assert tags == {"decision": "warm, dry", "model": "1f", "site": "house"}
-    assert fields == {
-        "belief_warm, dry": "0.75",
-        "belief_a=b": "0.25",
-        "known": "0.5",
-        "missing": "1i",
-        "seq": "7i",
-    }
-    assert time == ["1700000000250000000"]
-
-
-# A backslash before a sign that is escaped cannot be told from the escape in this format.
-NAMES = st.text(max_size=40).filter(lambda name: not re.search(r"\\[,= ]", name))
-
-
-@given(name=NAMES, other=NAMES)
-def test_any_name_makes_one_line(name, other):
-    row = Decided(1, START, name, {name: 0.5, other: 0.5})
-    text = line(row, "house", "1f")
-    assert len(text.splitlines()) == 1
-    text.encode("utf-8")
-    _, tags, fields, time = parsed(text)
-    assert tags.keys() >= {"model", "site"}
-    assert "" not in tags.values()
-    assert fields["seq"] == "1i"
-    assert len(time) == 1
 
 
 # --- Home Assistant --------------------------------------------------------------------------

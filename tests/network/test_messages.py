@@ -334,7 +334,7 @@ def check_refused(payload):
 
 def test_cbor_without_its_package_is_a_wrong_message(monkeypatch):
     monkeypatch.setitem(sys.modules, "cbor2", None)
-    with pytest.raises(MessageError, match=r"pip install 'solah\[mqtt\]'"):
+    with pytest.raises(MessageError, match=r"pip install 'solah\[site\]'"):
         decode_readings(b"\xa1\x61t\x01")
 
 

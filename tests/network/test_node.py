@@ -144,7 +144,7 @@ def test_lines_are_decided_while_stdin_stays_open(measured, broker, tmp_path):
     alone = Bundle(make_plan(bundle.model), bundle.model)
     save_bundle(alone, tmp_path / "plan.json")
     listener = Listener(broker.url)
-    words = ["node", "--plan", str(tmp_path / "plan.json"), "--name", "gateway", "--stdin"]
+    words = ["site", "node", "--plan", str(tmp_path / "plan.json"), "--name", "gateway", "--stdin"]
     command = [sys.executable, "-m", "solah.cli.main", *words, "--broker", broker.url]
     node = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

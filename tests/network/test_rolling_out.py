@@ -15,7 +15,6 @@ from random_models import random_rows
 from solah.cli import main as program
 from solah.exceptions import ParameterError
 from solah.keys import make_keys
-from solah.model import save_document
 from solah.network.bundle import BundleError, load_bundle, read_bundle, save_bundle
 from solah.network.client import find_broker
 from solah.network.core import NodeCore
@@ -114,16 +113,29 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
     for name, bundle in (("first", first), ("second", second)):
         save_bundle(bundle, tmp_path / f"{name}.json")
     where = ("--broker", broker.url, "--json")
-    run(capsys, "publish", "--plan", tmp_path / "first.json", "--at", 5, "--sign", private, *where)
-    run(capsys, "publish", "--plan", tmp_path / "second.json", "--at", 7, "--shadow", *where)
-    of_site = ("publish", "--site", "site", *where)
+    run(
+        capsys,
+        "site",
+        "publish",
+        "--plan",
+        tmp_path / "first.json",
+        "--at",
+        5,
+        "--sign",
+        private,
+        *where,
+    )
+    run(
+        capsys, "site", "publish", "--plan", tmp_path / "second.json", "--at", 7, "--shadow", *where
+    )
+    of_site = ("site", "publish", "--site", "site", *where)
     found = run(capsys, *of_site, "--history", "--trust", public)
     assert [(one["model"], one["from"], one["use"], one["signed_by"]) for one in found] == [
         (second.hash, 7, "shadow", ""),
         (first.hash, 5, "in use", "alice"),
     ]
     assert run(capsys, *of_site, "--history")[1]["signed_by"] == "unknown"
-    assert "give --sign" in fails(capsys, *of_site, "--rollback", first.hash)
+    assert "pass --sign" in fails(capsys, *of_site, "--rollback", first.hash)
     assert "no plan whose hash" in fails(capsys, *of_site, "--rollback", "ffffffff")
     told = run(capsys, *of_site, "--rollback", second.hash[:8], "--at", 9)
     assert told == {"site": "site", "model": second.hash, "from": 9, "shadow": False}
@@ -139,12 +151,12 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "give a site file, or one of --plan, --rollback"),
-        (("--history",), "say with --site"),
-        (("--plan", "PLAN", "--history"), "give a site file, or one of"),
+        ((), "pass a site file, or one of --plan, --rollback"),
+        (("--history",), "pass --site"),
+        (("--plan", "PLAN", "--history"), "pass a site file, or one of"),
         (("--plan", "PLAN", "--site", "shed"), "is of the site 'site', not 'shed'"),
         (("--plan", "PLAN", "--at", 1, "--at-time", "2099-01-01T00:00"), "--at or --at-time"),
-        (("--plan", "PLAN", "--window", 60), "--window is for --at-time"),
+        (("--plan", "PLAN", "--row-seconds", 60), "--row-seconds requires --at-time"),
         (("--plan", "PLAN", "--at-time", "2001-01-01T00:00"), "has passed already"),
         (("--plan", "PLAN", "--at-time", "tomorrow"), "at-time"),
     ],
@@ -152,13 +164,13 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
 def test_wrong_words_are_named(tmp_path, capsys, words, message):
     save_bundle(network("three groups"), tmp_path / "plan.json")
     words = [str(tmp_path / "plan.json") if one == "PLAN" else one for one in words]
-    assert message in fails(capsys, "publish", *words)
+    assert message in fails(capsys, "site", "publish", *words)
 
 
 def test_a_time_is_a_row_by_the_window_or_by_the_pace(broker, tmp_path, capsys):
     save_bundle(network("three groups"), tmp_path / "plan.json")
-    words = ("publish", "--plan", tmp_path / "plan.json", "--broker", broker.url, "--json")
-    told = run(capsys, *words, "--at-time", "2099-01-01T00:00:00+0000", "--window", 60)
+    words = ("site", "publish", "--plan", tmp_path / "plan.json", "--broker", broker.url, "--json")
+    told = run(capsys, *words, "--at-time", "2099-01-01T00:00:00+0000", "--row-seconds", 60)
     when = datetime.fromisoformat("2099-01-01T00:00:00+00:00").timestamp()
     assert told["from"] == when // 60
     assert load_bundle(tmp_path / "plan.json").starts == 0
@@ -181,50 +193,3 @@ def _go_on(url, stop):
         row += 10
         client.publish(TOPICS.progress, str(row).encode(), retain=True)
     client.stop()
-
-
-# --- a share of several sites ----------------------------------------------------------------
-
-
-SITES = ("north", "south", "west", "east", "harbour")
-
-
-def write_sites(folder, url, seed=0):
-    """Write a model and a file for each site that runs it."""
-    model = network("three groups", seed).model
-    save_document(model, folder / "model.json")
-    for name in SITES:
-        nodes = json.dumps({"hub": [one.name for one in model.attributes]})
-        text = f"site: {name}\nmodel: model.json\nbroker: {url}\nnodes: {nodes}\ngateway: hub\n"
-        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
-    return [folder / f"{name}.yaml" for name in SITES]
-
-
-def test_a_larger_share_adds_sites(broker, tmp_path, capsys):
-    files = write_sites(tmp_path, broker.url)
-    first = run(capsys, "publish", *files, "--share", 0.3, "--at", 5, "--json")
-    assert len(first) == 2
-    names = {one["site"] for one in first}
-    for name in SITES:
-        kept = read_history(find_broker(broker.url), Topics(name))
-        assert [one.bundle.starts for one in kept] == ([5] if name in names else [])
-    assert program.main([*map(str, ("publish", *files, "--share", 0.8, "--at", 6))]) == 0
-    told = capsys.readouterr().out
-    assert all(f"{name}: model" in told for name in names)
-    (left_out,) = set(SITES) - {line.split(":")[0] for line in told.splitlines()}
-    assert f"not yet published at {left_out}" in told
-    assert len(run(capsys, "publish", *files, "--at", 7, "--json")) == len(SITES)
-
-
-def test_shares_of_what_are_named(tmp_path, capsys):
-    files = write_sites(tmp_path, "mqtt://127.0.0.1:9")
-    assert "only one is given" in fails(capsys, "publish", files[0], "--share", 0.5)
-    assert "the same site" in fails(capsys, "publish", files[0], files[0])
-    assert "with --plan or" in fails(capsys, "publish", *files, "--history")
-    assert "share" in fails(capsys, "publish", *files, "--share", 2)
-    told = fails(capsys, "publish", *files, "--share", 0.2, "--at", 5)
-    assert "not published at" in told
-    assert "cannot be reached" in told
-    told = fails(capsys, "publish", files[0], "--at-time", "0001-01-01T00:00")
-    assert "--at-time cannot be 0001-01-01T00:00:00" in told
-    assert "whose number is from 0 to" in fails(capsys, "publish", files[0], "--at", 10**24)

@@ -27,7 +27,7 @@ def replayed(model, run_cli, url, folder):
     placement = {"a": names[:3], "b": names[3:]}
     save_bundle(Bundle(make_plan(model, placement), model), folder / "plan.json")
     words = ("--plan", folder / "plan.json", "--replay", folder / "rows.csv", "--broker", url)
-    return json.loads(run_cli("up", *words, "--deadline", "60", "--json"))
+    return json.loads(run_cli("site", "run", *words, "--deadline", "60", "--json"))
 
 
 def test_all_decisions_are_the_models(broker, run_cli, tmp_path):

@@ -1,14 +1,13 @@
-"""The command line: one file per verb, and what the verbs share.
+"""The command line: one file per command (``site_*.py`` for those of ``solah site``).
 
-    main.py      words of the user -> a verb, and errors -> one line
-    verb.py      a function with option groups -> a verb
-    options.py   every shared option, declared once
-    screen.py    what a verb says -> stdout, stderr, JSON (progress.py)
-    sources.py   DATA -> a table (a file or a data set by name)
-    problems.py  a table and the column options -> attributes, goal and task
-    models.py    the model options -> estimators by name
-    views.py     models, rules and scores -> what a terminal shows (wording.py, helptext.py)
-    decisions.py pieces of a table -> decisions, as CSV or JSON lines
+    main.py        words of the user -> a command, and errors -> one line
+    command.py     functions with groups of options -> commands and help pages; files stay whole
+    options.py     options that several commands share
+    parameters.py  --model and --set -> estimators
+    problem.py     DATA and the column options -> features, target and task
+    signals.py     recordings of samples -> rows
+    screen.py, views.py  results -> stdout, stderr, JSON; models and metrics on a terminal
+    stopping.py    signals that ask a command to stop
 
-Nothing here imports NumPy or scikit-learn before a verb needs it, so that ``--help`` is quick.
+Nothing here imports NumPy or scikit-learn before a command needs it, so that ``--help`` is quick.
 """

@@ -1,80 +1,63 @@
-"""``solah explain``: why a model decides on rows as it does."""
+"""``solah explain``: explain predictions and what would flip them."""
 
+import csv
+import json
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from solah.cli.formats import choose_format
-from solah.cli.options import STDOUT, ModelFile, OutputFileOrStdout, ReadingOptions
-from solah.cli.overwriting import READ
-from solah.cli.screen import Screen, output_option
-from solah.cli.streaming import printed_to, row_progress
-from solah.cli.verb import options_in
+from solah.cli.command import READ, argument, option
+from solah.cli.options import ModelFile, OutputFileOrStdout, ReadingOptions
+from solah.cli.screen import STDOUT, Screen, choose_format, plural, printed_to, row_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from solah.data import Table
-    from solah.explain import Explainer, Explanation
-    from solah.model import Model
-    from solah.progress import Advance
+    from solah.explain import Explanation
+    from solah.model import Attribute, Model
 
-_row_option = options_in("Which rows")
-_change_option = options_in("What would change it")
+    Row = dict[str, Any]
+
 _FORMAT_OF_SUFFIX = {".txt": "text", ".html": "html", ".json": "json", ".jsonl": "json"}
 _MOST_ON_A_PAGE = 1_000
+_MOST_ROWS = 100_000
 
 OptionalData = Annotated[
     str | None,
-    typer.Argument(
-        metavar="DATA",
-        help="A file or a data set by name; without --row all its rows are explained.",
-        show_default=False,
-    ),
+    argument("DATA", "A file or a data set by name; without --row all its rows are explained."),
     READ,
 ]
 RowWords = Annotated[
     list[str] | None,
-    _row_option(
-        "--row",
+    option(
+        "Row number of DATA (3, or 3-5), 'name=value, name=value', a JSON object, or the values "
+        "of all features; '-' reads JSON lines from stdin. Repeatable.",
         metavar="ROW",
-        help="A row number of DATA (3, or 3-5), 'name=value, name=value', a JSON object, or the "
-        "values of all attributes; '-' reads JSON lines from stdin. Repeat it for more.",
-    ),
-]
-Top = Annotated[
-    int,
-    output_option(min=1, metavar="N", help="How many attributes, trees and changes to show."),
-]
-Everything = Annotated[bool, output_option("--all", help="Show all of them.")]
-Format = Annotated[
-    Literal["text", "html", "json"] | None,
-    output_option(
-        "--format", help="By default as the output file ends (.txt, .html, .json), else text."
     ),
 ]
 WithChanges = Annotated[
     bool | None,
-    _change_option(
+    option(
         "--changes/--no-changes",
-        help="Whether to look for what would change decisions; by default for rows of --row.",
+        "Whether to search for changes that flip the prediction. Default: for rows of --row.",
     ),
 ]
 Fixed = Annotated[
-    list[str] | None,
-    _change_option(
-        "--fixed", metavar="COL", help="An attribute that cannot change. Repeat it, or use commas."
-    ),
+    list[str] | None, option("Feature that cannot change. Repeatable, or commas.", metavar="COL")
 ]
 Ranges = Annotated[
     list[str] | None,
-    _change_option(
+    option(
         "--range",
+        "Allowed range of a feature. Default: the training range. Repeatable.",
         metavar="COL=LOW:HIGH",
-        help="Where a reading may go; by default as far as the training rows went. Repeat it.",
     ),
+]
+Top = Annotated[int, option("Number of features and changes to show.", min=1, metavar="N")]
+Everything = Annotated[bool, option("--all", "Show all of them.")]
+Format = Annotated[
+    Literal["text", "html", "json"] | None,
+    option("--format", "Output format. Default: by the file's suffix, else text."),
 ]
 
 
@@ -92,21 +75,23 @@ def explain(
     form: Format = None,
     output: OutputFileOrStdout = STDOUT,
 ) -> None:
-    """Say why a model decides on rows as it does, and what would change it.
+    """Explain predictions and what would flip them.
 
-    What each reading added sums up from knowing nothing to the belief in the decision. Attributes
-    that a row does not name are unknown. With --json a line is a row.
+    Contributions sum from the overall share to the probability of the prediction. Features that a
+    row does not name are missing. With --json a line is a row.
 
     Example: solah explain model.json --row 'alcohol=13.2, hue=1.04'
     """
-    from solah.cli.problems import split_names
-    from solah.cli.wording import plural
+    from solah.cli.problem import split_names
+    from solah.cli.views import explanation_lines
     from solah.explain import Explainer
     from solah.model import Task, load_document
 
     written_as = choose_format(form, output, _FORMAT_OF_SUFFIX, as_json=screen.json)
     document = load_document(model)
-    columns, tables = _peek(_tables(document, data, row, reading, screen))
+    tables = _tables(document, data, row, reading, screen)
+    first = next(tables, None)
+    columns = first.names if first else ()
     is_choice = document.goal.task is Task.CLASSIFICATION
     explainer = Explainer(
         document,
@@ -115,10 +100,22 @@ def explain(
         fixed=split_names(fixed, [*columns, *(one.name for one in document.attributes)]),
         columns=columns,
     )
-    shown = None if everything else top
+    shown, n_rows = None if everything else top, 0
     with row_progress(screen, output) as advance, printed_to(output):
-        explanations = _explained(explainer, tables, advance)
-        n_rows = _write(screen, explanations, written_as, shown, document.goal.name)
+        explanations = (
+            explanation
+            for table in chain([first] if first else [], tables)
+            for explanation in explainer.of_table(table)
+        )
+        if written_as == "html":
+            n_rows = _write_page(explanations, shown, document.goal.name)
+        else:
+            for n_rows, explanation in enumerate(explanations, start=1):
+                if written_as == "json":
+                    sys.stdout.write(f"{explanation.to_json(shown)}\n")
+                else:
+                    screen.result(*[""][: n_rows - 1], *explanation_lines(explanation, shown))
+                advance(1)
     if output != STDOUT:
         screen.say(f"{plural(n_rows, 'row')} explained in {output}")
 
@@ -131,60 +128,26 @@ def _tables(
     screen: Screen,
 ) -> "Iterator[Table]":
     """Find the rows to explain."""
-    from solah.cli.rows import pick_rows, read_rows, row_numbers
-    from solah.cli.sources import iter_source
+    from solah.cli.problem import iter_source
     from solah.exceptions import DataError
 
     if data is None and not words:
-        raise DataError("there is nothing to explain: give DATA, or rows with --row")
+        raise DataError("there is nothing to explain; pass DATA, or rows with --row")
     if data is None:
         return iter([read_rows(words or [], model.attributes, screen.note)])
     tables = iter_source(data, reading.read_options(), model)
     if not words:
         return tables
-    numbers = row_numbers(words)
-    if numbers is None:
-        raise DataError(
-            f"--row {next(word for word in words if row_numbers([word]) is None)}: beside DATA a "
-            "row is a number, such as 3 or 3-5; leave DATA out to write the row itself"
-        )
-    return iter([pick_rows(tables, numbers)])
-
-
-def _peek(tables: "Iterator[Table]") -> "tuple[tuple[str, ...], Iterator[Table]]":
-    """Return the names of the columns, and the same tables."""
-    first = next(tables, None)
-    return (first.names, chain([first], tables)) if first else ((), iter(()))
-
-
-def _explained(
-    explainer: "Explainer", tables: "Iterator[Table]", advance: "Advance"
-) -> "Iterator[Explanation]":
-    for table in tables:
-        for explanation in explainer.of_table(table):
-            yield explanation
-            advance(1)
-
-
-def _write(
-    screen: Screen,
-    explanations: "Iterator[Explanation]",
-    written_as: str,
-    top: int | None,
-    goal: str,
-) -> int:
-    """Write explanations; return how many there were."""
-    from solah.cli.views import explanation_lines
-
-    if written_as == "html":
-        return _write_page(explanations, top, goal)
-    n_rows = 0
-    for n_rows, explanation in enumerate(explanations, start=1):
-        if written_as == "json":
-            sys.stdout.write(f"{explanation.to_json(top)}\n")
-        else:
-            screen.result(*[""][: n_rows - 1], *explanation_lines(explanation, top))
-    return n_rows
+    numbers: list[int] = []
+    for word in words:
+        found = _row_numbers(word)
+        if found is None:
+            raise DataError(
+                f"--row {word}: beside DATA a row is a number, such as 3 or 3-5; drop DATA to "
+                "write the row itself"
+            )
+        numbers += found
+    return iter([_pick_rows(tables, numbers)])
 
 
 def _write_page(explanations: "Iterator[Explanation]", top: int | None, goal: str) -> int:
@@ -194,10 +157,10 @@ def _write_page(explanations: "Iterator[Explanation]", top: int | None, goal: st
     shown = list(islice(explanations, _MOST_ON_A_PAGE + 1))
     if len(shown) > _MOST_ON_A_PAGE:
         raise DataError(
-            f"a page takes {_MOST_ON_A_PAGE:,} rows at the most; choose some with --row, or write "
-            "all as --format json"
+            f"a page takes at most {_MOST_ON_A_PAGE:,} rows; choose some with --row, or write all "
+            "as --format json"
         )
-    sys.stdout.write(as_page(shown, f"Why {goal} was decided so", top))
+    sys.stdout.write(as_page(shown, f"Why {goal} was predicted so", top))
     return len(shown)
 
 
@@ -213,3 +176,132 @@ def _read_ranges(words: list[str]) -> dict[str, tuple[float, float]]:
             raise ParameterError(f"--range {word} must be a name, = and two numbers: age=18:65")
         ranges[name] = (float(low), float(high))
     return ranges
+
+
+def _row_numbers(word: str) -> list[int] | None:
+    """Read ``3`` or ``10-12``; None if it is not a row number."""
+    from solah.exceptions import DataError
+
+    first, _, last = word.partition("-")
+    if not (first.isdecimal() and (last.isdecimal() or not last)) or word.endswith("-"):
+        return None
+    start, stop = int(first), int(last or first)
+    if start < 1 or stop < start:
+        raise DataError(f"--row {word}: rows are counted from 1, and go upwards")
+    if stop - start >= _MOST_ROWS:
+        raise DataError(f"--row {word}: at most {_MOST_ROWS:,} rows; drop --row to explain all")
+    return [*range(start, stop + 1)]
+
+
+def _pick_rows(tables: "Iterable[Table]", numbers: Sequence[int]) -> "Table":
+    """Take rows by their numbers, which begin with 1, from a stream of tables."""
+    import numpy as np
+
+    from solah.data import Column, Table
+    from solah.exceptions import DataError
+
+    found: dict[int, Table] = {}
+    n_rows = 0
+    for table in tables:
+        for number in numbers:
+            if n_rows < number <= n_rows + table.n_rows:
+                found[number] = table.rows(number - n_rows - 1, number - n_rows)
+        n_rows += table.n_rows
+        if len(found) == len(set(numbers)):
+            break
+    for number in numbers:
+        if number not in found:
+            raise DataError(f"there is no row {number}; the data have {n_rows:,} rows")
+    picked = [found[number] for number in numbers]
+    columns = (
+        Column(
+            one.name,
+            np.concatenate([table.column(one.name).values for table in picked]),
+            one.order,
+            one.nominal,
+        )
+        for one in picked[0].columns
+    )
+    return Table(tuple(columns), len(picked))
+
+
+def read_rows(
+    words: Iterable[str], attributes: "Sequence[Attribute]", note: Callable[[str], None]
+) -> "Table":
+    """Read rows as the user wrote them; ``-`` stands for JSON lines on stdin.
+
+    A row is ``name=value`` pairs, a JSON object, or the values of all features in their order.
+    """
+    from solah.exceptions import DataError
+    from solah.model.encode import rows_table
+
+    names = [attribute.name for attribute in attributes]
+    rows: list[Row] = []
+    for word in words:
+        if word == "-":
+            lines = [line for line in sys.stdin if line.strip()]
+            rows += [row for line in lines for row in _read_json(line, names)]
+        elif word.lstrip().startswith(("{", "[")):
+            rows += _read_json(word, names)
+        else:
+            rows.append(_read_fields(word, names))
+    if not rows:
+        raise DataError("there is no row to explain: stdin was empty")
+    table = rows_table(rows, attributes)
+    if strangers := sorted({name for row in rows for name in row} - {*names, *table.names}):
+        note(f"not features of the model, ignored: {', '.join(strangers)}")
+    return table
+
+
+def _read_json(text: str, names: Sequence[str]) -> "Iterator[Row]":
+    from solah.exceptions import DataError, shorten
+    from solah.model.encode import check_row_names
+
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"invalid JSON: {shorten(text)} ({error})") from None
+    is_list = isinstance(content, list) and any(isinstance(one, (dict, list)) for one in content)
+    for row in content if is_list else [content]:
+        if isinstance(row, list):
+            row = _by_order(row, names)
+        if not isinstance(row, dict):
+            raise DataError(f"a row must be a JSON object with values by name; got {shorten(row)}")
+        yield check_row_names(row, names)
+
+
+def _read_fields(text: str, names: Sequence[str]) -> "Row":
+    """Read pairs or values behind commas; a value with a comma is quoted."""
+    from solah.exceptions import DataError, shorten
+    from solah.model.encode import check_row_names
+    from solah.model.structure import first_repeated
+
+    try:
+        fields = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise DataError(f"invalid row: {shorten(text)} ({error})") from None
+    if "=" not in text:
+        return check_row_names(_by_order(fields, names), names)
+    pairs = [field.partition("=") for field in fields]
+    for name, sign, _ in pairs:
+        if not sign:
+            raise DataError(
+                f"{shorten(name)} is not a name=value pair; write a value behind a name"
+            )
+    if twice := first_repeated([name.strip() for name, _, _ in pairs]):
+        raise DataError(f"duplicate {shorten(twice)} in one row")
+    return check_row_names({name.strip(): value.strip() for name, _, value in pairs}, names)
+
+
+def _by_order(values: Sequence[Any], names: Sequence[str]) -> "Row":
+    from solah.data.spelling import count
+    from solah.exceptions import DataError
+
+    if len(values) != len(names):
+        raise DataError(
+            f"a row of values needs all {len(names)} features in their order "
+            f"({', '.join(names[:4])}{', …' if len(names) > 4 else ''}); got "
+            f"{count(len(values), 'value')}. "
+            "Name those that you have: --row 'name=value, name=value'"
+        )
+    return dict(zip(names, values, strict=True))

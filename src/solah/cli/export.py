@@ -4,33 +4,30 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from solah.cli.adapt import Forgetting, PaceOption
-from solah.cli.options import ModelFile, ReadingOptions
-from solah.cli.overwriting import READ, refuse_overwriting
-from solah.cli.screen import Screen, output_option
-from solah.cli.verb import many_options, options_in
+from solah.cli.adapt import Forgetting, Pace
+from solah.cli.command import READ, argument, option, read_file, refuse_overwriting
+from solah.cli.options import ModelFile, OutputFolder, ReadingOptions
+from solah.cli.screen import Screen
 
 if TYPE_CHECKING:
     from solah.data import Table
-    from solah.export import Blob, Export, Program
-    from solah.export.exporting import Numbers
-    from solah.learn.online import Pace
+    from solah.export import Agreement, Blob, Export, Program
+    from solah.export.footprint import SignalFootprint
+    from solah.export.targets import Footprint
     from solah.model import Model
 
-_export_option = options_in("The device's code")
-_trust_option = options_in("Trust")
 _PROGRAMS = {"javascript": "module", "sql": "query", "onnx": "graph"}
-"""The forms beyond devices, and what decides there."""
+"""The forms beyond devices, and what predicts there."""
+_INTEGERS = {"micropython": "a MicroPython module", "blob": "a blob"}
+_ALIASES = {"avr": "atmega328p"}
+_FOOTPRINT_ROWS = 100
 
 CheckData = Annotated[
     str | None,
-    typer.Argument(
-        metavar="DATA",
-        help="Rows to compare the device's decisions with the model's: a file, or a data set by "
-        "name. With the goal's column, accuracies too. Without it, rows are drawn.",
-        show_default=False,
+    argument(
+        "DATA",
+        "Rows to compare the device's predictions with the model's: a file, or a data set by name. "
+        "Default: rows are drawn.",
     ),
     READ,
 ]
@@ -47,347 +44,217 @@ Form = Annotated[
         "sql",
         "onnx",
     ],
-    _export_option(
-        "--to",
-        help="C99 alone, as a library of Arduino or PlatformIO, a Zephyr module or an ESP-IDF "
-        "component; MicroPython; a blob, which a device swaps without a new build; or, beyond "
-        "devices, a JavaScript module, a SELECT in SQL, or an ONNX graph.",
+    option(
+        "C99 alone or as a package; MicroPython; a blob, which a device swaps without a new build; "
+        "JavaScript, a SELECT in SQL, or an ONNX graph."
     ),
 ]
-NumberKind = Annotated[
-    Literal["float", "q15"],
-    _export_option("--numbers", help="Float32, or integers alone (q15)."),
-]
-OptionalNumbers = Annotated[
+Arithmetic = Annotated[
     Literal["float", "q15"] | None,
-    _export_option(
-        "--numbers",
-        help="Float32, or integers alone (q15). By default float; q15 for MicroPython, for a blob, "
-        "and for a device that learns.",
+    option(
+        "float32, or integers alone (q15). Default: float; q15 for MicroPython, blobs and --learn."
     ),
 ]
-Name = Annotated[
-    str | None,
-    _export_option(
-        "--name", metavar="NAME", help="What files and functions are called; by default as MODEL."
+Footprints = Annotated[
+    bool,
+    option(
+        "--footprint",
+        "Write nothing; measure flash, RAM, stack and instructions with compiler and emulator.",
+    ),
+]
+Platforms = Annotated[
+    list[str] | None,
+    option(
+        "With --footprint: cortex-m0plus, cortex-m4, cortex-m4f, rv32, avr, aarch64 or host. "
+        "Default: all whose tools are installed. Repeatable, or commas.",
+        metavar="NAME",
     ),
 ]
 MaxFlash = Annotated[
     str | None,
-    _export_option(
-        "--max-flash",
+    option(
+        "Refuse code and tables above this size, such as 4k, estimated for Cortex-M0+.",
         metavar="BYTES",
-        help="Write nothing if code and tables take more flash than this, such as 2048 or 4k, by "
-        "an estimate for Cortex-M0+.",
     ),
 ]
 MinAgreement = Annotated[
     float,
-    _export_option(
-        "--min-agreement",
+    option(
+        "Refuse a device that predicts fewer rows as the model does (numbers: within 0.5%).",
         metavar="SHARE",
         min=0.0,
         max=1.0,
-        help="Write nothing if the device decides fewer of the rows as the model does; of an "
-        "estimated number, if fewer are within 0.5 % of its range.",
     ),
 ]
 Part = Annotated[
-    str | None,
-    _export_option(
-        "--part",
-        metavar="NAME",
-        help="Only this part of the model, with what is below it; for a node of a network.",
-    ),
+    str | None, option("Only this tree or term, with what is below it.", metavar="NAME")
 ]
-Learn = Annotated[
-    bool,
-    _export_option("--learn", help="Let the device learn from readings whose class it is told."),
-]
+Learn = Annotated[bool, option("--learn", "Let the device learn from labelled readings.")]
 TestRows = Annotated[
     int | None,
-    _export_option(
-        "--test-rows",
+    option(
+        "Rows of the device's self-test; 0 for none. Default: one per class and five.",
         metavar="N",
         min=0,
         max=10_000,
-        help="How many rows the test has that the device runs; by default one of each class and "
-        "five more. 0 writes no test.",
     ),
 ]
-Sign = Annotated[
-    Path | None,
-    _trust_option(
-        "--sign",
-        metavar="FILE",
-        help="Sign the blob with this Ed25519 private key (PEM).",
-        exists=True,
-        dir_okay=False,
-    ),
-    READ,
-]
+Sign = Annotated[Path | None, read_file("Sign the blob with this Ed25519 private key (PEM)."), READ]
 NewKey = Annotated[
     Path | None,
-    _trust_option(
-        "--new-key",
+    option(
+        "Make a key and sign with it: NAME.pem, to be kept secret, and NAME.pub.pem.",
         metavar="NAME",
-        help="Make a key and sign the blob with it: NAME.pem, to be kept secret, and NAME.pub.pem.",
     ),
 ]
 Counter = Annotated[
     int | None,
-    _trust_option(
-        "--counter",
+    option(
+        "Number by which a device refuses an older blob. Default: milliseconds since 1970.",
         metavar="N",
         min=0,
         max=2**64 - 1,
-        help="What a device compares, to refuse an older blob; by default the milliseconds since "
-        "1970.",
     ),
 ]
-TableName = Annotated[
-    str | None,
-    _export_option(
-        "--table",
-        metavar="NAME",
-        help="For SQL: the table, with a column for each attribute; 'readings' by default.",
-    ),
-]
-Keys = Annotated[
+TableName = Annotated[str | None, option("SQL: the table. Default: readings.", metavar="NAME")]
+Keep = Annotated[
     list[str] | None,
-    _export_option(
-        "--key",
-        metavar="COLUMN",
-        help="For SQL: a column of the table that is to stand in the answer, such as an id; may "
-        "be repeated.",
-    ),
+    option("SQL: column of the table to copy to the output. Repeatable.", metavar="COL"),
 ]
-Folder = Annotated[
-    Path,
-    output_option(
-        "-o", "--output", metavar="DIR", help="The folder to write into.", file_okay=False
-    ),
+Name = Annotated[
+    str | None, option("Name of files and functions. Default: as MODEL.", metavar="NAME")
 ]
 
 
-@many_options(
-    *("to", "numbers", "max_flash", "min_agreement", "learn", "test_rows", "part", "sign", "table"),
-    *("name", "json", "output"),
-)
 def export(
     model: ModelFile,
     reading: ReadingOptions,
     screen: Screen,
     data: CheckData = None,
     to: Form = "c",
-    numbers: OptionalNumbers = None,
+    arithmetic: Arithmetic = None,
     part: Part = None,
     max_flash: MaxFlash = None,
     min_agreement: MinAgreement = 0.995,
     learn: Learn = False,
-    pace: PaceOption = 1.0,
+    pace: Pace = 1.0,
     forgetting: Forgetting = 0.0,
     test_rows: TestRows = None,
     sign: Sign = None,
     new_key: NewKey = None,
     counter: Counter = None,
     table: TableName = None,
-    key: Keys = None,
+    keep: Keep = None,
     name: Name = None,
-    output: Folder = Path("export"),
+    footprint: Footprints = False,
+    platform: Platforms = None,
+    output: OutputFolder = Path("export"),
 ) -> None:
-    """Write a model as C99, or for MicroPython, that decides as it does here, bit for bit.
+    """Export a model to C99, bit-exact with Python, or to JavaScript, SQL or ONNX.
 
-    The files need no library: a header and a source of the model, and the runtime that the source
-    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. Beside them
-    stands a test, which the device runs to see that it decides alike. Beyond devices, a JavaScript
-    module, a SELECT in SQL or an ONNX graph computes in doubles as the model does. Decisions are
-    compared with the model's before anything is written, on DATA or on drawn rows.
+    The files need no library. Beside them is a self-test for the device. Predictions are compared
+    with the model's before anything is written, on DATA or on drawn rows.
 
-    Example: solah export model.json test.csv --numbers q15 -o firmware/model
+    Example: solah export model.json test.csv --arithmetic q15 -o firmware/model
+
+    Measure it: solah export model.json --footprint --platform cortex-m0plus
     """
     from solah.atomic import write_all
-    from solah.cli.device_check import check_device
-    from solah.cli.sources import read_source
-    from solah.export import Blob
+    from solah.cli.problem import read_source
+    from solah.cli.views import facts, heading
+    from solah.export import Blob, sign_blob
     from solah.export.names import identifier
-    from solah.keys import key_files
-    from solah.learn.online import Pace
+    from solah.keys import key_files, make_keys
+    from solah.learn.online import Pace as LearningPace
     from solah.model import load_document
     from solah.model.compile import part_of
 
-    learning = Pace(pace, forgetting) if learn else None
-    _check_options(to, numbers, max_flash, learning, test_rows)
-    _check_trust(to, sign, new_key, counter)
-    _check_table(to, table, key)
+    _check_options(
+        to,
+        {
+            "arithmetic": arithmetic,
+            "max-flash": max_flash,
+            "test-rows": test_rows,
+            "learn": learn or None,
+            "footprint": footprint or None,
+        },
+    )
+    _check_pairs(
+        {
+            "--platform": (platform, footprint, "--footprint"),
+            "--sign": (sign, to == "blob", "--to blob"),
+            "--new-key": (new_key, to == "blob" and sign is None, "--to blob, and no --sign"),
+            "--counter": (counter is not None, sign or new_key, "--sign or --new-key"),
+            "--table": (table, to == "sql", "--to sql"),
+            "--keep": (keep, to == "sql", "--to sql"),
+        }
+    )
     most_bytes = None if max_flash is None else _bytes(max_flash)
     document = load_document(model)
-    if part is not None:
-        document = part_of(document, part)
+    document = document if part is None else part_of(document, part)
+    if footprint:
+        _measure(document, data, platform, arithmetic or "float", reading, screen)
+        return
     called = name or identifier(model.stem, "model")
-    exported = (
-        _program(document, to, called, table, key)
-        if to in _PROGRAMS
-        else _exported(document, to, numbers, called, learning, most_bytes)
-    )
+    learning = LearningPace(pace, forgetting) if learn else None
+    exported = _exported(document, to, called, arithmetic, learning, most_bytes, table, keep)
     rows = None if data is None else read_source(data, reading.read_options(), document).table
-    found = None
+    found, who = None, _PROGRAMS.get(to, "device")
     if exported.twin is None:
         screen.note("node is not installed, so the module was not compared with the model")
     else:
-        found = check_device(document, exported, rows, min_agreement)
+        found = _compared(document, exported, rows, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    if document.signals is not None and to in _PROGRAMS:
-        screen.note("this decides on readings; samples become readings in exports for devices")
-    if document.policy is not None and to in _PROGRAMS:
-        screen.note(_left_out(to))
+    for note in _missing_parts(document, to) if to in _PROGRAMS else ():
+        screen.note(note)
     keys = () if new_key is None else key_files(new_key)
     refuse_overwriting(keys, ())
-    if isinstance(exported, Blob):
-        exported = _signed(exported, sign, new_key, counter)
+    if isinstance(exported, Blob) and (sign is not None or new_key is not None):
+        key = sign if new_key is None else make_keys(new_key)[0]
+        assert key is not None
+        exported = sign_blob(exported, key, counter)
     files = _files(document, to, exported, rows, test_rows)
     refuse_overwriting((output / file for file in files), filter(None, (model, data, sign)))
-    written = write_all(output, files)
+    written = [*write_all(output, files), *keys]
     if screen.json:
-        about = {"name": exported.name, "to": to, "numbers": exported.numbers}
-        paths = [str(file) for file in (*written, *keys)]
-        screen.document({**about, "files": paths, "check": found})
-    _show(screen, [*written, *keys], found, _PROGRAMS.get(to, "device"))
+        about = {"name": exported.name, "to": to, "arithmetic": exported.numbers}
+        screen.document({**about, "files": [str(file) for file in written], "check": found})
+    screen.say(heading("Written"), *(f"  {file}" for file in written))
+    if found is not None:
+        screen.say("", heading(f"The {who}'s predictions beside the model's"))
+        screen.result(facts(_findings(found, who)))
 
 
-def _left_out(to: Form) -> str:
-    """Say what a program does without, of a model with a policy."""
-    if to == "javascript":
-        return "this judges each row by itself; how the policy settles decisions is not part of it"
-    return "this decides each row by itself; the model's policy is not part of it"
-
-
-def _check_options(
-    to: Form,
-    numbers: OptionalNumbers,
-    max_flash: str | None,
-    learning: "Pace | None",
-    test_rows: int | None,
-) -> None:
+def _check_options(to: str, devices_only: dict[str, Any]) -> None:
+    """Refuse options that a form does not have."""
     from solah.exceptions import ParameterError
 
-    if to in _PROGRAMS:
-        _check_program_options(to, numbers, max_flash, learning, test_rows)
-    what = {"micropython": "a module for MicroPython", "blob": "a blob"}.get(to)
-    if what is not None and numbers == "float":
-        raise ParameterError(f"{what} computes in integers; leave --numbers out")
-    if what is not None and max_flash is not None:
-        raise ParameterError(
-            f"--max-flash counts the bytes of generated C, and {what} has none; leave it out"
-        )
-    if what is not None and learning is not None:
-        raise ParameterError(f"{what} does not learn; --learn is for C and its libraries")
-    if learning is not None and numbers == "float":
-        raise ParameterError("a device learns in integers; leave --numbers out")
-
-
-def _check_trust(to: Form, sign: Path | None, new_key: Path | None, counter: int | None) -> None:
-    from solah.exceptions import ParameterError
-
-    if sign is not None and new_key is not None:
-        raise ParameterError("--new-key makes a key and signs with it; leave --sign out")
-    if to != "blob" and (sign is not None or new_key is not None):
-        raise ParameterError("a blob is what is signed: --sign and --new-key need --to blob")
-    if counter is not None and sign is None and new_key is None:
-        raise ParameterError("--counter is of a signed blob; give --sign or --new-key, too")
-
-
-def _signed(blob: "Blob", sign: Path | None, new_key: Path | None, counter: int | None) -> "Blob":
-    from solah.export import sign_blob
-    from solah.keys import make_keys
-
-    key = sign if new_key is None else make_keys(new_key)[0]
-    return blob if key is None else sign_blob(blob, key, counter)
-
-
-def _files(
-    model: "Model",
-    to: Form,
-    exported: "Export | Blob | Program",
-    rows: "Table | None",
-    test_rows: int | None,
-) -> "dict[str, str | bytes]":
-    """Lay out all that is written; for a device with its test."""
-    from solah.export import Export, Program, package_c, self_test
-
-    if isinstance(exported, Program):
-        return dict(exported.files)
-    test = self_test(model, exported, rows, test_rows)
-    if to == "arduino" or to == "platformio" or to == "zephyr" or to == "esp-idf":
-        assert isinstance(exported, Export)
-        return dict(package_c(model, exported, to, test))
-    return {**exported.files, **test}
-
-
-def _check_program_options(
-    to: Form,
-    numbers: OptionalNumbers,
-    max_flash: str | None,
-    learning: "Pace | None",
-    test_rows: int | None,
-) -> None:
-    """Refuse what only devices have."""
-    from solah.exceptions import ParameterError
-
-    given = {
-        "--numbers": numbers,
-        "--max-flash": max_flash,
-        "--learn": learning,
-        "--test-rows": test_rows,
-    }
-    for option, value in given.items():
-        if value is not None:
+    for flag, value in devices_only.items():
+        if value is not None and to in _PROGRAMS:
             raise ParameterError(
-                f"{option} is for devices, and --to {to} computes in doubles as the model does; "
-                "leave it out"
+                f"--{flag} is for devices, and --to {to} computes in doubles as the model does"
             )
+    what, is_float = _INTEGERS.get(to), devices_only["arithmetic"] == "float"
+    if what is not None and is_float:
+        raise ParameterError(f"{what} computes in integers; drop --arithmetic")
+    if what is not None and devices_only["max-flash"] is not None:
+        raise ParameterError(f"--max-flash counts the bytes of generated C, and {what} has none")
+    if what is not None and devices_only["footprint"] is not None:
+        raise ParameterError(f"--footprint measures generated C, and {what} has none")
+    if what is not None and devices_only["learn"]:
+        raise ParameterError(f"{what} does not learn; --learn is for C and its packages")
+    if devices_only["learn"] and is_float:
+        raise ParameterError("a device learns in integers; drop --arithmetic")
 
 
-def _check_table(to: Form, table: str | None, keys: list[str] | None) -> None:
+def _check_pairs(options: dict[str, tuple[Any, Any, str]]) -> None:
+    """Refuse options that are given without what they require."""
     from solah.exceptions import ParameterError
 
-    for option, value in {"--table": table, "--key": keys}.items():
-        if value and to != "sql":
-            raise ParameterError(f"{option} is for --to sql; leave it out")
-
-
-def _program(
-    model: "Model", to: Form, name: str, table: str | None, keys: list[str] | None
-) -> "Program":
-    from solah.export import export_javascript, export_onnx, export_sql
-
-    if to == "javascript":
-        return export_javascript(model, name=name)
-    if to == "onnx":
-        return export_onnx(model, name=name)
-    return export_sql(
-        model, name=name, table="readings" if table is None else table, keys=keys or ()
-    )
-
-
-def _exported(
-    model: "Model",
-    to: Form,
-    numbers: OptionalNumbers,
-    name: str,
-    learning: "Pace | None",
-    max_flash: int | None,
-) -> "Export | Blob":
-    from solah.export import export_blob, export_c, export_micropython
-
-    if to == "micropython":
-        return export_micropython(model, name=name)
-    if to == "blob":
-        return export_blob(model, name=name)
-    usual: Numbers = "q15" if learning else "float"
-    kind = numbers or usual
-    return export_c(model, name=name, numbers=kind, learning=learning, max_flash=max_flash)
+    for flag, (is_given, is_met, required) in options.items():
+        if is_given and not is_met:
+            raise ParameterError(f"{flag} requires {required}")
 
 
 def _bytes(text: str) -> int:
@@ -398,23 +265,197 @@ def _bytes(text: str) -> int:
     n_bytes = 0 if size is None else int(size[1] or 1024 * float(size[2]))
     if n_bytes < 1:
         raise ParameterError(
-            "--max-flash must be a number of bytes such as 2048 or 4k. "
-            f"Got {shorten(text)} instead."
+            f"--max-flash must be a number of bytes such as 2048 or 4k; got {shorten(text)}"
         )
     return n_bytes
 
 
-def _show(
-    screen: Screen,
-    written: list[Path],
-    found: dict[str, Any] | None,
-    who: str,
-) -> None:
-    from solah.cli.device_check import spell_findings
-    from solah.cli.views import facts, heading
+def _exported(
+    model: "Model",
+    to: str,
+    name: str,
+    arithmetic: Any,
+    learning: Any,
+    max_flash: int | None,
+    table: str | None,
+    keep: list[str] | None,
+) -> "Export | Blob | Program":
+    from solah import export as exports
 
-    screen.say(heading("Written"), *(f"  {file}" for file in written))
-    if found is not None:
-        screen.say("", heading(f"The {who}'s decisions beside the model's"))
-        findings = spell_findings(found, who).items()
-        screen.result(facts({name: value for name, value in findings if value}))
+    if to == "javascript":
+        return exports.export_javascript(model, name=name)
+    if to == "onnx":
+        return exports.export_onnx(model, name=name)
+    if to == "sql":
+        where = "readings" if table is None else table
+        return exports.export_sql(model, name=name, table=where, keys=keep or ())
+    if to == "micropython":
+        return exports.export_micropython(model, name=name)
+    if to == "blob":
+        return exports.export_blob(model, name=name)
+    kind: Any = arithmetic or ("q15" if learning else "float")
+    return exports.export_c(model, name=name, numbers=kind, learning=learning, max_flash=max_flash)
+
+
+def _missing_parts(model: "Model", to: str) -> list[str]:
+    """Return what a program beyond devices does without."""
+    notes = []
+    if model.signals is not None:
+        notes.append("this predicts from features; exports for devices compute them from samples")
+    if model.policy is not None:
+        lacks = "debouncing" if to == "javascript" else "the model's policy"
+        notes.append(f"this predicts each row by itself, without {lacks}")
+    return notes
+
+
+def _files(
+    model: "Model",
+    to: Any,
+    exported: "Export | Blob | Program",
+    rows: "Table | None",
+    test_rows: int | None,
+) -> "dict[str, str | bytes]":
+    """Lay out all that is written; for a device with its test."""
+    from solah.export import Export, Program, package_c, self_test
+
+    if isinstance(exported, Program):
+        return dict(exported.files)
+    test = self_test(model, exported, rows, test_rows)
+    if to in ("arduino", "platformio", "zephyr", "esp-idf"):
+        assert isinstance(exported, Export)
+        return dict(package_c(model, exported, to, test))
+    return {**exported.files, **test}
+
+
+def _compared(
+    model: "Model", exported: "Export | Blob | Program", table: "Table | None", min_agreement: float
+) -> dict[str, Any]:
+    """Compare the export with the model; one that agrees on too few rows is refused."""
+    from solah.export.agreement import require_agreement
+    from solah.model import Task
+    from solah.model.encode import MISSING, encode_goal
+
+    agreement: Agreement = require_agreement(model, exported, table, min_agreement)
+    found: dict[str, Any] = {"rows": agreement.n_rows, "drawn": table is None}
+    if agreement.n_clipped:
+        found |= {"clipped_rows": agreement.n_clipped, "clipped": dict(agreement.clipped)}
+    difference = {"largest_difference": agreement.largest_difference}
+    if model.goal.task is Task.REGRESSION:
+        return {**found, "near_estimates": agreement.share, **difference}
+    found["same_decisions"] = agreement.share
+    if agreement.settled_share is not None:
+        found["same_settled"] = agreement.settled_share
+    found |= difference
+    if table is not None and model.goal.name in table.names:
+        truth = encode_goal(table.column(model.goal.name), model.goal)
+        known = truth != MISSING
+        for name, places in (
+            ("accuracy", agreement.expected),
+            ("accuracy_on_device", agreement.found),
+        ):
+            found[name] = float((places == truth)[known].mean())
+    return found
+
+
+def _findings(found: dict[str, Any], who: str) -> dict[str, str]:
+    """Write what was found for people; a device predicts, or a part of a program."""
+    clipped = ", ".join(f"{name} {count:,}" for name, count in found.get("clipped", {}).items())
+    shares = {
+        "the same prediction": "same_decisions",
+        "the same stable decision": "same_settled",
+        "nearly the same number": "near_estimates",
+        "accuracy of the model": "accuracy",
+        "accuracy on the device" if who == "device" else f"accuracy of the {who}": (
+            "accuracy_on_device"
+        ),
+    }
+    lines = {"rows": f"{found['rows']:,}{', drawn' if found['drawn'] else ''}"}
+    if clipped:
+        lines["rows with clipped values"] = f"{found['clipped_rows']:,} ({clipped})"
+    lines |= {what: f"{found[name]:.2%}" for what, name in shares.items() if name in found}
+    return lines | {"largest difference": f"{found['largest_difference']:.2g}"}
+
+
+def _measure(
+    model: "Model",
+    data: str | None,
+    names: list[str] | None,
+    arithmetic: Any,
+    reading: ReadingOptions,
+    screen: Screen,
+) -> None:
+    """Measure what a model costs on platforms: compiled with -Os and run under an emulator."""
+    from solah.cli.views import columns_of
+    from solah.exceptions import SolahError
+    from solah.export import export_c
+    from solah.export.footprint import footprint, signal_footprint
+    from solah.export.targets import TARGETS, find_target, install_line, missing_tools
+
+    if names:
+        words = [word.strip() for text in names for word in text.split(",") if word.strip()]
+        platforms = [find_target(_ALIASES.get(word, word)) for word in words]
+    else:
+        platforms = []
+        for one in TARGETS.values():
+            if missing_tools(one, counting=True):
+                screen.note(f"skipped {one.name}; to get it: {install_line(one, counting=True)}")
+            else:
+                platforms.append(one)
+        if not platforms:
+            raise SolahError("no platform can be measured here; install the tools of one")
+    exported = export_c(model, numbers=arithmetic)
+    is_of_samples = exported.signals is not None
+    rows = (_samples if is_of_samples else _rows)(model, data, reading)
+    measure: Any = signal_footprint if is_of_samples else footprint
+    found: list[Footprint | SignalFootprint] = []
+    with screen.progress(len(platforms), "platforms") as advance:
+        for one in platforms:
+            found.append(measure(exported, one, rows))
+            advance(1)
+    if screen.json:
+        footprints = [dict(vars(one)) for one in found]
+        screen.document({"arithmetic": arithmetic, "rows": len(rows), "footprints": footprints})
+    counted = ("sample", "window", "second") if is_of_samples else ("instructions",)
+    lines = []
+    for cost in found:
+        unit = "" if cost.unit == "instructions" else f" {cost.unit}"
+        sizes = (f"{number:,}" for number in (cost.flash, cost.ram, cost.stack))
+        counts = (f"{getattr(cost, name):,.0f}{unit}" for name in counted)
+        lines.append((cost.target, *sizes, *counts))
+    screen.result(columns_of(("bytes", "flash", "RAM", "stack", *counted), lines))
+
+
+def _rows(model: "Model", data: str | None, reading: ReadingOptions) -> Any:
+    """Return rows to count instructions on: some of DATA, or drawn."""
+    from solah.cli.problem import read_source
+    from solah.exceptions import DataError
+    from solah.export.footprint import sample_rows
+    from solah.model.encode import encode
+
+    if data is None:
+        return sample_rows(model, _FOOTPRINT_ROWS)
+    rows = encode(read_source(data, reading.read_options(), model).table, model.attributes)
+    if not len(rows):
+        raise DataError(f"{data} has no rows to count instructions on")
+    return rows[:: max(1, len(rows) // _FOOTPRINT_ROWS)]
+
+
+def _samples(model: "Model", data: str | None, reading: ReadingOptions) -> Any:
+    """Return samples for two windows and more: of the first recording, or drawn."""
+    import numpy as np
+
+    from solah.exceptions import DataError
+    from solah.export import export_c
+    from solah.signals import SampleColumns, read_recordings
+
+    signals = export_c(model).signals
+    assert signals is not None
+    n_needed = signals.window + 2 * signals.step
+    channels = tuple(channel.name for channel in signals.measured)
+    if data is None:
+        return np.random.default_rng(0).normal(size=(n_needed, len(channels)))
+    recording = read_recordings(data, SampleColumns(channels), options=reading.read_options())[0]
+    samples = np.column_stack([recording.samples[name] for name in channels])[:n_needed]
+    if len(samples) < signals.window:
+        raise DataError(f"{data} has fewer samples than a window, which are {signals.window:,}")
+    return samples

@@ -1,76 +1,141 @@
-"""``solah fit``: learns a model from rows, and writes it as a document."""
+"""``solah fit``: train a model on rows, and save it."""
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from solah.cli.follow import FollowOptions, follow
-from solah.cli.model_options import AUTO, ModelOptions, OneModel
+from solah.cli.command import option
 from solah.cli.options import ColumnOptions, Data, Groups, Jobs, OutputFile, ReadingOptions
-from solah.cli.overwriting import refuse_overwriting
-from solah.cli.policy_options import (
-    PolicyOptions,
-    describe_policy,
-    fitted_policy,
-    refuse_number,
-    refuse_policy,
-    show_policy,
-)
-from solah.cli.scale import ScaleOptions, scanned
-from solah.cli.screen import Screen
-from solah.cli.signals import SignalOptions, refuse_idle_signals
-from solah.cli.verb import many_options
+from solah.cli.parameters import OneModel
+from solah.cli.policy import describe_policy, fitted_policy, read_policy, show_policy
+from solah.cli.screen import Screen, plural
+from solah.cli.signals import SignalOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from solah.cli.models import Estimator
-    from solah.cli.problems import Problem
-    from solah.cli.scale import ScanProblem
+    from solah.cli.problem import Problem, ScanProblem
     from solah.evaluation import ChosenPolicy
-    from solah.model import Attribute, Model
+    from solah.model import Model, OutOfFold, Provenance
     from solah.scale import Scan
 
-
 _SHOWN = 8
+_PATTERN = "*?["
+
+Policy = Annotated[
+    list[str] | None,
+    option(
+        "When the model abstains, by an option of 'solah policy': max-error=5%, votes=2/3. Limits "
+        "are chosen out of fold. Repeatable.",
+        metavar="NAME=VALUE",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    option(
+        "Pass over the rows instead of loading them, within this much memory: 1GB. Default for a "
+        "folder or a pattern of files.",
+        metavar="SIZE",
+    ),
+]
+
+
+def fit(
+    data: Data,
+    columns: ColumnOptions,
+    options: OneModel,
+    signals: SignalOptions,
+    reading: ReadingOptions,
+    screen: Screen,
+    output: OutputFile = Path("model.json"),
+    groups: Groups = None,
+    policy: Policy = None,
+    memory: Memory = None,
+    jobs: Jobs = None,
+) -> None:
+    """Train a rule model and save it.
+
+    Example: solah fit patients.csv --target diagnosis --drop id --max-rules 20 -o model.json
+
+    Many files: solah fit 'days/*.parquet' -t fault --memory 1GB
+
+    Recordings: solah fit recordings/ -t activity --window 2s --rate 50
+    """
+    from solah.exceptions import ParameterError
+    from solah.model import save_document
+
+    signals.refuse_idle()
+    wanted = read_policy(policy or ())
+    if signals.are_wanted and memory is not None:
+        raise ParameterError("--memory is for rows, and --window makes them of recordings")
+    path = Path(data)
+    is_many = path.is_dir() or (not path.exists() and any(sign in data for sign in _PATTERN))
+    is_scan = not signals.are_wanted and (memory is not None or is_many)
+    if is_scan:
+        from solah.cli.problem import scanned
+
+        if policy:
+            raise ParameterError(
+                "--policy is for rows in memory, and these are passed over; fit without it, and "
+                "use 'solah policy' afterwards"
+            )
+        rows, aim = scanned(data, columns, reading, memory, screen, groups)
+        fitted = _fit_scan(rows, aim, options, jobs)
+    else:
+        with screen.working("reading"):
+            problem = read_problem(data, columns, signals, reading, groups)
+        for note in problem.notes:
+            screen.note(note)
+        fitted = _fit_table(problem, options, wanted, screen, jobs)
+    save_document(replace(fitted.model, provenance=_provenance(data, fitted)), output)
+    if screen.json:
+        screen.document(_document(fitted, output))
+    _show(screen, fitted, output)
+    show_policy(screen, fitted.model, fitted.chosen)
+    _show_next(screen, "ROWS" if is_scan else data, output)
+
+
+def read_problem(
+    data: str,
+    columns: ColumnOptions,
+    signals: SignalOptions,
+    reading: ReadingOptions,
+    groups: str | None,
+    *,
+    is_evaluated: bool = False,
+) -> "Problem":
+    """Read all rows, or make them of recordings; these can be evaluated on two or more."""
+    from solah.cli.problem import pose, read_source
+    from solah.cli.signals import read_windows
+    from solah.exceptions import DataError
+
+    if signals.are_wanted:
+        source = read_windows(data, columns, signals, reading, groups)
+        if is_evaluated and source.groups is not None and len(set(source.groups.tolist())) < 2:
+            raise DataError(
+                "all windows are of one recording or group, and those of one share samples, so "
+                "that metrics would be too good; evaluate on two recordings or more"
+            )
+        return pose(source, replace(columns, drop=None))
+    return pose(read_source(data, reading.read_options()), columns, groups)
 
 
 @dataclass(frozen=True)
-class _Learnt:
-    """What was learnt: the model's name among the models, the estimator, and what it took."""
+class _Fitted:
+    """A fitted model: its name among the models, the estimator, and what it took."""
 
     problem: "Problem | ScanProblem"
-    n_rows: int | None
-    kinds: dict[str, str]
     name: str
-    estimator: "Estimator"
+    estimator: Any
     seconds: float
-    output: Path
     chosen: "ChosenPolicy | None" = None
 
     @property
     def model(self) -> "Model":
-        return self.estimator.model_
-
-    @property
-    def depth(self) -> int:
-        from solah.report import rule_depth
-
-        return rule_depth(self.model)
-
-    @property
-    def asked_for(self) -> list["Attribute"]:
-        """The attributes that rules ask for."""
-        named = {one.name for node in self.model.nodes for one in node.inputs}
-        return [one for one in self.model.attributes if one.name in named]
-
-    @property
-    def interactions(self) -> list[list[str]]:
-        """The attributes that have rules of several conditions, where rules add up."""
-        return [list(term.features) for term in self.model.terms if len(term.features) > 1]
+        return self.estimator.model_  # type: ignore[no-any-return]
 
     @property
     def clusters(self) -> tuple[tuple[str, ...], ...] | None:
@@ -85,319 +150,254 @@ class _Learnt:
         return given if isinstance(given, int | str) else None
 
 
-@many_options(
-    *("target", "drop", "leave_out", "model", "max_rules", "max_attributes", "interactions"),
-    *("class_weight", "groups", "memory", "follow", "settings", "json", "output"),
-    settings=True,
-)
-def fit(
-    data: Data,
-    columns: ColumnOptions,
-    choice: OneModel,
-    options: ModelOptions,
-    scale: ScaleOptions,
-    following: FollowOptions,
-    signals: SignalOptions,
-    wanted: PolicyOptions,
-    reading: ReadingOptions,
-    screen: Screen,
-    output: OutputFile = Path("model.json"),
-    groups: Groups = None,
-    jobs: Jobs = None,
-) -> None:
-    """Learn rules in words, and write them as a model document.
-
-    By default, rules that add up, in groups that organise themselves; or trees (--model).
-
-    Example: solah fit patients.csv --target diagnosis --drop id -o model.json
-
-    Many files: solah fit 'days/*.parquet' -t fault --memory 1GB
-
-    Recordings: solah fit recordings/ -t activity --window 2s --rate 50
-    """
-    from solah.cli.provenance import provenance_of
-    from solah.model import save_document
-
-    _refuse_idle(scale, following, signals, groups)
-    refuse_overwriting([output, *following.files()], [data])
-    if following.follow:
-        refuse_policy(wanted, "is for rows that are all there, and --follow has none yet")
-        follow(data, columns, choice, options, following, reading, screen, output, jobs)
-        return
-    is_scan = scale.is_for(data) and not signals.are_wanted
-    if is_scan:
-        refuse_policy(wanted, "is for rows in memory, and these are passed over")
-        rows, passed = scanned(data, columns, reading, scale, screen, groups)
-        learnt = _fit_scan(rows, passed, choice, options, screen, output, jobs)
-    else:
-        with screen.working("reading"):
-            problem = _posed(data, columns, signals, reading, groups)
-        for note in problem.notes:
-            screen.note(note)
-        learnt = _fit_table(problem, choice, options, wanted, screen, output, jobs)
-    origin = provenance_of(data, learnt.problem, learnt.n_rows, learnt.estimator)
-    save_document(replace(learnt.model, provenance=origin), output)
-    if screen.json:
-        screen.document(_document(learnt))
-    _show(screen, learnt)
-    show_policy(screen, learnt.model, learnt.chosen)
-    _show_next(screen, "ROWS" if is_scan else data, output)
-
-
-def _refuse_idle(
-    scale: ScaleOptions, following: FollowOptions, signals: SignalOptions, groups: str | None
-) -> None:
-    """Refuse options that nothing comes of: those of streams without one, others with one."""
-    from solah.exceptions import ParameterError
-
-    refuse_idle_signals(signals)
-    for flag in ["--follow"] if following.follow else scale.given():
-        if signals.are_wanted:
-            raise ParameterError(f"{flag} is for rows, and --window makes them of recordings")
-    if following.follow and groups is not None:
-        raise ParameterError(
-            "--groups is for folds, and --follow draws none; leave one of them out"
-        )
-    if following.given() and not following.follow:
-        raise ParameterError(f"{following.given()[0]} is for --follow, which is not there")
-    if following.follow and scale.given():
-        raise ParameterError(
-            f"{scale.given()[0]} is for rows that are passed over, and --follow learns them one by "
-            "one; leave it out (--state remembers what was learnt)"
-        )
-
-
-def _posed(
-    data: str,
-    columns: ColumnOptions,
-    signals: SignalOptions,
-    reading: ReadingOptions,
-    groups: str | None,
-) -> "Problem":
-    """Read all rows, or make them of recordings."""
-    from solah.cli.problems import pose
-    from solah.cli.signals import read_windows
-    from solah.cli.sources import read_source
-
-    if signals.are_wanted:
-        source = read_windows(data, columns, signals, reading, groups)
-        return pose(source, replace(columns, drop=None))
-    return pose(read_source(data, reading.read_options()), columns, groups)
-
-
 def _fit_table(
-    problem: "Problem",
-    choice: OneModel,
-    options: ModelOptions,
-    wanted: PolicyOptions,
-    screen: Screen,
-    output: Path,
-    jobs: int | None,
-) -> _Learnt:
-    """Learn from rows in memory."""
-    from solah.cli.models import make_models
+    problem: "Problem", options: OneModel, wanted: Any, screen: Screen, jobs: int | None
+) -> _Fitted:
+    """Fit to rows in memory."""
+    from solah.cli.parameters import make_models
+    from solah.evaluation import groups_for
+    from solah.exceptions import DataError
+    from solah.model import Task
     from solah.signals import with_signals
 
-    refuse_number(wanted, problem)
-    ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
+    if wanted is not None and problem.task is Task.REGRESSION:
+        raise DataError("--policy is for classes, and the target is taken as a number")
+    ((name, estimator),) = make_models(problem, options, jobs).items()
     start = perf_counter()
-    _learn(estimator, problem, screen)
-    if problem.signals is not None:
-        estimator.model_ = with_signals(estimator.model_, problem.signals)
-    seconds, chosen = perf_counter() - start, None
-    if wanted.given():
-        estimator.model_, chosen = fitted_policy(wanted, estimator, problem, screen)
-    return _Learnt(
-        problem,
-        problem.attributes.n_rows,
-        {name: kind.value for name, kind in problem.kinds.items()},
-        name,
-        estimator,
-        seconds,
-        output,
-        chosen,
-    )
-
-
-def _fit_scan(
-    rows: "Scan",
-    problem: "ScanProblem",
-    choice: OneModel,
-    options: ModelOptions,
-    screen: Screen,
-    output: Path,
-    jobs: int | None,
-) -> _Learnt:
-    """Learn from rows that are passed over."""
-    from solah.cli.models import make_models
-    from solah.evaluation import groups_for
-
-    ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
-    start = perf_counter()
-    estimator.fit(rows, problem.target, **groups_for(estimator, problem.groups))
-    kinds = {one.name: one.kind.value for one in estimator.model_.attributes}
-    seconds = perf_counter() - start
-    return _Learnt(problem, problem.n_rows, kinds, name, estimator, seconds, output)
-
-
-def _learn(estimator: "Estimator", problem: "Problem", screen: Screen) -> None:
-    """Learn, and show that something is done; some estimators have a bar of their own."""
-    from solah.evaluation import groups_for
-
     has_bar = hasattr(estimator, "verbose")
     if has_bar:
         estimator.set_params(verbose=screen.is_watched)
-    with nullcontext() if has_bar else screen.working("learning"):
+    with nullcontext() if has_bar else screen.working("fitting"):
         given = groups_for(estimator, problem.groups)
         estimator.fit(problem.attributes, problem.goal, **given)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
+    if problem.signals is not None:
+        estimator.model_ = with_signals(estimator.model_, problem.signals)
+    seconds, chosen = perf_counter() - start, None
+    if wanted is not None:
+        estimator.model_, chosen = fitted_policy(wanted, estimator, problem, screen)
+    return _Fitted(problem, name, estimator, seconds, chosen)
 
 
-def _document(learnt: _Learnt) -> dict[str, Any]:
-    from solah.report import describe_goal, describe_hierarchy
+def _fit_scan(rows: "Scan", problem: "ScanProblem", options: OneModel, jobs: int | None) -> _Fitted:
+    """Fit to rows that are passed over."""
+    from solah.cli.parameters import make_models
+    from solah.evaluation import groups_for
 
-    problem, model = learnt.problem, learnt.model
-    return {
-        "model": str(learnt.output),
-        "kind": learnt.name,
-        "data": problem.source,
-        "rows": learnt.n_rows,
-        "kinds": learnt.kinds,
-        "identifiers": list(problem.identifiers),
-        "goal": describe_goal(model.goal),
-        "hierarchy": describe_hierarchy(model),
-        "clusters": learnt.clusters,
-        "given_clusters": learnt.given_clusters,
-        "search": _search(learnt.estimator),
-        "choice": _choice(learnt.estimator),
-        "screening": _screening(learnt.estimator),
-        "left_out": getattr(learnt.estimator, "dropped_features_", None),
-        "interactions": learnt.interactions,
-        "rules": model.n_rules,
-        "branches": model.n_branches,
-        "depth": learnt.depth,
-        "policy": describe_policy(model, learnt.chosen),
-        "seconds": learnt.seconds,
-    }
+    ((name, estimator),) = make_models(problem, options, jobs).items()
+    start = perf_counter()
+    estimator.fit(rows, problem.target, **groups_for(estimator, problem.groups))
+    return _Fitted(problem, name, estimator, perf_counter() - start)
 
 
-def _show(screen: Screen, learnt: _Learnt) -> None:
-    from solah.cli.models import adds_up, spell_models
-    from solah.cli.problems import spell_identifiers
-    from solah.cli.views import facts
-    from solah.report import draw_trees
+def _provenance(data: str, fitted: _Fitted) -> "Provenance":
+    """Describe the training data, as far as it is known.
 
-    problem, estimator = learnt.problem, learnt.estimator
-    is_hierarchy = hasattr(estimator, "hierarchy_")
-    shown = {
-        "data": problem.shape,
-        "goal": problem.aim,
-        "identifiers": spell_identifiers(problem.identifiers),
-        "model": spell_models([learnt.name], {learnt.name: estimator}),
-        **(_spell_rules(learnt) if adds_up(estimator) else _spell_trees(learnt)),
-        "chosen": getattr(estimator, "selection_reason_", "") or None,
-        "screened": getattr(estimator, "screening_", None),
-        "left out": _spell_left_out(learnt),
-        "time": f"{learnt.seconds:.2f} s",
-        "written": learnt.output,
-    }
-    screen.say(facts({name: value for name, value in shown.items() if value is not None}))
-    if is_hierarchy:
-        screen.say("", draw_trees(learnt.model, screen.width))
+    Rows that are passed over are not read once more for their digest.
+    """
+    import numpy as np
 
+    from solah.cli.problem import Problem
+    from solah.model import Provenance
+    from solah.model.encode import encode_goal
+    from solah.model.provenance import digest_columns, digest_data
+    from solah.safe_text import file_name
 
-def _show_next(screen: Screen, data: str, output: Path) -> None:
-    """Say what can be done with the model."""
-    from solah.cli.views import facts, heading
-
-    model, rows = quote(str(output)), quote(data)
-    screen.say("", heading("What to do next"))
-    screen.say(
-        facts(
-            {
-                f"solah rules {model}": "read its rules",
-                f"solah predict {model} {rows}": "decide on rows",
-                f"solah explain {model} {rows} --row 1": "see why it decides as it does",
-                f"solah report {model} {rows}": "see all about it in the browser",
-                f"solah export {model} {rows}": "bring it to a device",
-                "solah evaluate": "measure it on unseen rows, with the same data and options",
-            }
-        )
+    problem, model, modified = fitted.problem, fitted.model, ""
+    if Path(data).is_file():
+        changed = datetime.fromtimestamp(Path(data).stat().st_mtime, UTC)
+        modified = changed.strftime("%Y-%m-%dT%H:%M:%SZ")
+    is_table = isinstance(problem, Problem)
+    known = Provenance(
+        source=file_name(problem.source),
+        modified=modified,
+        rows=problem.attributes.n_rows if isinstance(problem, Problem) else problem.n_rows,
+        left_out=problem.left_out,
+        out_of_fold=_out_of_fold(fitted),
+    )
+    if not is_table or not isinstance(problem, Problem):
+        return known
+    counts: tuple[int, ...] = ()
+    if model.goal.states:
+        places = encode_goal(problem.goal, model.goal)
+        counts = tuple(np.bincount(places, minlength=model.goal.size).tolist())
+    return replace(
+        known,
+        digest=digest_data(problem.data),
+        columns=digest_columns(model, problem.data, problem.goal),
+        classes=counts,
     )
 
 
-def _spell_trees(learnt: _Learnt) -> dict[str, str | None]:
-    """Say how large trees are, and how they are wired."""
-    from solah.cli.wording import plural
+def _out_of_fold(fitted: _Fitted) -> "OutOfFold | None":
+    """Return the cross-validated metrics of the chosen number of rules.
 
-    model = learnt.model
+    None for windows of one recording: they share samples, and metrics would be too good.
+    """
+    from solah.cli.problem import Problem
+    from solah.model import OutOfFold
+
+    problem, estimator = fitted.problem, fitted.estimator
+    chosen = next((step for step in getattr(estimator, "path_", ()) if step.is_chosen), None)
+    is_window = isinstance(problem, Problem) and problem.signals is not None
+    if chosen is None or (is_window and problem.n_groups < 2):
+        return None
+    if hasattr(estimator, "classes_"):
+        return OutOfFold(accuracy=chosen.accuracy, log_loss=chosen.log_loss)
+    return OutOfFold(r2=chosen.r2, rmse=chosen.rmse)
+
+
+def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
+    from solah.cli.problem import Problem
+    from solah.report import describe_goal, describe_hierarchy, rule_depth
+
+    problem, model, estimator = fitted.problem, fitted.model, fitted.estimator
+    is_table = isinstance(problem, Problem)
+    kinds = problem.kinds if is_table else {one.name: one.kind for one in model.attributes}
+    path = getattr(estimator, "path_", ())
+    found = getattr(estimator, "screening_", None)
+    return {
+        "model": str(output),
+        "kind": fitted.name,
+        "data": problem.source,
+        "rows": problem.attributes.n_rows if isinstance(problem, Problem) else problem.n_rows,
+        "feature_types": {name: getattr(kind, "value", kind) for name, kind in kinds.items()},
+        "identifiers": list(problem.identifiers),
+        "goal": describe_goal(model.goal),
+        "hierarchy": describe_hierarchy(model),
+        "clusters": fitted.clusters,
+        "given_clusters": fitted.given_clusters,
+        "search": _search(estimator),
+        "choice": {
+            "reason": estimator.selection_reason_,
+            "path": [dict(vars(step)) for step in path],
+        }
+        if path
+        else None,
+        "screening": found
+        and {
+            "kept": list(found.kept),
+            "least_kept": found.least_kept,
+            "left_out": dict(zip(found.left_out, found.left_out_relevance, strict=True)),
+        },
+        "dropped": getattr(estimator, "dropped_features_", None),
+        "interactions": [list(term.features) for term in model.terms if len(term.features) > 1],
+        "rules": model.n_rules,
+        "branches": model.n_branches,
+        "depth": rule_depth(model),
+        "policy": describe_policy(model, fitted.chosen),
+        "seconds": fitted.seconds,
+    }
+
+
+def _show(screen: Screen, fitted: _Fitted, output: Path) -> None:
+    from solah.cli.parameters import name_models
+    from solah.cli.views import facts
+    from solah.report import draw_trees
+
+    model, estimator = fitted.model, fitted.estimator
+    shown = {
+        **fitted.problem.facts(),
+        "model": name_models({fitted.name: estimator}),
+        **(_rule_facts if fitted.name == "rules" else _tree_facts)(fitted),
+        "chosen": getattr(estimator, "selection_reason_", "") or None,
+        "screened": getattr(estimator, "screening_", None),
+        "dropped": _dropped(fitted),
+        "time": f"{fitted.seconds:.2f} s",
+        "written": output,
+    }
+    screen.say(facts({name: value for name, value in shown.items() if value is not None}))
+    if hasattr(estimator, "hierarchy_"):
+        screen.say("", draw_trees(model, screen.width))
+
+
+def _show_next(screen: Screen, data: str, output: Path) -> None:
+    from solah.cli.views import facts, heading
+
+    model, rows = quote(str(output)), quote(data)
+    lines = {
+        f"solah rules {model}": "read its rules",
+        f"solah predict {model} {rows}": "predict rows",
+        f"solah explain {model} {rows} --row 1": "explain a prediction",
+        f"solah report {model} {rows}": "see all about it in the browser",
+        f"solah export {model} {rows}": "bring it to a device",
+        "solah evaluate": "cross-validate it, with the same data and options",
+    }
+    screen.say("", heading("What to do next"), facts(lines))
+
+
+def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
+    """Describe how large trees are, and how they are wired."""
+    from solah.report import rule_depth
+
+    model, search = fitted.model, _search(fitted.estimator)
+    wiring = tried = None
+    if hasattr(fitted.estimator, "hierarchy_"):
+        parts = [plural(len(model.trees), "tree"), f"{model.hierarchy.n_levels} levels"]
+        if fitted.clusters is not None:
+            given = "" if fitted.given_clusters == "auto" else f"; k was {fitted.given_clusters}"
+            parts.append(f"{plural(len(fitted.clusters), 'cluster')} (K{given})")
+        wiring = ", ".join(parts)
+    if search is not None and search["score"] is not None:
+        name = {"auc": "AUC"}.get(search["scoring"], search["scoring"])
+        tried = (
+            f"{plural(search['evaluated'], 'hierarchy', 'hierarchies')} in "
+            f"{plural(search['generations'], 'generation')}, best {name} {search['score']:.3f} "
+            "(cross-validated)"
+        )
     sizes = plural(model.n_rules, "rule"), plural(model.n_branches, "branch", "branches")
     return {
-        "trees": _spell_wiring(learnt) if hasattr(learnt.estimator, "hierarchy_") else None,
-        "size": f"{', '.join(sizes)}, at most {plural(learnt.depth, 'condition')} a rule",
-        "search": _spell_search(learnt.estimator),
+        "trees": wiring,
+        "size": f"{', '.join(sizes)}, at most {plural(rule_depth(model), 'condition')} a rule",
+        "search": tried,
     }
 
 
-def _spell_rules(learnt: _Learnt) -> dict[str, str | None]:
-    """Say what rules that add up are made of: attributes, words, interactions."""
-    from solah.cli.wording import plural
-
-    model = learnt.model
-    n_paired = sum(term.n_rules for term in model.terms if len(term.features) > 1)
-    conditions = f", {n_paired} of them with two conditions" if n_paired else ""
-    n_asked, n_groups = len(learnt.asked_for), sum(len(one.groups) for one in model.sums)
-    groups = f", in {plural(n_groups, 'group')}" if n_groups > 0 else ""
-    return {
-        "rules": f"{model.n_rules}{conditions}",
-        "asks for": f"{n_asked} of {plural(len(learnt.problem.names), 'attribute')}{groups}",
-        "words": _spell_words(learnt),
-        "interactions": _some(" & ".join(pair) for pair in learnt.interactions) or "none",
-        "unseen rows": _spell_unseen(learnt),
-    }
-
-
-def _spell_words(learnt: _Learnt) -> str | None:
-    """Say how many words measurements have, and where they stand."""
-    sizes = [len(one.words) for one in learnt.asked_for if one.is_continuous]
-    if not sizes:
-        return None
-    least, most = min(sizes), max(sizes)
-    each = f"{least}" if least == most else f"{least} to {most}"
+def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
+    """Describe an additive model: features, words, interactions and metrics."""
+    model, problem = fitted.model, fitted.problem
+    pairs = [term for term in model.terms if len(term.features) > 1]
+    n_paired = sum(term.n_rules for term in pairs)
+    used = _used(model)
+    n_groups = sum(len(one.groups) for one in model.sums)
+    sizes = [len(one.words) for one in used if one.is_continuous]
     where = {
-        "supervised": f"learnt: they stand where {learnt.model.goal.name} changes",
-        "quantile": "from equal shares of the rows",
-        "uniform": "from equal distances",
-    }[learnt.estimator.selection_.word_kind]
-    of = f"each of {len(sizes)} measurements" if len(sizes) > 1 else "the only measurement"
-    return f"{each} for {of}, {where}"
+        "supervised": f"where {model.goal.name} changes",
+        "quantile": "at quantiles",
+        "uniform": "at equal distances",
+    }[fitted.estimator.selection_.word_kind]
+    words = (
+        f"{min(sizes)}" if len({*sizes}) == 1 else f"{min(sizes)} to {max(sizes)}" if sizes else ""
+    )
+    metrics, held_out = None, _out_of_fold(fitted)
+    if held_out is not None:
+        n = problem.n_groups
+        how = f"cross-validated, {n} groups kept together" if n > 1 else "cross-validated"
+        metrics = (
+            f"accuracy {held_out.accuracy:.3f}, log-loss {held_out.log_loss:.3f} ({how})"
+            if held_out.r2 is None
+            else f"R² {held_out.r2:.3f}, RMSE {held_out.rmse:.4g} ({how})"
+        )
+    return {
+        "rules": f"{model.n_rules}"
+        + (f", {n_paired} of them with two conditions" if n_paired else ""),
+        "features": f"{len(used)} of {len(problem.names)}"
+        + (f", in {plural(n_groups, 'group')}" if n_groups else ""),
+        "words": f"{words} per feature, {where}" if sizes else None,
+        "interactions": _some(" & ".join(term.features) for term in pairs) or "none",
+        "held-out": metrics,
+    }
 
 
-def _spell_unseen(learnt: _Learnt) -> str | None:
-    """Say what so many rules are worth on rows that they were not learnt from."""
-    from solah.cli.provenance import out_of_fold
-
-    unseen = out_of_fold(learnt.estimator, learnt.problem)
-    if unseen is None:
-        return None
-    n_groups = learnt.problem.n_groups
-    how = f"out of fold, {n_groups} groups kept together" if n_groups > 1 else "out of fold"
-    if unseen.r2 is not None:
-        return f"R² {unseen.r2:.3f}, RMSE {unseen.rmse:.4g} ({how})"
-    return f"accuracy {unseen.accuracy:.3f}, log-loss {unseen.log_loss:.3f} ({how})"
+def _used(model: "Model") -> list[Any]:
+    """Return the features that rules use."""
+    named = {one.name for node in model.nodes for one in node.inputs}
+    return [one for one in model.attributes if one.name in named]
 
 
-def _choice(estimator: "Estimator") -> dict[str, Any] | None:
-    """Tell which numbers of rules were compared, and why one was chosen."""
-    path = getattr(estimator, "path_", ())
-    if not path:
-        return None
-    return {"reason": estimator.selection_reason_, "path": [dict(vars(step)) for step in path]}
-
-
-def _search(estimator: "Estimator") -> dict[str, Any] | None:
-    """Gather how a search went, where there was one."""
+def _search(estimator: Any) -> dict[str, Any] | None:
+    """Describe how a search went, where there was one."""
     history = getattr(estimator, "history_", None)
     if history is None:
         return None
@@ -411,54 +411,19 @@ def _search(estimator: "Estimator") -> dict[str, Any] | None:
     }
 
 
-def _screening(estimator: "Estimator") -> dict[str, Any] | None:
-    """Tell which attributes were kept of very many, where that was asked for."""
-    found = getattr(estimator, "screening_", None)
-    if found is None:
-        return None
-    left_out = dict(zip(found.left_out, found.left_out_relevance, strict=True))
-    return {"kept": list(found.kept), "least_kept": found.least_kept, "left_out": left_out}
+def _dropped(fitted: _Fitted) -> str | None:
+    """Name the features without a rule, those first that depend on the target most."""
+    dropped = getattr(fitted.estimator, "dropped_features_", None)
+    if dropped:
+        names = sorted(dropped, key=lambda name: -dropped[name])
+        shown = _some(f"{name} ({dropped[name]:.2f})" for name in names)
+        return f"{shown} (dependence with the target)"
+    used = {one.name for one in _used(fitted.model)}
+    return _some(name for name in fitted.problem.names if name not in used) or None
 
 
-def _spell_search(estimator: "Estimator") -> str | None:
-    from solah.cli.wording import plural
-
-    search = _search(estimator)
-    if search is None or search["score"] is None:
-        return None
-    tried = plural(search["evaluated"], "hierarchy", "hierarchies")
-    generations = plural(search["generations"], "generation")
-    name = {"auc": "AUC"}.get(search["scoring"], search["scoring"])
-    return f"{tried} in {generations}, best {name} {search['score']:.3f} (cross-validated)"
-
-
-def _spell_left_out(learnt: _Learnt) -> str | None:
-    """Name the attributes that no rule speaks of, those first that tell most about the goal."""
-    left_out = getattr(learnt.estimator, "dropped_features_", None)
-    if left_out:
-        names = sorted(left_out, key=lambda name: -left_out[name])
-        shown = _some(f"{name} ({left_out[name]:.2f})" for name in names)
-        return f"{shown} (dependence with the goal)"
-    asked = {one.name for one in learnt.asked_for}
-    return _some(name for name in learnt.problem.names if name not in asked) or None
-
-
-def _some(texts: "Iterable[str]") -> str:
-    """List some texts, and say how many more there are."""
+def _some(texts: Iterable[str]) -> str:
+    """List some texts, and how many more there are."""
     every = list(texts)
     more = f", and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     return f"{', '.join(every[:_SHOWN])}{more}"
-
-
-def _spell_wiring(learnt: _Learnt) -> str:
-    """Say how many trees, clusters and levels there are, as the paper counts them."""
-    from solah.cli.wording import plural
-
-    said = [
-        plural(len(learnt.model.trees), "tree"),
-        f"{learnt.model.hierarchy.n_levels} levels (the attributes' among them)",
-    ]
-    if learnt.clusters is not None:
-        asked = "" if learnt.given_clusters == AUTO else f"; k was {learnt.given_clusters}"
-        said.append(f"{plural(len(learnt.clusters), 'cluster')} (K{asked})")
-    return ", ".join(said)

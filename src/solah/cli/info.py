@@ -1,13 +1,11 @@
-"""``solah info``: what this installation, or a model, is made of."""
+"""``solah info``: describe this installation, or a model."""
 
 import platform
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from solah.cli.overwriting import READ
+from solah.cli.command import READ, argument
 from solah.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -17,20 +15,15 @@ _EXTRA = re.compile(r"""^([\w.-]+).*;.*extra\s*==\s*['"]([\w.-]+)['"]""")
 _PACKAGES = ("solah", "numpy", "scikit-learn")
 
 
-OptionalModel = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="MODEL", help="A model document; without one, of solah.", show_default=False
-    ),
-    READ,
-]
+def info(
+    screen: Screen,
+    model: Annotated[
+        Path | None, argument("MODEL", "A model file. Default: describe the installation."), READ
+    ] = None,
+) -> None:
+    """Describe this installation: versions, kernel, threads and extras; or a model.
 
-
-def info(screen: Screen, model: OptionalModel = None) -> None:
-    """Print versions, the kernel in use, threads, and what can be added; or what a model is.
-
-    Of a model: its goal and size, the rules that are pinned, when it decides, and what people
-    edited.
+    Of a model: its target and size, pinned rules, policy, and what people edited.
 
     Example: solah info --json
     """
@@ -62,9 +55,9 @@ def _show_model(model: "Model", screen: Screen) -> None:
     rules = rules_of(model)
     moved = [attribute.name for attribute in model.attributes if attribute.is_moved]
     about = {
-        "goal": model.goal.name,
+        "target": model.goal.name,
         "classes": ", ".join(map(str, model.goal.states)) or None,
-        "attributes": len(model.attributes),
+        "features": len(model.attributes),
         "rules": len(rules),
         "pinned rules": sum(rule.is_pinned for rule in rules),
         "moved words": ", ".join(moved) or None,

@@ -1,4 +1,4 @@
-"""Run the verb that the user asks for, and report errors in one line."""
+"""Run the command that the user asks for, and report errors in one line."""
 
 import io
 import os
@@ -6,46 +6,42 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, TextIO
+from shlex import quote
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.main import get_command
 
 from solah.cli.adapt import adapt
-from solah.cli.build import build
-from solah.cli.card import card
+from solah.cli.command import CommandGroup, CommandPage, command
 from solah.cli.datasets import datasets
 from solah.cli.demo import demo
 from solah.cli.diff import diff
-from solah.cli.edit import edit
 from solah.cli.evaluate import evaluate
 from solah.cli.explain import explain
 from solah.cli.export import export
 from solah.cli.fit import fit
-from solah.cli.footprint import footprint
-from solah.cli.helptext import VerbCommand, VerbGroup
+from solah.cli.follow import follow
 from solah.cli.info import info
-from solah.cli.node import node
-from solah.cli.plan import plan
 from solah.cli.policy import policy
 from solah.cli.predict import predict
-from solah.cli.publish import publish
 from solah.cli.report import report
-from solah.cli.rules import rules
+from solah.cli.rules import build, edit, print_rules
 from solah.cli.screen import Quiet, Terminal, Verbose
 from solah.cli.serve import serve
-from solah.cli.site import check, learn, templates
-from solah.cli.start import start_text
+from solah.cli.site import check, learn
+from solah.cli.site_node import node
+from solah.cli.site_plan import plan
+from solah.cli.site_publish import publish
+from solah.cli.site_run import run
+from solah.cli.site_watch import watch
 from solah.cli.stopping import signals_as_interrupt
 from solah.cli.stress import stress
-from solah.cli.up import up
-from solah.cli.verb import verb
-from solah.cli.warned import unseen_states_told
-from solah.cli.watch import watch
-from solah.exceptions import SolahError, cut
+from solah.exceptions import SolahError, UnseenStateWarning, cut
 from solah.safe_text import harmless
 
 _FAILED = 2
@@ -61,25 +57,32 @@ _LEARNING = {
     "threadpoolctl": "threadpoolctl",
 }
 _LINE_BREAK = re.compile(r"\s*\n\s*")
+_DATA_SUFFIXES = (".csv", ".tsv", ".parquet", ".arff", ".csv.gz")
+_MODEL_SIGN = b'"format": "solah-model"'
+_MOST_FILES = 1_000
 
-_VERBS = {
+_COMMANDS = {
     "Start here": (demo, datasets),
-    "Learn and decide": (fit, evaluate, predict, serve),
-    "See and understand": (rules, explain, report, card, diff, stress),
-    "Correct": (edit, build, policy),
-    "Bring to a device": (export, footprint, adapt),
-    "Spread over sensor nodes": (plan, up, node, publish, watch),
+    "Train and predict": (fit, evaluate, predict, serve, follow),
+    "Understand": ("rules", explain, report, diff, stress),
+    "Use in production": (policy, export, adapt, "site"),
     "About": (info,),
 }
-
-_OF_SITES = (check, learn, templates)
+_GROUPS: dict[str, tuple[str, tuple[Callable[..., None], ...]]] = {
+    "rules": ("Print, edit or build the rules of a model.", (print_rules, edit, build)),
+    "site": (
+        "Run a model on sensor nodes over MQTT: plan, run, publish, watch.",
+        (check, learn, plan, run, node, publish, watch),
+    ),
+}
 
 app = typer.Typer(
     name="solah",
-    help="Classifiers a person can read and a sensor can run.",
+    help="Rule-based classifiers you can read, check by hand and run on a microcontroller.",
+    epilog="Example: solah fit train.csv --target state -o pump.json",
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
-    cls=VerbGroup,
+    cls=CommandGroup,
 )
 
 
@@ -102,22 +105,20 @@ def _flags(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Take the flags that hold for every verb; they keep themselves in the context."""
+    """Take the flags that hold for every command; they keep themselves in the context."""
 
 
-for _panel, _functions in _VERBS.items():
-    for _function in _functions:
-        app.command(cls=VerbCommand, rich_help_panel=_panel)(verb(_function))
-
-_sites = typer.Typer(
-    help="Check a site file, or propose one.",
-    epilog="Example: solah site check site.yaml",
-    cls=VerbGroup,
-    rich_markup_mode=None,
-)
-for _function in _OF_SITES:
-    _sites.command(cls=VerbCommand)(verb(_function))
-app.add_typer(_sites, name="site", rich_help_panel="Spread over sensor nodes")
+for _panel, _members in _COMMANDS.items():
+    for _member in _members:
+        if not isinstance(_member, str):
+            app.command(cls=CommandPage, rich_help_panel=_panel)(command(_member))
+            continue
+        _text, _functions = _GROUPS[_member]
+        _group = typer.Typer(help=_text, cls=CommandGroup, rich_markup_mode=None)
+        for _function in _functions:
+            _name = _function.__name__.partition("_")[0]
+            _group.command(_name, cls=CommandPage)(command(_function))
+        app.add_typer(_group, name=_member, rich_help_panel=_panel)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -138,23 +139,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
     with signals_as_interrupt() as stopped_by, _warnings_in_one_line(), _safe_path():
-        code = _attempt(lambda: _run(words, flags) if words else _start(), flags)
+        code = _attempt(lambda: _run(words, flags), flags)
         # What is still on its way to a pipe may fail too, and must not do so at the end.
         code = _attempt(sys.stdout.flush, flags) or code
         return _SIGNALLED + stopped_by() if code == _INTERRUPTED and stopped_by() else code
 
 
-def _start() -> int:
-    print(harmless(start_text(Path.cwd())))
-    return 0
-
-
 def _run(words: list[str], flags: dict[str, bool]) -> int:
-    with unseen_states_told(flags):
+    if not words:
+        print(harmless(_start_text(Path.cwd())))
+        return 0
+    with _unseen_categories_once(flags):
         outcome = get_command(app).main(words, prog_name="solah", standalone_mode=False, obj=flags)
     if outcome == _INTERRUPTED:  # Typer has caught it
         raise KeyboardInterrupt
     return outcome if isinstance(outcome, int) else 0
+
+
+def _start_text(folder: Path) -> str:
+    """Name the commands to begin with, with the files of the folder."""
+    files = sorted(islice((path for path in folder.iterdir() if path.is_file()), _MOST_FILES))
+    data = next((path.name for path in files if path.name.endswith(_DATA_SUFFIXES)), None)
+    model = next((path.name for path in files if _is_model(path)), None)
+    rows, fitted = quote(data or "data.csv"), quote(model or "model.json")
+    lines = {
+        "See it work": "solah demo",
+        "Train on a table": f"solah fit {rows} --target COLUMN",
+        "Read the rules": f"solah rules {fitted}",
+        "Predict rows": f"solah predict {fitted} {rows}",
+        "See why, in the browser": f"solah report {fitted} {rows}",
+        "Export to a board": f"solah export {fitted} {rows} --to arduino",
+        "Spread over sensor nodes": f"solah site plan {fitted}",
+        "All commands; one of them": "solah --help; solah fit --help",
+    }
+    width = max(map(len, lines))
+    listed = "\n".join(f"  {what:<{width}}  {line}" for what, line in lines.items())
+    return f"solah: rule-based classifiers you can read and run on a sensor\n\n{listed}"
+
+
+def _is_model(path: Path) -> bool:
+    if path.suffix != ".json":
+        return False
+    try:
+        with path.open("rb") as file:
+            return _MODEL_SIGN in file.read(200)
+    except OSError:
+        return False
 
 
 def _attempt(work: Callable[[], int | None], flags: dict[str, bool]) -> int:
@@ -182,11 +212,11 @@ def _attempt(work: Callable[[], int | None], flags: dict[str, bool]) -> int:
 
 
 def _message(error: Exception) -> str | None:
-    """Say what the user can do about an error; None for those that are our own fault."""
+    """Return what the user can do about an error; None for those that are our own fault."""
     # Known by their looks: Typer has renamed the first, and importing scikit-learn takes a second.
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
-        hint = f" (see '{context.command_path} --help')" if context else ""
+        hint = f" (see '{' '.join(context.command_path.split())} --help')" if context else ""
         return str(error.format_message()).replace("Value error, ", "") + hint
     if isinstance(error, OSError) and not isinstance(error, SolahError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
@@ -204,6 +234,29 @@ def _warnings_in_one_line() -> Iterator[None]:
             f"solah: warning: {_LINE_BREAK.sub(' ', str(message))}", file=sys.stderr
         )
         yield
+
+
+@contextmanager
+def _unseen_categories_once(flags: Mapping[str, bool]) -> Iterator[None]:
+    """Print one warning per column when all rows are read, though each piece of them warns."""
+    found: dict[str, UnseenStateWarning] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UnseenStateWarning)
+        show_others = warnings.showwarning
+
+        def show(message: Any, *where: Any, **more: Any) -> None:
+            if not isinstance(message, UnseenStateWarning):
+                show_others(message, *where, **more)
+                return
+            before = found.get(message.column)
+            found[message.column] = before.with_more(message) if before else message
+
+        warnings.showwarning = show
+        try:
+            yield
+        finally:
+            for one in () if flags.get("quiet") else found.values():
+                print(f"solah: warning: {' '.join(str(one).split())}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,29 +1,22 @@
-"""Options of data and files that more than one verb has, declared once: single ones, and groups."""
+"""Options of data and files that more than one command has, declared once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
 
-from solah.cli.helptext import RARE_PANEL
-from solah.cli.overwriting import READ, WRITTEN
-from solah.cli.screen import output_option
-from solah.cli.verb import options_in
+from solah.cli.command import READ, WRITTEN, argument, option
+from solah.cli.screen import STDOUT
 
 if TYPE_CHECKING:
     from solah.data import ReadOptions
 
-_column_option = options_in("Columns")
-_reading_option = options_in(RARE_PANEL)
-_work_option = options_in("Work")
-
-STDOUT = Path("-")
-_SPELT_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
-def _writable(path: Path) -> Path:
+def writable(path: Path) -> Path:
     """Refuse early what could not be written in the end."""
     if path == STDOUT:
         raise typer.BadParameter("a file name is needed here")
@@ -32,201 +25,143 @@ def _writable(path: Path) -> Path:
     if path.exists() and not path.is_file():
         raise typer.BadParameter(f"{path} is not a plain file")
     if not path.parent.is_dir():
-        raise typer.BadParameter(f"the folder {path.parent} is not there; make it first")
+        raise typer.BadParameter(f"the folder {path.parent} does not exist; make it first")
     return path
 
 
 def _writable_or_stdout(path: Path) -> Path:
-    return path if path == STDOUT else _writable(path)
+    return path if path == STDOUT else writable(path)
 
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="A file (CSV, TSV, Parquet, ARFF; text also as .gz), or a name that "
-        "'solah datasets' lists.",
-        show_default=False,
-    ),
-    READ,
-]
-ModelFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL", help="A model document that 'solah fit' wrote.", show_default=False
-    ),
-    READ,
-]
-Rows = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="DATA",
-        help="Rows to measure and show it with: a file (CSV, TSV, Parquet, ARFF; text also as "
-        ".gz), or a name that 'solah datasets' lists.",
-        show_default=False,
-    ),
-    READ,
-]
+_DATA = "A file (CSV, TSV, Parquet, ARFF; text also as .gz), or a data set by name."
+
+Data = Annotated[str, argument("DATA", _DATA), READ]
+Rows = Annotated[str | None, argument("DATA", f"Rows to measure on. {_DATA}"), READ]
+ModelFile = Annotated[Path, argument("MODEL", "A model file that 'solah fit' wrote."), READ]
 Truth = Annotated[
     str | None,
-    _column_option(
-        "-t",
-        "--target",
-        metavar="COL",
-        help="The column of DATA with the truth, if it is not called as the model's goal.",
-    ),
+    option("-t --target", "Column of true values. Default: the model's target.", metavar="COL"),
 ]
 Groups = Annotated[
     str | None,
-    _column_option(
+    option("Column of row groups, such as a user: folds keep a group together.", metavar="COL"),
+]
+By = Annotated[
+    list[str] | None,
+    option(
+        "Columns to measure error rates by, such as sex. Default: those of --leave-out. "
+        "Repeatable.",
         metavar="COL",
-        help="What rows belong to, such as a user: rows with the same value are never learnt from "
-        "and tested on at once. Windows of one recording always stay together.",
     ),
 ]
+Positive = Annotated[
+    str | None,
+    option(
+        "With --by: the class whose false positives count. Default: the second of two.",
+        metavar="CLASS",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    option(
+        "Number of threads; results do not depend on it. Default: all processors.",
+        metavar="N",
+        min=1,
+    ),
+]
+Seed = Annotated[int, option("Random seed.", metavar="N", min=0)]
 OutputFile = Annotated[
-    Path,
-    output_option("-o", "--output", metavar="FILE", help="The file to write.", callback=_writable),
-    WRITTEN,
+    Path, option("-o --output", "File to write.", metavar="FILE", callback=writable), WRITTEN
 ]
 OutputFileOrStdout = Annotated[
     Path,
-    output_option(
-        "-o",
-        "--output",
+    option(
+        "-o --output",
+        "File to write. Default: '-' for stdout.",
         metavar="FILE",
-        help="The file to write; '-' for stdout.",
         callback=_writable_or_stdout,
     ),
     WRITTEN,
 ]
-Jobs = Annotated[
-    int | None,
-    _work_option(
-        min=1,
-        metavar="N",
-        help="How many threads to use; by default all processors. Results do not depend on it.",
-    ),
+OutputFolder = Annotated[
+    Path, option("-o --output", "Folder to write.", metavar="DIR", file_okay=False)
 ]
 
-
-def _columns(flag: str, text: str) -> Any:
-    return _column_option(flag, metavar="COL", help=f"{text} Repeat it, or use commas.")
-
-
-By = Annotated[
-    list[str] | None,
-    _columns(
-        "--by",
-        "Columns to measure groups of, such as sex: accuracy, error rates and calibration for each "
-        "value, or for ranges of a number. The model need not know them; by default those that "
-        "--leave-out kept out of its decisions.",
-    ),
-]
-
-
-Positive = Annotated[
-    str | None,
-    _column_option(
-        "--positive",
-        metavar="CLASS",
-        help="With --by: of two classes, the one whose false positives are counted. Default: the "
-        "second.",
-    ),
-]
+_Columns = list[str] | None
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """What the columns of a table are for, and what they hold."""
+    """What the columns of a table are for, and their types."""
+
+    panel: ClassVar[str] = "Columns (lists: repeat the option, or use commas)"
+    rare: ClassVar[tuple[str, ...]] = ("Feature types",)
 
     target: Annotated[
         str | None,
-        _column_option(
-            "-t",
-            "--target",
-            metavar="COL",
-            help="The column to decide on. A data set by name knows its own.",
-        ),
+        option("-t --target", "Column to predict. Default: a named data set's.", metavar="COL"),
     ] = None
     task: Annotated[
         Literal["auto", "classification", "regression"],
-        _column_option(
-            help="Auto: text, true/false and whole numbers with at most 20 different values are "
-            "classes; other numbers are numbers.",
+        option(
+            "Kind of target. Default: auto; text and up to 20 whole numbers are classes.",
+            is_eager=True,
         ),
     ] = "auto"
+    drop: Annotated[_Columns, option("Columns to drop, such as an id.", metavar="COL")] = None
+    leave_out: Annotated[
+        _Columns,
+        option("Columns kept out of the model, such as sex, but measured by --by.", metavar="COL"),
+    ] = None
     categorical: Annotated[
-        list[str] | None, _columns("--categorical", "Columns with a word for each value.")
+        _Columns, option("Columns of categories.", metavar="COL", rich_help_panel="Feature types")
     ] = None
     continuous: Annotated[
-        list[str] | None, _columns("--continuous", "Columns of measurements.")
+        _Columns, option("Columns of measurements.", metavar="COL", rich_help_panel="Feature types")
     ] = None
-    ordinal: Annotated[list[str] | None, _columns("--ordinal", "Columns of ordered states.")] = None
-    binary: Annotated[list[str] | None, _columns("--binary", "Columns with two states.")] = None
-    drop: Annotated[
-        list[str] | None, _columns("--drop", "Columns to leave out, such as an id.")
+    ordinal: Annotated[
+        _Columns,
+        option("Columns of ordered categories.", metavar="COL", rich_help_panel="Feature types"),
     ] = None
-    leave_out: Annotated[
-        list[str] | None,
-        _columns(
-            "--leave-out",
-            "Columns to keep out of decisions, such as sex; reports may show them (--by).",
-        ),
+    binary: Annotated[
+        _Columns, option("Columns of two values.", metavar="COL", rich_help_panel="Feature types")
     ] = None
 
     @property
     def gone(self) -> list[str]:
-        """What the user wrote behind --drop and --leave-out: no attributes, either of them."""
+        """The columns of --drop and --leave-out, which are no features."""
         return [*(self.drop or ()), *(self.leave_out or ())]
 
     @property
-    def kinds(self) -> Mapping[str, list[str]]:
-        """What the user wrote behind each kind's flag."""
-        return {
-            "categorical": self.categorical or [],
-            "continuous": self.continuous or [],
-            "ordinal": self.ordinal or [],
-            "binary": self.binary or [],
-        }
+    def feature_types(self) -> Mapping[str, list[str]]:
+        """The columns declared by each flag of a feature type."""
+        names = ("categorical", "continuous", "ordinal", "binary")
+        return {name: getattr(self, name) or [] for name in names}
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What the user knows about a file; the rest is found out from its first lines."""
+    """What the user knows about a file; the rest is inferred from its first lines."""
+
+    panel: ClassVar[str] = "Reading the file"
+    rare: ClassVar[tuple[str, ...]] = (panel,)
 
     delimiter: Annotated[
-        str | None,
-        _reading_option(
-            metavar="CHAR", help="What stands between two fields; also 'tab' or 'space'."
-        ),
+        str | None, option("Character between fields; also 'tab' or 'space'.", metavar="CHAR")
     ] = None
     header: Annotated[
-        bool | None,
-        _reading_option(
-            "--header/--no-header", help="Whether the first row holds the columns' names."
-        ),
+        bool | None, option("--header/--no-header", "Whether the first row has column names.")
     ] = None
-    decimal: Annotated[
-        str | None, _reading_option(metavar="SIGN", help="The decimal sign: . or ,")
-    ] = None
-    encoding: Annotated[
-        str | None,
-        _reading_option(metavar="NAME", help="The encoding of the text, such as latin-1."),
-    ] = None
+    decimal: Annotated[str | None, option("Decimal sign: . or ,", metavar="SIGN")] = None
+    encoding: Annotated[str | None, option("Text encoding, such as latin-1.", metavar="NAME")] = (
+        None
+    )
     missing: Annotated[
         list[str] | None,
-        _reading_option(
-            metavar="WORD",
-            help="A further word for a missing value, such as -999. Repeat it for more.",
-        ),
+        option("Further word for a missing value: -999. Repeatable.", metavar="WORD"),
     ] = None
     max_growth: Annotated[
-        float,
-        _reading_option(
-            metavar="N",
-            help="How many times as large as a .gz file its text may be. Default: 100.",
-        ),
+        float, option("Maximum ratio of a .gz file's text to its size.", metavar="N")
     ] = 100.0
 
     def words(self) -> list[str]:
@@ -237,9 +172,9 @@ class ReadingOptions:
             "--decimal": self.decimal,
             "--encoding": self.encoding,
         }
-        spelt = [f"{flag}={value}" for flag, value in given.items() if value is not None]
-        spelt.append(f"--max-growth={self.max_growth:g}")
-        return [*header, *spelt, *(f"--missing={word}" for word in self.missing or ())]
+        written = [f"{flag}={value}" for flag, value in given.items() if value is not None]
+        written.append(f"--max-growth={self.max_growth:g}")
+        return [*header, *written, *(f"--missing={word}" for word in self.missing or ())]
 
     def read_options(self) -> "ReadOptions":
         """Check them, and hand them over to the reader."""
@@ -247,7 +182,7 @@ class ReadingOptions:
 
         return ReadOptions(
             header=self.header,
-            delimiter=_SPELT_DELIMITERS.get(self.delimiter or "", self.delimiter),
+            delimiter=_DELIMITERS.get(self.delimiter or "", self.delimiter),
             decimal=self.decimal,
             encoding=self.encoding,
             missing=frozenset(self.missing or ()),

@@ -1,25 +1,180 @@
-"""``solah policy``: say when a model decides, and when it does not know."""
+"""``solah policy``: set when a model abstains and how decisions are debounced."""
 
+import re
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
+import typer
+
+from solah.cli.command import READ, changed_flags, option
 from solah.cli.options import ModelFile, OutputFile, ReadingOptions, Rows, Truth
-from solah.cli.overwriting import READ
-from solah.cli.policy_options import AUTO, PolicyOptions, describe_policy, show_policy
 from solah.cli.screen import Screen
-from solah.cli.verb import options_in
+from solah.exceptions import ParameterError, did_you_mean, shorten
 
 if TYPE_CHECKING:
-    from solah.evaluation import ChosenPolicy
-    from solah.model import Model
+    from collections.abc import Iterable
 
-LearntFrom = Annotated[
+    from solah.cli.problem import Problem
+    from solah.evaluation import ChosenPolicy
+    from solah.model import Model, Policy
+
+AUTO = "auto"
+
+
+def read_share(text: str) -> float:
+    """Read a fraction: 0.05 or 5%."""
+    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        share = float(number) / (100 if percent else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise typer.BadParameter(f"expected a fraction such as 0.05 or 5%; got {text!r}")
+    return share
+
+
+def _count_or_auto(text: str) -> int | str:
+    if text != AUTO and not text.isdecimal():
+        raise typer.BadParameter(f"{text!r} is neither a whole number nor 'auto'")
+    return text if text == AUTO else int(text)
+
+
+def _count(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise typer.BadParameter(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _votes(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+    if not found:
+        raise typer.BadParameter(f"{text!r} is not of the form K/N, such as 2/3")
+    return int(found[1]), int(found[2])
+
+
+def _share(text: str) -> Any:
+    return option(text, metavar="SHARE", parser=read_share)
+
+
+@dataclass(frozen=True)
+class PolicyOptions:
+    """When a model abstains, and how decisions are debounced; an option group."""
+
+    panel: ClassVar[str] = "The policy"
+
+    max_error: Annotated[
+        Any,
+        _share(
+            "Abstain at low probability, so often that at most this share of the decisions is "
+            "wrong (with 95% confidence)."
+        ),
+    ] = None
+    min_probability: Annotated[Any, _share("Abstain at a lower probability.")] = None
+    min_completeness: Annotated[Any, _share("Abstain if less of the importance has a value.")] = (
+        None
+    )
+    in_range: Annotated[
+        bool, option("--in-range", "Abstain on values outside the training range.")
+    ] = False
+    max_unseen: Annotated[
+        Any,
+        option(
+            "Abstain if more pairs of values never occurred together in training; 'auto' abstains "
+            "on at most 1% of held-out rows.",
+            metavar="N|auto",
+            parser=_count_or_auto,
+        ),
+    ] = None
+    costs: Annotated[
+        list[str] | None,
+        option(
+            "Cost of missing a class: fault=10. Default: 1 for each. Repeatable, or commas.",
+            metavar="CLASS=COST",
+        ),
+    ] = None
+    smoothing: Annotated[
+        Any, option("Average scores over N decisions: 2, 4, 8, … 256.", metavar="N", parser=_count)
+    ] = None
+    hysteresis: Annotated[
+        Any, _share("Lead in probability that another class needs to take over.")
+    ] = None
+    votes: Annotated[
+        Any, option("Class of K of the last N decisions.", metavar="K/N", parser=_votes)
+    ] = None
+    min_hold: Annotated[
+        Any, option("Minimum number of decisions that a class is held.", metavar="N", parser=_count)
+    ] = None
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether something is chosen by held-out rows."""
+        return self.max_error is not None or self.max_unseen == AUTO
+
+    @property
+    def needs_domain(self) -> bool:
+        """Whether the training domain is needed."""
+        return self.in_range or self.max_unseen is not None
+
+    def policy(self, model: "Model") -> "Policy":
+        """Return what is not chosen by rows, as a policy for a model."""
+        from solah.model import Policy
+
+        if self.max_error is not None and self.min_probability is not None:
+            raise ParameterError("--max-error chooses --min-probability; drop one of them")
+        votes, window = self.votes or (1, 1)
+        least = self.min_probability
+        return Policy(
+            min_belief=() if least is None else (least,) * len(model.goal.states),
+            min_known=self.min_completeness or 0.0,
+            stays_in_range=self.in_range,
+            max_unseen=None if self.max_unseen == AUTO else self.max_unseen,
+            smoothing=1 if self.smoothing is None else self.smoothing,
+            margin=self.hysteresis or 0.0,
+            votes=votes,
+            window=window,
+            dwell=1 if self.min_hold is None else self.min_hold,
+        )
+
+    def read_costs(self) -> dict[str, float]:
+        """Read the cost of missing each class, up to the last equals sign."""
+        found: dict[str, float] = {}
+        for text in [part for given in self.costs or () for part in given.split(",")]:
+            name, sign, cost = text.strip().rpartition("=")
+            try:
+                found[name] = float(cost)
+            except ValueError:
+                sign = ""
+            if not sign or not name:
+                raise ParameterError(f"--costs {text!r} is not of the form class=cost: fault=10")
+        return found
+
+
+def read_policy(words: "Iterable[str]") -> PolicyOptions | None:
+    """Read a policy of ``name=value`` words, as its options take the values; None without words."""
+    hints = get_type_hints(PolicyOptions, include_extras=True)
+    found: dict[str, Any] = {}
+    for word in words:
+        flag, _, text = word.partition("=")
+        name = flag.strip().lstrip("-").replace("-", "_")
+        if name not in {one.name for one in fields(PolicyOptions)}:
+            known = [one.name.replace("_", "-") for one in fields(PolicyOptions)]
+            raise ParameterError(f"--policy has no {shorten(flag)}{did_you_mean(flag, known)}")
+        parser = hints[name].__metadata__[0].parser
+        value: Any
+        try:
+            value = parser(text) if parser else [text] if name == "costs" else text != "false"
+        except typer.BadParameter as error:
+            raise ParameterError(f"--policy {flag}: {error.format_message()}") from None
+        found[name] = [*found.get(name, ()), *value] if name == "costs" else value
+    return PolicyOptions(**found) if found else None
+
+
+LearnedFrom = Annotated[
     str | None,
-    options_in("Don't know")(
-        "--learnt-from",
+    option(
+        "Training rows, where the model file lacks their ranges (--in-range, --max-unseen).",
         metavar="DATA",
-        help="The training rows, where the model does not know yet what they held (for --in-range "
-        "and --max-unseen).",
     ),
     READ,
 ]
@@ -32,30 +187,38 @@ def policy(
     screen: Screen,
     data: Rows = None,
     target: Truth = None,
-    learnt_from: LearntFrom = None,
+    training_rows: LearnedFrom = None,
     output: OutputFile = Path("trusted.json"),
 ) -> None:
-    """Say when a model decides, when it does not know, and when it changes its mind.
+    """Set when a model abstains and how decisions are debounced.
 
-    Limits are chosen by rows of DATA that the model was not learnt from. The options are the whole
-    policy: one that the model has is replaced. 'solah fit' has the same options, and chooses by
-    rows out of fold.
+    Limits are chosen by rows of DATA that the model was not trained on. The options are the whole
+    policy: one that the model has is replaced. 'solah fit --policy' chooses out of fold.
 
-    Example: solah policy model.json held_out.csv --max-error 5% --settle 2/3 -o trusted.json
+    Example: solah policy model.json held_out.csv --max-error 5% --votes 2/3 -o trusted.json
     """
+    from solah.cli.problem import read_source
     from solah.evaluation import with_costs, with_policy
-    from solah.exceptions import ParameterError
+    from solah.learn.domain import learn_domain
     from solah.model import Policy, load_document, save_document
     from solah.model.policy import check_policy
 
     document = load_document(model)
     check_policy(Policy(), None, document.goal)
-    if not wanted.given():
-        raise ParameterError("there is nothing to do: give --max-error, --settle or the like")
+    if not changed_flags(wanted):
+        raise ParameterError("nothing to do; pass --max-error, --votes or the like")
     costs = wanted.read_costs()
     document = with_costs(document, costs) if costs else document
-    document = _with_domain(document, wanted, learnt_from, reading)
-    chosen = _chosen(document, wanted, data, target, reading, screen)
+    if training_rows is not None:
+        source = read_source(training_rows, reading.read_options(), document)
+        document = replace(document, domain=learn_domain(document, source.table))
+    elif wanted.needs_domain and document.domain is None:
+        flag = "--in-range" if wanted.in_range else "--max-unseen"
+        raise ParameterError(
+            f"{flag} needs the ranges of the training rows, which the model file lacks; pass "
+            "--training-rows"
+        )
+    chosen = _chosen(document, wanted, data, target, reading)
     document = chosen.model if chosen else with_policy(document, wanted.policy(document))
     save_document(document, output)
     if screen.json:
@@ -64,57 +227,34 @@ def policy(
     screen.say("", f"Written to {output}")
 
 
-def _with_domain(
-    model: "Model", wanted: PolicyOptions, learnt_from: str | None, reading: ReadingOptions
-) -> "Model":
-    """Learn what the training rows held, where it is needed and not known."""
-    from dataclasses import replace
-
-    from solah.cli.sources import read_source
-    from solah.exceptions import ParameterError
-    from solah.learn.domain import learn_domain
-
-    if learnt_from is not None:
-        source = read_source(learnt_from, reading.read_options(), model)
-        return replace(model, domain=learn_domain(model, source.table))
-    if wanted.needs_domain and model.domain is None:
-        flag = "--in-range" if wanted.in_range else "--max-unseen"
-        raise ParameterError(
-            f"{flag} needs to know what the training rows held, and the model does not tell; name "
-            "them with --learnt-from"
-        )
-    return model
-
-
 def _chosen(
     model: "Model",
     wanted: PolicyOptions,
     data: str | None,
     target: str | None,
     reading: ReadingOptions,
-    screen: Screen,
 ) -> "ChosenPolicy | None":
-    from solah.cli.sources import read_source
+    """Choose limits by rows, where the options ask for it."""
+    from solah.cli.problem import read_source
     from solah.evaluation import choose_policy
-    from solah.exceptions import ParameterError
     from solah.model.provenance import is_learnt_from
 
     if not wanted.needs_rows:
         if data is not None:
             raise ParameterError(
-                "nothing is chosen by DATA; leave it out, or give --max-error or --max-unseen auto"
+                "no limit is chosen by DATA; drop it, or pass --max-error or --max-unseen auto"
             )
         return None
     flag = "--max-error" if wanted.max_error is not None else "--max-unseen auto"
     if data is None:
-        raise ParameterError(f"{flag} is chosen by rows that the model was not learnt from: DATA")
+        raise ParameterError(f"{flag} requires DATA: rows that the model was not trained on")
     fixed = wanted.policy(model)
     source = read_source(data, reading.read_options(), model)
     truth = source.table.column(target or model.goal.name)
     if is_learnt_from(model, source.table, truth):
         raise ParameterError(
-            f"the model was learnt from these rows, so that errors would seem too rare; give "
-            f"others, or choose out of fold with 'solah fit {flag} …'"
+            "the model was trained on these rows, so that errors would seem too rare; pass "
+            f"others, or choose out of fold with 'solah fit --policy {flag[2:].replace(' ', '=')}'"
         )
     return choose_policy(
         model,
@@ -124,3 +264,67 @@ def _chosen(
         max_error=wanted.max_error,
         auto_unseen=wanted.max_unseen == AUTO,
     )
+
+
+def fitted_policy(
+    options: PolicyOptions, estimator: Any, problem: "Problem", screen: Screen
+) -> "tuple[Model, ChosenPolicy | None]":
+    """Give a fitted model its policy, chosen out of fold where that is asked for."""
+    from solah.estimators import fit_policy
+    from solah.evaluation import with_costs, with_policy
+    from solah.learn.domain import learn_domain
+
+    model, costs = estimator.model_, options.read_costs()
+    policy = options.policy(model)
+    if not options.needs_rows:
+        priced = with_costs(model, costs) if costs else model
+        domain = learn_domain(priced, problem.attributes) if options.needs_domain else None
+        return with_policy(priced, policy, domain), None
+    folds = 5
+    with screen.progress(folds, "folds") as advance:
+        chosen = fit_policy(
+            estimator,
+            problem.attributes,
+            problem.goal.values,
+            policy,
+            max_error=options.max_error,
+            auto_unseen=options.max_unseen == AUTO,
+            costs=costs,
+            groups=problem.groups,
+            folds=folds,
+            on_fold=lambda _: advance(1),
+        )
+    return chosen.model, chosen
+
+
+def describe_policy(model: "Model", chosen: "ChosenPolicy | None") -> dict[str, Any] | None:
+    """Describe when a model abstains and what that was chosen by, for JSON."""
+    from solah.model.policy import policy_record
+
+    if model.policy is None:
+        return None
+    return {"policy": policy_record(model.policy)} if chosen is None else chosen.to_dict()
+
+
+def show_policy(screen: Screen, model: "Model", chosen: "ChosenPolicy | None") -> None:
+    """Show when a model abstains, what that was chosen by, and its effect."""
+    from solah.cli.views import facts, heading
+    from solah.explain.legend import spell_policy
+
+    if model.policy is None:
+        return
+    screen.say("", heading("Abstention"), *spell_policy(model))
+    if chosen is None:
+        return
+    found = {"chosen by": f"{chosen.curve.n_rows:,} rows, {chosen.rows.method}"}
+    found["wrong in all"] = f"{chosen.curve.risk[-1]:.2%} of these rows"
+    if (limit := chosen.limit) is not None:
+        found["decided"] = f"{limit.coverage:.1%} of these rows"
+        found["wrong then"] = (
+            f"{limit.risk:.2%} of those decided; with 95% confidence at most {limit.bound:.2%}, if "
+            "rows to come are like these, and independent"
+        )
+    if chosen.model.domain is not None:
+        found["out of range"] = f"{chosen.rows.out_of_range.mean():.2%} of these rows"
+        found["unseen"] = f"{chosen.flagged_unseen:.2%} of these rows"
+    screen.say("", facts(found))

@@ -1,34 +1,32 @@
-"""``solah predict``: decide on every row; the rows are streamed."""
+"""``solah predict``: predict every row; the rows are streamed."""
 
-from typing import TYPE_CHECKING, Annotated
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
-from solah.cli.options import STDOUT, Data, Jobs, ModelFile, OutputFileOrStdout, ReadingOptions
-from solah.cli.screen import Screen, output_option
+from solah.cli.command import option
+from solah.cli.options import Data, Jobs, ModelFile, OutputFileOrStdout, ReadingOptions
+from solah.cli.screen import STDOUT, Screen, opened, plural, row_progress
 from solah.cli.signals import WHERE, SampleOptions, rows_of_recordings
-from solah.cli.streaming import opened, row_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import IO
 
-    from solah.cli.decisions import Decider, Writer
     from solah.data import Table
-    from solah.progress import Advance
+    from solah.model.predictor import Predictor
+
+_LISTED = "doubts"
+_TAKEN = ("prediction", "completeness", "settled", _LISTED)
 
 Keep = Annotated[
-    list[str] | None,
-    output_option(
-        metavar="COL",
-        help="Copy this column of the data, such as an id. Repeat it, or use commas.",
-    ),
+    list[str] | None, option("Column of DATA to copy to the output. Repeatable.", metavar="COL")
+]
+Completeness = Annotated[
+    bool, option("--completeness", "Add the share of importance whose features have a value.")
 ]
 
-Evidence = Annotated[
-    bool,
-    output_option(
-        "--evidence",
-        help="Add the share of the model's knowledge that the row's known values can reach.",
-    ),
-]
+# The columns of some rows, by name, and the names of those with probabilities.
+_Predictions = tuple[dict[str, list[Any]], dict[str, list[float]], dict[str, list[Any]]]
 
 
 def predict(
@@ -39,23 +37,18 @@ def predict(
     screen: Screen,
     output: OutputFileOrStdout = STDOUT,
     keep: Keep = None,
-    evidence: Evidence = False,
+    completeness: Completeness = False,
     jobs: Jobs = None,
 ) -> None:
-    """Decide on every row of a table, and write the decisions as CSV.
+    """Predict every row of a table as CSV: 'prediction', and for classes 'P(yes)', 'P(no)'.
 
-    The columns are 'prediction' and, for classes, a probability each: 'P(yes)', 'P(no)'. Rows
-    are streamed, so the file may be larger than the memory. With --json a line is a row.
-    With --evidence the column 'evidence' tells how much missing values matter: 1 if none does.
-    Of recordings, a row is a window, and 'recording', 'start' and 'end' tell which.
-    With a policy, rows are taken in the order of time: a 'prediction' that is not known is empty,
-    'settled' is what stands after the row, and 'doubts' says why.
+    Rows are streamed, so the file may be larger than memory. With --json a line is a row. Of
+    recordings, a row is a window. With a policy, 'prediction' is empty where the model abstains,
+    'settled' is the stable decision after the row, and 'doubts' has the reasons.
 
-    Example: solah predict model.json new.csv --keep id -o decisions.csv
+    Example: solah predict model.json new.csv --keep id -o predictions.csv
     """
-    from solah.cli.decisions import Decider, csv_writer, json_writer
-    from solah.cli.sources import iter_source
-    from solah.cli.wording import plural
+    from solah.cli.problem import iter_source
     from solah.kernels.choose import available_threads
     from solah.model.predictor import load_model
 
@@ -64,23 +57,132 @@ def predict(
     options = reading.read_options()
     windows = rows_of_recordings(predictor.model_, data, options, samples)
     tables = iter_source(data, options) if windows is None else iter([windows])
-    keep = [*(WHERE if windows is not None else ()), *(keep or [])]
+    kept = [*(WHERE if windows is not None else ()), *(keep or [])]
     recordings = None if windows is None else WHERE[0]
-    decider = Decider(predictor, keep, screen.note, with_evidence=evidence, recordings=recordings)
+    n_rows = 0
     with opened(output) as file, row_progress(screen, output) as advance:
-        writer = (json_writer if screen.json else csv_writer)(file)
-        n_rows = _stream(tables, decider, writer, advance)
+        write = (_json_writer if screen.json else csv_writer)(file)
+        for table, predictions in _predicted(
+            predictor, tables, kept, screen.note, completeness, recordings
+        ):
+            write(*predictions)
+            advance(table.n_rows)
+            n_rows += table.n_rows
     if output != STDOUT:
         screen.say(f"{plural(n_rows, 'row')} written to {output}")
 
 
-def _stream(
-    tables: "Iterator[Table]", decider: "Decider", writer: "Writer", advance: "Advance"
-) -> int:
-    """Decide piece by piece; return the number of rows."""
-    n_rows = 0
+def _predicted(
+    predictor: "Predictor",
+    tables: "Iterator[Table]",
+    keep: Iterable[str],
+    note: Callable[[str], None],
+    with_completeness: bool,
+    recordings: str | None,
+) -> "Iterator[tuple[Table, _Predictions]]":
+    """Yield each table with the columns that are written for it.
+
+    Parameters
+    ----------
+    predictor : the model
+    tables : the rows, piece by piece
+    keep : the columns to copy; names may be joined by commas
+    note : called with what the user should know
+    with_completeness : whether to add the completeness of each row
+    recordings : the column of the recording of a row; None if all are one
+    """
+    from solah.cli.problem import split_names
+    from solah.data import to_text
+    from solah.explain.novelty import name_doubts
+    from solah.model import Task
+    from solah.model.decide import PolicyDecider
+
+    model, goal = predictor.model_, predictor.model_.goal
+    is_judged = model.policy is not None or (model.domain is not None and goal.states)
+    judge = PolicyDecider(model, predictor.n_threads) if is_judged else None
+    names: dict[str, str] | None = None
     for table in tables:
-        writer(decider.decide(table))
-        advance(table.n_rows)
-        n_rows += table.n_rows
-    return n_rows
+        if names is None:
+            names = _output_names(split_names(keep, table.names), goal.states, note)
+        kept = {out: to_text(table.column(name)).values.tolist() for name, out in names.items()}
+        beliefs: dict[str, list[float]] = {}
+        more: dict[str, list[Any]] = {}
+        if goal.task is Task.REGRESSION:
+            chosen = predictor.predict(table).tolist()
+        elif judge is None:
+            found = predictor.beliefs(table)
+            chosen = [goal.states[place] for place in goal.decide(found).tolist()]
+            beliefs = dict(zip(map(str, goal.states), found.T.tolist(), strict=True))
+        else:
+            groups = recordings and table.column(recordings).values.tolist()
+            judged = judge.take(table, groups)
+            chosen = judged.decisions
+            beliefs = dict(zip(map(str, judged.states), judged.beliefs.T.tolist(), strict=True))
+            if model.policy is not None:
+                more["settled"] = judged.settled
+            more[_LISTED] = [*map(name_doubts, judged.doubts.tolist())]
+        if with_completeness:
+            more["completeness"] = predictor.evidence(table).tolist()
+        yield table, (kept, beliefs, {"prediction": chosen, **more})
+
+
+def _output_names(
+    keep: Iterable[str], states: Iterable[Any], note: Callable[[str], None]
+) -> dict[str, str]:
+    """Return what the kept columns are called in the output, where some names are taken."""
+    taken = {*_TAKEN, *(f"P({state})" for state in states)}
+    chosen: dict[str, str] = {}
+    for name in dict.fromkeys(keep):
+        output = name
+        while output in taken:
+            output += " (data)"
+        if output != name:
+            note(f"the kept column {name!r} is called {output!r} in the output")
+        taken.add(output)
+        chosen[name] = output
+    return chosen
+
+
+_Writer = Callable[[dict[str, list[Any]], dict[str, list[float]], dict[str, list[Any]]], None]
+
+
+def csv_writer(file: "IO[str]") -> _Writer:
+    """Write predictions as CSV: kept columns, the prediction, and a probability per class.
+
+    Texts that a spreadsheet would take for formulas get an apostrophe before them.
+    """
+    from solah.data.spreadsheets import guarded, table_writer
+
+    rows = table_writer(file)
+    is_first = True
+
+    def write(kept: Any, beliefs: Any, made: Any) -> None:
+        nonlocal is_first
+        made = dict(made)
+        numbers = {name: made.pop(name) for name in ("completeness",) if name in made}
+        if _LISTED in made:
+            made[_LISTED] = [", ".join(one) for one in made[_LISTED]]
+        texts = {**kept, **made}
+        columns = {guarded(name): [*map(guarded, cells)] for name, cells in texts.items()}
+        columns |= {f"P({state})": cells for state, cells in beliefs.items()} | numbers
+        if is_first:
+            rows.writerow(columns)
+            is_first = False
+        rows.writerows(zip(*columns.values(), strict=True))
+
+    return write
+
+
+def _json_writer(file: "IO[str]") -> _Writer:
+    """Write predictions as JSON lines, one a row."""
+
+    def write(kept: Any, beliefs: Any, made: Any) -> None:
+        for place in range(len(made["prediction"])):
+            line = {name: cells[place] for name, cells in made.items()}
+            if beliefs:
+                line["probabilities"] = {name: cells[place] for name, cells in beliefs.items()}
+            if kept:
+                line["kept"] = {name: cells[place] for name, cells in kept.items()}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    return write

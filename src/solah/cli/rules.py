@@ -1,20 +1,16 @@
-"""``solah rules``: show the rules of a model as sentences, a table or JSON."""
+"""``solah rules``: print, edit and build the rules of a model."""
 
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from solah.cli.formats import choose_format
-from solah.cli.options import STDOUT, ModelFile, OutputFileOrStdout
-from solah.cli.screen import Screen, output_option
-from solah.cli.streaming import printed_to
-from solah.cli.verb import options_in
+from solah.cli.command import READ, argument, option
+from solah.cli.options import ModelFile, OutputFile, OutputFileOrStdout
+from solah.cli.screen import STDOUT, Screen, choose_format, plural, printed_to
 
 if TYPE_CHECKING:
-    from solah.explain.rules import Order, Rules
-    from solah.model import Model
+    from solah.explain.rules import Rules
 
-_choice_option = options_in("Which rules")
 _FORMAT_OF_SUFFIX = {
     ".txt": "text",
     ".md": "markdown",
@@ -23,117 +19,85 @@ _FORMAT_OF_SUFFIX = {
     ".rules": "rules",
 }
 
-ClassName = Annotated[
-    str | None,
-    _choice_option("--class", metavar="CLASS", help="Only those that decide for it."),
-]
-AttributeName = Annotated[
-    str | None, _choice_option("--attribute", metavar="COL", help="Only those that look at it.")
-]
-TreeName = Annotated[
-    str | None,
-    _choice_option(
-        "--tree", metavar="NAME", help="Only those of this tree or term ('rules on hue')."
-    ),
+ClassName = Annotated[str | None, option("--class", "Only rules for this class.", metavar="CLASS")]
+FeatureName = Annotated[str | None, option("Only rules with this feature.", metavar="COL")]
+PartName = Annotated[
+    str | None, option("Only rules of this tree or term ('rules on hue').", metavar="NAME")
 ]
 Limit = Annotated[
-    int | None,
-    _choice_option(
-        "-n", "--limit", min=1, metavar="N", help="Only the N first of each tree or term."
-    ),
+    int | None, option("-n --limit", "Only the N first of each tree or term.", min=1, metavar="N")
 ]
 Sort = Annotated[
     Literal["effect", "support"],
-    _choice_option(
-        help="What comes first in each tree or term: the largest effect, or the most rows."
-    ),
+    option("What comes first in each tree or term: the largest effect, or most rows."),
 ]
 Format = Annotated[
     Literal["text", "markdown", "csv", "json", "rules"] | None,
-    output_option(
+    option(
         "--format",
-        help="By default as the output file ends (.txt, .md, .csv, .json, .rules), else text. "
-        "Rules: the whole model, to edit; 'solah build' reads it.",
+        "Output format; 'rules' is the whole model, to edit ('solah rules build' reads it). "
+        "Default: by the file's suffix (.txt, .md, .csv, .json, .rules), else text.",
     ),
 ]
+RulesFile = Annotated[
+    Path, argument("RULES", "A rules file, as 'solah rules -o model.rules' writes it."), READ
+]
+_Rules = list[str] | None
 
 
-def rules(
+def print_rules(
     model: ModelFile,
     screen: Screen,
     class_name: ClassName = None,
-    attribute: AttributeName = None,
-    tree: TreeName = None,
+    feature: FeatureName = None,
+    part: PartName = None,
     limit: Limit = None,
     sort: Sort = "effect",
     form: Format = None,
     output: OutputFileOrStdout = STDOUT,
 ) -> None:
-    """Print the rules of a model as sentences, feature by feature, the strongest first.
+    """Print the rules of a model, feature by feature, the strongest first.
 
-    Left of the bar is the effect of a rule: the weights that it adds to the scores, which begin
-    at the baseline. A branch of a tree has its class and share there. Right of the bar are counts
-    from the training rows. Support is the number of rows, and effect the size of the effect.
+    Left of the bar is the effect of a rule: the weights that it adds to the scores, which begin at
+    the baseline. Right of it are counts from the training rows.
+
+    To change rules: 'solah rules edit --help'. To make a model of a rules file that you edited:
+    'solah rules build --help'.
 
     Example: solah rules model.json --class yes --sort support -o rules.md
     """
+    from solah.edit import write_rules
+    from solah.exceptions import ParameterError
+    from solah.explain import rules_of
+    from solah.explain.rules import Rules
     from solah.model import load_document
+    from solah.report import strongest
 
     written_as = choose_format(form, output, _FORMAT_OF_SUFFIX, as_json=screen.json)
     document = load_document(model)
     if written_as == "rules":
-        _write_file(document, screen, output, chosen=(class_name, attribute, tree, limit))
+        if any(one is not None for one in (class_name, feature, part, limit)):
+            raise ParameterError("a rules file has the whole model, so no rules can be chosen")
+        with printed_to(output):
+            sys.stdout.write(write_rules(document))
+        if output != STDOUT:
+            screen.say(f"Model written to {output}; 'solah rules build' reads it")
         return
-    from solah.cli.wording import plural
-    from solah.explain.rules import Rules
-    from solah.report import strongest
-
-    every = _choose(document, class_name, attribute, tree)
-    chosen = Rules(strongest(_sorted_in_parts(every, sort), limit), document)
+    every = rules_of(document).filter(class_name, feature, part).sort(sort)
+    places = {one.name: place for place, one in enumerate(document.parts)}
+    in_parts = every.sort(key=lambda rule: places[rule.tree])
+    chosen = Rules(strongest(in_parts, limit), document)
     with printed_to(output):
-        _write(screen, chosen, written_as)
+        if written_as == "json":
+            screen.document(_as_json(chosen))
+        elif written_as == "csv":
+            sys.stdout.write(chosen.to_csv())
+        elif written_as == "markdown":
+            sys.stdout.write(chosen.to_markdown())
+        else:
+            _show(screen, chosen)
     if output != STDOUT:
         screen.say(f"{plural(len(chosen), 'rule')} written to {output}")
-
-
-def _write_file(
-    model: "Model", screen: Screen, output: Path, chosen: tuple[str | int | None, ...]
-) -> None:
-    """Write the whole model as a rules file."""
-    from solah.edit import write_rules
-    from solah.exceptions import ParameterError
-
-    if any(one is not None for one in chosen):
-        raise ParameterError("a rules file has the whole model, so no rules can be chosen")
-    with printed_to(output):
-        sys.stdout.write(write_rules(model))
-    if output != STDOUT:
-        screen.say(f"The model written to {output}; 'solah build' makes it a document again")
-
-
-def _choose(
-    model: "Model", class_name: str | None, attribute: str | None, tree: str | None
-) -> "Rules":
-    from solah.explain import rules_of
-
-    return rules_of(model).filter(class_name, attribute, tree)
-
-
-def _sorted_in_parts(rules: "Rules", order: "Order") -> "Rules":
-    """Sort the rules of each term and tree, and leave these in their order."""
-    places = {part.name: place for place, part in enumerate(rules.model.parts)}
-    return rules.sort(order).sort(key=lambda rule: places[rule.tree])
-
-
-def _write(screen: Screen, rules: "Rules", form: str) -> None:
-    if form == "json":
-        screen.document(_as_json(rules))
-    elif form == "csv":
-        sys.stdout.write(rules.to_csv())
-    elif form == "markdown":
-        sys.stdout.write(rules.to_markdown())
-    else:
-        _show(screen, rules)
 
 
 def _as_json(rules: "Rules") -> dict[str, object]:
@@ -153,7 +117,6 @@ def _as_json(rules: "Rules") -> dict[str, object]:
 
 def _show(screen: Screen, rules: "Rules") -> None:
     from solah.cli.views import heading, rule_sentence, words_of
-    from solah.cli.wording import plural
     from solah.explain.legend import explain_number, explain_rules
     from solah.report import describe_parts
 
@@ -172,3 +135,76 @@ def _show(screen: Screen, rules: "Rules") -> None:
         screen.result(*map(rule_sentence, of_part))
     if any(attribute.is_continuous for attribute in rules.attributes):
         screen.say("", heading("The words"), words_of(rules.attributes))
+
+
+def edit(
+    model: ModelFile,
+    screen: Screen,
+    change: Annotated[
+        _Rules, option("Set a rule's weight: 'if smoke is high then alarm +3'.", metavar="RULE")
+    ] = None,
+    add: Annotated[
+        _Rules, option("Add a rule on features without a common rule.", metavar="RULE")
+    ] = None,
+    remove: Annotated[
+        _Rules, option("Switch a rule off: 'if smoke is high'.", metavar="CONDITIONS")
+    ] = None,
+    pin: Annotated[
+        _Rules, option("Mark a rule that refitting keeps.", metavar="CONDITIONS")
+    ] = None,
+    unpin: Annotated[_Rules, option("Remove the mark.", metavar="CONDITIONS")] = None,
+    author: Annotated[str, option("Who edits.", metavar="NAME")] = "",
+    reason: Annotated[str, option("Why.", metavar="TEXT")] = "",
+    output: OutputFile = Path("edited.json"),
+) -> None:
+    """Edit single rules of a model; the model file keeps who did what, when and why.
+
+    Edits are made in the order listed, and each may be repeated. For more than a few rules, write
+    the model as a rules file, edit that, and build it.
+
+    Example: solah rules edit model.json --change "if smoke is high then alarm +3" --reason drill
+    """
+    from solah.edit import Editor
+    from solah.exceptions import ParameterError
+    from solah.model import load_document
+    from solah.model.provenance import edit_record
+
+    document = load_document(model)
+    editor = Editor(document, author=author)
+    steps = (
+        (editor.set, change),
+        (editor.add, add),
+        (editor.remove, remove),
+        (editor.pin, pin),
+        (editor.unpin, unpin),
+    )
+    if not any(rules for _, rules in steps):
+        raise ParameterError("nothing to do; pass --change, --add, --remove, --pin or --unpin")
+    for step, rules in steps:
+        for rule in rules or ():
+            step(rule, reason=reason)
+    editor.save(output)
+    made = editor.model.edits[len(document.edits) :]
+    if screen.json:
+        screen.document({"output": str(output), "edits": [edit_record(one) for one in made]})
+    screen.result(*(one.text for one in made))
+    screen.say(f"Written to {output}")
+
+
+def build(rules: RulesFile, screen: Screen, output: OutputFile = Path("model.json")) -> None:
+    """Build a model from a rules file that people wrote or edited.
+
+    An error names its line and column. Comments are kept in the model file.
+
+    Example: solah rules build model.rules -o model.json
+    """
+    from solah.edit import load_rules
+    from solah.explain.legend import count_rules
+    from solah.model import save_document
+
+    model = load_rules(rules)
+    save_document(model, output)
+    n_rules = count_rules(model)
+    if screen.json:
+        screen.document({"output": str(output), "goal": model.goal.name, "rules": n_rules})
+    screen.say(f"{plural(n_rules, 'rule')} written to {output}")

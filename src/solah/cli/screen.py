@@ -3,19 +3,20 @@
 import json
 import re
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, TextIO
 
 import typer
 
-from solah.cli.verb import options_in
-from solah.exceptions import cut
+from solah.cli.command import option
+from solah.exceptions import ParameterError, cut
 from solah.safe_text import CONTROL, harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rich.console import Console, RenderableType
     from rich.segment import Segment
@@ -26,34 +27,30 @@ if TYPE_CHECKING:
 _ENDLESS = 100_000
 _PAGE = 80
 _TRAILING_BLANKS = re.compile(r" +$", re.MULTILINE)
-output_option = options_in("Output")
+STDOUT = Path("-")
 
 
 def _inherit(context: typer.Context, parameter: typer.CallbackParam, value: bool) -> bool:
-    """Let a flag hold for the verb, whether it stands before or behind its name."""
+    """Let a flag hold for the command, before or behind its name."""
     flags = context.ensure_object(dict)
     name = str(parameter.name)
     flags[name] = flags.get(name, False) or value
     return bool(flags[name])
 
 
-Quiet = Annotated[
-    bool, output_option("-q", "--quiet", help="Print only results and errors.", callback=_inherit)
-]
+Quiet = Annotated[bool, option("-q --quiet", "Print only results and errors.", callback=_inherit)]
 Verbose = Annotated[
-    bool,
-    output_option(
-        "-v", "--verbose", help="Print more, and a traceback behind an error.", callback=_inherit
-    ),
+    bool, option("-v --verbose", "Print more, and a traceback after an error.", callback=_inherit)
 ]
-AsJson = Annotated[bool, output_option("--json", help="Print JSON for machines instead.")]
 
 
 @dataclass(frozen=True)
 class Screen:
-    """Where a verb prints to; an option group, so its fields are the user's flags."""
+    """Where a command prints to; an option group, so its fields are the user's flags."""
 
-    json: AsJson = False
+    panel: ClassVar[str] = "Options"
+
+    json: Annotated[bool, option("--json", "Print JSON.")] = False
     quiet: Quiet = False
     verbose: Verbose = False
 
@@ -159,3 +156,49 @@ def _print(screen: "Console", lines: "Iterable[RenderableType]") -> None:
             with screen.capture() as laid_out:
                 screen.print(line)
             screen.file.write(_TRAILING_BLANKS.sub("", laid_out.get()))
+
+
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """Write a number with its noun."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def choose_format(
+    chosen: str | None, output: Path, by_suffix: "Mapping[str, str]", *, as_json: bool
+) -> str:
+    """Return the output's format: ``--format``, or by the file's suffix; text on the screen."""
+    if as_json and chosen not in (None, "json"):
+        raise ParameterError(f"--json and --format {chosen} are two formats; choose one")
+    if as_json or chosen is not None:
+        return chosen or "json"
+    if output == STDOUT:
+        return "text"
+    if (suffix := output.suffix.lower()) not in by_suffix:
+        raise ParameterError(
+            f"{output} does not end in {', '.join(by_suffix)}; choose the format with --format"
+        )
+    return by_suffix[suffix]
+
+
+def opened(output: Path) -> AbstractContextManager[IO[str]]:
+    """Open stdout, or a file that takes its name only when all is written."""
+    from solah.atomic import whole_file
+
+    return nullcontext(sys.stdout) if output == STDOUT else whole_file(output)
+
+
+@contextmanager
+def printed_to(output: Path) -> "Iterator[None]":
+    """Let what is printed go to stdout, or to a file that takes its name only at the end."""
+    if output == STDOUT:
+        yield
+        return
+    with opened(output) as file, redirect_stdout(file):
+        yield
+
+
+def row_progress(screen: Screen, output: Path) -> "AbstractContextManager[Advance]":
+    """Show the rows that are done, except among the rows themselves."""
+    if output == STDOUT:
+        return nullcontext(lambda steps, news="": None)
+    return screen.progress(None, "rows")

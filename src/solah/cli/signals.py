@@ -1,44 +1,39 @@
-"""Make rows of recordings: a row per window, a column per feature."""
+"""Rows made of recordings: a row per window, a column per computed feature."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from solah.cli.overwriting import READ
-from solah.cli.verb import options_in
+from solah.cli.command import READ, changed_flags, option, read_file
+from solah.exceptions import DataError, ParameterError, shorten
 from solah.safe_text import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from solah.cli.options import ColumnOptions, ReadingOptions
-    from solah.cli.sources import Source
+    from solah.cli.problem import Source
     from solah.data import ReadOptions, Table
     from solah.model import Model
     from solah.signals import Recording, Signals
-
-_signal_option = options_in("Recordings of samples")
 
 
 @dataclass(frozen=True)
 class SampleOptions:
     """What columns of recordings are for; an option group."""
 
+    panel: ClassVar[str] = "Recordings of samples"
+    rare: ClassVar[tuple[str, ...]] = (panel,)
+
     time: Annotated[
-        str,
-        _signal_option(
-            metavar="COL",
-            help="When a sample was taken, in seconds. Without such a column, samples come at the "
-            "rate.",
-        ),
+        str, option("Column of seconds; without it, samples come at --rate.", metavar="COL")
     ] = "time"
     recording: Annotated[
         str | None,
-        _signal_option(
-            metavar="COL",
-            help="The recording that a sample belongs to; by default, a file is one recording.",
+        option(
+            "Column of the recording of a sample. Default: a file is one recording.", metavar="COL"
         ),
     ] = None
 
@@ -48,86 +43,67 @@ _SAMPLES = SampleOptions()
 
 @dataclass(frozen=True)
 class SignalOptions(SampleOptions):
-    """How readings are made of recordings; an option group."""
+    """How features are computed from recordings; an option group."""
 
     window: Annotated[
         str | None,
-        _signal_option(
+        option(
+            "Length of a window: 2s, 500ms, or 100 samples. DATA are then recordings, a row per "
+            "sample, in a file or folder.",
             metavar="TIME",
-            help="DATA are recordings, a row per sample, in a file or a folder of files: learn "
-            "from windows of this length, such as 2s, 500ms, or 100 samples.",
         ),
     ] = None
     overlap: Annotated[
-        str, _signal_option(metavar="SHARE", help="What a window and the next have in common.")
+        str, option("Share of a window that the next one repeats.", metavar="SHARE")
     ] = "50%"
     channels: Annotated[
         list[str] | None,
-        _signal_option(
-            metavar="COL",
-            help="The columns of samples; by default all numbers. Repeat it, or use commas.",
-        ),
+        option("Columns of samples. Default: all numbers. Repeatable.", metavar="COL"),
     ] = None
     rate: Annotated[
-        str | None,
-        _signal_option(
-            metavar="HZ",
-            help="Samples per second: 50, or for each channel: vibration=100,temperature=1.",
-        ),
+        str | None, option("Samples per second: 50, or vibration=100,temperature=1.", metavar="HZ")
     ] = None
     features: Annotated[
         list[str] | None,
-        _signal_option(
+        option(
+            "Features of each channel: mean, min, max, range, rms, deviation, change, slope, zero "
+            "crossings, mean crossings, peaks, p90, energy 2-5, pitch, correlation. Repeatable.",
             metavar="NAME",
-            help="What to compute of each channel: mean, min, max, range, rms, deviation, change, "
-            "slope, zero crossings, mean crossings, peaks, p90, energy 2-5, pitch, correlation. "
-            "Repeat it, or use commas.",
         ),
     ] = None
     magnitude: Annotated[
         list[str] | None,
-        _signal_option(
-            metavar="NAME=COLS",
-            help="A channel to derive from axes, such as shaking=ax,ay,az. Repeat it for more.",
+        option(
+            "Channel derived from axes, such as shaking=ax,ay,az. Repeatable.", metavar="NAME=COLS"
         ),
     ] = None
     max_gap: Annotated[
         str | None,
-        _signal_option(
+        option(
+            "Longest gap that the last sample fills. Default: a tenth of the window.",
             metavar="TIME",
-            help="For how long the last sample stands for missing ones; by default a tenth of the "
-            "window. A window with a longer gap has unknown readings.",
         ),
     ] = None
-    intervals: Annotated[
+    labels: Annotated[
         Path | None,
-        _signal_option(
-            metavar="FILE",
-            help="A table with the columns recording, start, end (seconds) and the target, in "
-            "place of a target in the recordings.",
+        read_file(
+            "Table with the columns recording, start, end (seconds) and the target, instead of a "
+            "target in the recordings."
         ),
         READ,
     ] = None
-
-    def given(self) -> list[str]:
-        """Return the flags that the user set to something else than their default."""
-        changed = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
-        return [f"--{name.replace('_', '-')}" for name in changed]
 
     @property
     def are_wanted(self) -> bool:
         """Whether the data are recordings."""
         return self.window is not None
 
-
-def refuse_idle_signals(options: SignalOptions) -> None:
-    """Refuse options of recordings where there are none."""
-    from solah.exceptions import ParameterError
-
-    if options.given() and not options.are_wanted:
-        raise ParameterError(
-            f"{options.given()[0]} is for recordings; say how long windows are with --window"
-        )
+    def refuse_idle(self) -> None:
+        """Refuse options of recordings where there are none."""
+        if changed_flags(self) and not self.are_wanted:
+            raise ParameterError(
+                f"{changed_flags(self)[0]} requires --window: it is for recordings"
+            )
 
 
 def read_windows(
@@ -138,28 +114,25 @@ def read_windows(
     groups: str | None = None,
 ) -> Source:
     """Read recordings, and make a row of each window that has a class."""
-    from solah.cli.problems import split_names
-    from solah.cli.sources import Source
+    from solah.cli.problem import Source, require_target, split_names
     from solah.data import Column, Table
-    from solah.exceptions import ColumnError, DataError, ParameterError
     from solah.signals import SampleColumns, cut_windows, read_recordings
 
-    if columns.target is None:
-        raise ColumnError("which column is to be decided on? Say it with --target")
+    target = require_target(columns.target)
     if options.rate is None:
-        raise ParameterError("how many samples per second are there? Say it with --rate")
+        raise ParameterError("no sampling rate; pass --rate, in samples per second")
     rates = _rates(options.rate)
     roles = SampleColumns(
         channels=tuple(split_names(options.channels, ())),
         time=options.time,
-        label=columns.target,
+        label=target,
         recording=options.recording,
         group=groups,
     )
     recordings = read_recordings(
         data,
         roles,
-        labels=options.intervals,
+        labels=options.labels,
         rate=rates if isinstance(rates, float) else max(rates.values()),
         options=reading.read_options(),
     )
@@ -167,18 +140,18 @@ def read_windows(
     windows = cut_windows(signals, recordings).labelled()
     if not len(windows.readings):
         raise DataError(
-            f"no window of {options.window} has one {columns.target!r} throughout; take shorter "
+            f"no window of {options.window} has one {target!r} throughout; take shorter "
             "windows, or compare the times of recordings and labels"
         )
-    goal = Column(columns.target, windows.labels, nominal=True)
+    goal = Column(target, windows.labels, nominal=True)
     table = Table((*windows.table.columns, goal), len(windows.readings))
     kinds = dict.fromkeys(signals.names, "continuous")
     name = f"{file_name(data)}, windows of {options.window}"
-    return Source(name, table, columns.target, kinds, windows.groups.astype(str), signals)
+    return Source(name, table, target, kinds, windows.groups.astype(str), signals)
 
 
 WHERE = ("recording", "start", "end")
-"""The columns that tell where a window lies, beside its readings."""
+"""The columns that locate a window, beside its features."""
 
 
 def rows_of_recordings(
@@ -213,7 +186,6 @@ def rows_of_recordings(
 def _rates(text: str) -> float | dict[str, float]:
     """Read a rate, or one for each channel."""
     from solah.data.spelling import is_number
-    from solah.exceptions import ParameterError, shorten
 
     if is_number(text):
         return float(text)
@@ -232,7 +204,7 @@ def _described(
     rates: float | Mapping[str, float],
     options: SignalOptions,
 ) -> Signals:
-    from solah.cli.problems import split_names
+    from solah.cli.problem import split_names
     from solah.signals import DEFAULT_FEATURES, describe_signals
 
     channels = [name for name in recordings[0].samples if name not in dropped]
@@ -248,7 +220,6 @@ def _described(
 
 
 def _magnitudes(texts: Sequence[str]) -> dict[str, list[str]]:
-    from solah.exceptions import ParameterError, shorten
 
     pairs = [text.partition("=") for text in texts]
     for name, sign, axes in pairs:

@@ -1,46 +1,191 @@
-"""``solah site``: check a site file, propose one, and list the templates."""
+"""``solah site``: check a site file, or propose one; and the options of all its commands."""
 
 import os
+import sys
 import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import typer
-
-from solah.cli.broker_options import BrokerOptions
-from solah.cli.options import STDOUT, OutputFileOrStdout
-from solah.cli.overwriting import READ
-from solah.cli.screen import Screen
-from solah.cli.streaming import opened
-from solah.cli.verb import options_in
+from solah.cli.command import READ, argument, option, read_file
+from solah.cli.options import ModelFile, OutputFileOrStdout
+from solah.cli.screen import STDOUT, Screen, opened
 
 if TYPE_CHECKING:
     from solah.network.bundle import Bundle
-    from solah.network.site.document import Sensor, Site
-    from solah.network.site.learning import Learner, Proposal
+    from solah.network.client import Broker
+    from solah.network.health import Health
+    from solah.network.site.document import Site
+    from solah.network.site.learning import Learner
     from solah.network.site.source import SensorMessage
+    from solah.network.topics import Topics
+    from solah.network.trust import Trust
 
-_learning_option = options_in("Listening")
 _MOST_LISTED = 30
+_SITE = argument("SITE", "A site file: model, broker and sensors.", exists=True, dir_okay=False)
 
-SiteFile = Annotated[
-    Path, typer.Argument(metavar="SITE", help="The site file.", exists=True, dir_okay=False), READ
+SiteFile = Annotated[Path | None, _SITE, READ]
+PlanFile = Annotated[Path | None, read_file("Plan that 'solah site plan' wrote."), READ]
+SiteName = Annotated[
+    str | None, option("Name of the site. Default: the file's, or site.", metavar="NAME")
 ]
-Model = Annotated[
-    Path,
-    _learning_option(
-        "--model", metavar="MODEL", help="A model to feed.", exists=True, dir_okay=False
-    ),
+Root = Annotated[str, option("First part of all topics.", metavar="NAME")]
+TrustFiles = Annotated[
+    list[Path] | None,
+    read_file("Public key, or file of keys, that must have signed plans. Repeatable."),
     READ,
 ]
-Seconds = Annotated[float, _learning_option("--seconds", min=0.1, help="How long to listen.")]
-SiteName = Annotated[str, _learning_option("--site", metavar="NAME", help="The name of the site.")]
+Deadline = Annotated[
+    float, option("Seconds after which a row is predicted without what is missing.", min=0.0)
+]
+Wire = Annotated[Literal["json", "cbor"], option("Encoding of messages.")]
+ReplayRate = Annotated[
+    float | None, option("Rows per second of --replay. Default: all at once.", min=0.001)
+]
+Seconds = Annotated[
+    float | None, option("Stop after SECONDS. Default: run until interrupted.", min=0.0)
+]
+LogKind = Annotated[
+    Literal["text", "json"], option("Log format: text, or JSON lines with event names.")
+]
+HealthAddress = Annotated[
+    str | None,
+    option(
+        "Address of /healthz and /readyz; this machine only, unless a host is given.",
+        metavar="[HOST:]PORT",
+    ),
+]
 
 
-def check(site: SiteFile, screen: Screen) -> None:
-    """Check a site file: its form, its model and plan, and that sensors feed each attribute.
+@dataclass(frozen=True)
+class BrokerOptions:
+    """Where the broker is, and who we are there."""
 
-    Nothing is connected to. What is wrong is told with its line, and the exit code is 2.
+    panel: ClassVar[str] = "The broker"
+
+    broker: Annotated[
+        str, option("mqtt://host:port, or mqtts://host:port for TLS.", metavar="URL")
+    ] = "mqtt://localhost"
+    credentials: Annotated[
+        Path | None,
+        read_file(
+            "Credentials file with username=… and password=…. Default: the environment's "
+            "SOLAH_MQTT_USERNAME and SOLAH_MQTT_PASSWORD."
+        ),
+        READ,
+    ] = None
+    ca: Annotated[Path | None, read_file("Certificates to trust. Default: the system's."), READ] = (
+        None
+    )
+    cert: Annotated[Path | None, read_file("Client certificate."), READ] = None
+    key: Annotated[Path | None, read_file("Key of the client certificate."), READ] = None
+    mqtt: Annotated[Literal["3.1.1", "5"], option("Version of MQTT; 5 falls back to 3.1.1.")] = (
+        "3.1.1"
+    )
+
+    def given(self) -> dict[str, bool]:
+        """Return which of them differ from their defaults."""
+        return {name: value != getattr(type(self), name) for name, value in vars(self).items()}
+
+    def find(self) -> "Broker":
+        """Check them, and hand them over."""
+        from solah.network.client import find_broker
+
+        return find_broker(
+            self.broker,
+            credentials=self.credentials,
+            authority=None if self.ca is None else str(self.ca),
+            certificate=None if self.cert is None else str(self.cert),
+            key=None if self.key is None else str(self.key),
+            version=self.mqtt,
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A site, where its broker is, and the plan and keys that are known of it."""
+
+    topics: "Topics"
+    broker: "Broker"
+    bundle: "Bundle | None" = None
+    trust: "Trust | None" = None
+    site: "Site | None" = None
+
+    @classmethod
+    def of_file(cls, file: Path, *, with_bundle: bool = True) -> "Place":
+        """Return what a site file says."""
+        from solah.network.site import load_site
+        from solah.network.topics import Topics
+
+        site = load_site(file)
+        keys = trusted(list(site.trust))
+        bundle = site.bundle(keys) if with_bundle else None
+        return cls(Topics(site.name, site.root), site.hub.find(), bundle, keys, site)
+
+    @classmethod
+    def of_options(
+        cls,
+        broker: BrokerOptions,
+        name: str | None,
+        bundle: "Bundle | None",
+        root: str,
+        keys: "Trust | None" = None,
+    ) -> "Place":
+        """Return what the options say; the name of the site may be the plan's."""
+        from solah.network.plan import SITE, check_name
+        from solah.network.topics import Topics
+
+        site = check_name(name or (SITE if bundle is None else bundle.plan.site))
+        return cls(Topics(site, root), broker.find(), bundle, keys)
+
+
+def trusted(files: list[Path] | None) -> "Trust | None":
+    """Read whose plans are taken; None where everyone's are."""
+    from solah.network.trust import load_trust
+
+    return load_trust(files) if files else None
+
+
+def refuse_beside_site(options: Mapping[str, object]) -> None:
+    """Refuse options that were given, and belong in the site file."""
+    from solah.exceptions import ParameterError
+
+    for name, is_given in options.items():
+        if is_given:
+            flag = name.replace("_", "-")
+            raise ParameterError(f"--{flag} does not go with a site file, which says it itself")
+
+
+def log_of(screen: Screen, kind: str) -> Callable[[str], None]:
+    """Return what writes the log, to stderr."""
+    if kind == "text":
+        return screen.note
+    from solah.network.logs import json_log
+
+    def write(line: str) -> None:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+
+    return json_log(write, quiet=screen.quiet)
+
+
+def health_at(
+    address: str | None, check: "Callable[[], Health]", log: Callable[[str], None]
+) -> AbstractContextManager[object]:
+    """Serve the health of a process, if there is an address for it."""
+    if address is None:
+        return nullcontext()
+    from solah.network.health import serving_health
+
+    return serving_health(address, check, log)
+
+
+def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
+    """Check a site file: its form, its model and plan, and that sensors feed each feature.
+
+    Nothing is connected to. An error names its line, and the exit code is 2.
 
     Example: solah site check site.yaml
     """
@@ -56,70 +201,81 @@ def check(site: SiteFile, screen: Screen) -> None:
             bundle.plan.node(node)
     blind, spare = unfed(found, bundle), unasked(found, bundle)
     if screen.json:
-        screen.document(_described(found, bundle, blind, spare))
+        sensors = [
+            {
+                "attribute": one.attribute,
+                "topic": one.topic,
+                "path": None if one.path is None else list(one.path),
+            }
+            for one in found.sensors
+        ]
+        brokers = {node: access.url for node, access in found.sensor_brokers.items()}
+        screen.document(
+            {
+                "site": found.name,
+                "nodes": {node.name: list(node.reads) for node in bundle.plan.nodes},
+                "sensors": sensors,
+                "sensor_brokers": brokers,
+                "unfed": blind,
+                "unasked": spare,
+            }
+        )
     screen.say(heading(f"The site {found.name}"))
     screen.result(facts(_facts(found, bundle)))
     if blind:
-        screen.result(f"\nNo sensor feeds: {', '.join(blind)}. They will be unknown.")
+        screen.result(f"\nNo sensor feeds: {', '.join(blind)}. They will be missing.")
     if spare:
-        screen.result(f"\nMeasured, and not asked by the model: {', '.join(spare)}")
-    screen.say("\nRun it with: solah up " + str(site))
+        screen.result(f"\nMeasured, but not used by the model: {', '.join(spare)}")
+    screen.say(f"\nRun it with: solah site run {site}")
+
+
+def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
+    deciding = site.deciding
+    every, signals = site.every(bundle.model), bundle.model.signals
+    when = f"every {every:g} s{' if a reading changed' if deciding.on_change else ''}"
+    if signals is not None:
+        when += f" on windows of {signals.window_seconds:g} s at {signals.rate:g} Hz"
+    sending = bundle.plan.sending
+    brokers = ", ".join(f"{node} {access.url}" for node, access in site.sensor_brokers.items())
+    found = {
+        "model": str(site.model or site.plan),
+        "broker": site.broker.url if site.broker else "none: 'solah site run' needs one",
+        "nodes": ", ".join(node.name for node in bundle.plan.nodes),
+        "sensors": f"{len(site.sensors)} on {len({one.topic for one in site.sensors})} topics",
+        "sensor brokers": brokers,
+        "predicts": f"{bundle.model.goal.name} {when}, {deciding.deadline:g} s for what is missing",
+        "sends": "" if sending is None else f"on change, and every {sending.keep_alive:g} s",
+        "alerts": "" if site.alerts is None else ", ".join(one.name for one in site.alerts.rules),
+        "state": str(site.state),
+    }
+    return {name: text for name, text in found.items() if text}
 
 
 def learn(
-    model: Model,
+    model: ModelFile,
     broker: BrokerOptions,
     screen: Screen,
     output: OutputFileOrStdout = STDOUT,
-    seconds: Seconds = 60.0,
-    site: SiteName = "site",
+    seconds: Annotated[float, option("Stop after SECONDS.", min=0.1)] = 60.0,
+    site: Annotated[str, option("Name of the site.", metavar="NAME")] = "site",
 ) -> None:
     """Listen to what sensors publish, and propose a site file for a model.
 
-    Shows which values are readings of which attribute by their names, those that match none, and
-    attributes for which nothing was published. Read the proposal before it is run.
+    Shows which values match a feature by name, those that match none, and features for which
+    nothing was published. Read the proposal before you run it.
 
-    Example: solah site learn --model model.json --broker mqtt://hub --seconds 300 -o site.yaml
+    Example: solah site learn model.json --broker mqtt://hub --seconds 300 -o site.yaml
     """
+    from uuid import uuid4
+
     from solah.model import load_document
     from solah.network.plan import check_name
     from solah.network.site.learning import Learner
+    from solah.network.site.source import SensorClient
 
     check_name(site)
     described = load_document(model)
     learner = Learner()
-    _listen(broker, learner, seconds, screen)
-    folder = Path() if output == STDOUT else output.parent
-    proposal = learner.propose(
-        described, broker=broker.broker, model_file=os.path.relpath(model, folder), site=site
-    )
-    if screen.json:
-        screen.document(vars(proposal))
-        return
-    with opened(output) as out:
-        out.write(proposal.text)
-    _tell(screen, learner, proposal)
-
-
-def templates(screen: Screen) -> None:
-    """List the firmware whose messages are known.
-
-    Example: solah site templates
-    """
-    from solah.network.site.templates import TEMPLATES
-
-    if screen.json:
-        screen.document({name: vars(one) | {"time": None} for name, one in TEMPLATES.items()})
-        return
-    for name, one in TEMPLATES.items():
-        screen.result(f"{name}: {one.about}")
-        screen.result(f"  topic {one.topic}, an attribute is at, for example, {one.example}")
-
-
-def _listen(broker: BrokerOptions, learner: "Learner", seconds: float, screen: Screen) -> None:
-    from uuid import uuid4
-
-    from solah.network.site.source import SensorClient
 
     def take(message: "SensorMessage") -> None:
         payload = message.payload or b""
@@ -134,59 +290,27 @@ def _listen(broker: BrokerOptions, learner: "Learner", seconds: float, screen: S
         screen.note("listened for less, since it was interrupted")
     finally:
         client.stop()
+    folder = Path() if output == STDOUT else output.parent
+    proposal = learner.propose(
+        described, broker=broker.broker, model_file=os.path.relpath(model, folder), site=site
+    )
+    if screen.json:
+        screen.document(vars(proposal))
+        return
+    with opened(output) as out:
+        out.write(proposal.text)
+    _show_proposal(screen, learner, proposal)
 
 
-def _tell(screen: Screen, learner: "Learner", proposal: "Proposal") -> None:
+def _show_proposal(screen: Screen, learner: "Learner", proposal: Any) -> None:
     screen.note(f"{learner.n_messages:,} messages, {len(learner.sources):,} values")
     for what, names in (
         ("mapped", [f"{name} ← {source}" for name, source in proposal.mapped.items()]),
         ("fit equally", [f"{name}: {', '.join(of)}" for name, of in proposal.ambiguous.items()]),
-        ("match no attribute", proposal.unmatched),
-        ("attributes that got nothing", proposal.silent),
+        ("match no feature", proposal.unmatched),
+        ("features that got nothing", proposal.silent),
         ("topics that cannot be read", sorted(learner.unreadable)),
     ):
         shown = [*names[:_MOST_LISTED], *(["…"] if len(names) > _MOST_LISTED else [])]
         if shown:
             screen.note(f"{what} ({len(names)}): {'; '.join(shown)}")
-
-
-def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
-    deciding = site.deciding
-    every, signals = site.every(bundle.model), bundle.model.signals
-    when = f"every {every:g} s{' if a reading changed' if deciding.on_change else ''}"
-    if signals is not None:
-        when += f" on windows of {signals.window_seconds:g} s at {signals.rate:g} Hz"
-    sending = bundle.plan.sending
-    brokers = ", ".join(f"{node} {access.url}" for node, access in site.sensor_brokers.items())
-    more = {
-        "sends": "" if sending is None else f"on change, and every {sending.keep_alive:g} s",
-        "alerts": "" if site.alerts is None else ", ".join(one.name for one in site.alerts.rules),
-    }
-    return {
-        "model": str(site.model or site.plan),
-        "broker": site.broker.url if site.broker else "none: 'solah up' needs one",
-        "nodes": ", ".join(node.name for node in bundle.plan.nodes),
-        "sensors": f"{len(site.sensors)} on {len({one.topic for one in site.sensors})} topics",
-        **({"sensor brokers": brokers} if brokers else {}),
-        "decides": f"{bundle.model.goal.name} {when}, {deciding.deadline:g} s for what is missing",
-        **{name: text for name, text in more.items() if text},
-        "state": str(site.state),
-    }
-
-
-def _described(
-    site: "Site", bundle: "Bundle", blind: list[str], spare: list[str]
-) -> dict[str, Any]:
-    return {
-        "site": site.name,
-        "nodes": {node.name: list(node.reads) for node in bundle.plan.nodes},
-        "sensors": [_sensor(one) for one in site.sensors],
-        "sensor_brokers": {node: access.url for node, access in site.sensor_brokers.items()},
-        "unfed": blind,
-        "unasked": spare,
-    }
-
-
-def _sensor(sensor: "Sensor") -> dict[str, Any]:
-    path = None if sensor.path is None else list(sensor.path)
-    return {"attribute": sensor.attribute, "topic": sensor.topic, "path": path}

@@ -54,9 +54,28 @@ def catch_ctrl_c() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def stop_signals() -> tuple[int, ...]:
-    """Return the signals that ask for an orderly end; what ``nohup`` ignores stays ignored."""
-    return (signal.SIGINT, *(n for n in _OTHERS if signal.getsignal(n) is not signal.SIG_IGN))
+@contextmanager
+def orderly_end(stop: Callable[[], None]) -> Iterator[None]:
+    """Let signals call ``stop``, as long as the context lasts; a second one ends it at once.
+
+    What ``nohup`` ignores stays ignored.
+    """
+    others = [number for number in _OTHERS if signal.getsignal(number) is not signal.SIG_IGN]
+    before: dict[int, Any] = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, *others)
+    }
+
+    def ask(number: int, _: object) -> None:
+        stop()
+        signal.signal(number, before[number])
+
+    for number in before:
+        signal.signal(number, ask)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Stop:

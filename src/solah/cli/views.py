@@ -8,13 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from solah.explain.explanation_text import Role, lines_of
-from solah.report import (
-    describe_attribute,
-    describe_scores,
-    group_notes,
-    group_table,
-    score_rows,
-)
+from solah.report import describe_attribute, describe_scores, group_notes, group_table, score_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -83,15 +77,19 @@ def scores_of(scores: CrossValidation) -> Table:
 
 
 def groups_of(described: Mapping[str, Any]) -> Iterator[Table | Text]:
-    """Show how groups of rows are decided on: a table, and how to read it."""
-    head, lines = group_table(described)
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column()
-    for _ in head[1:]:
-        grid.add_column(justify="right")
-    grid.add_row(*(Text(name, "dim") for name in head))
-    for line in lines:
-        grid.add_row(*map(Text, line))
-    yield grid
+    """Show the metrics of groups of rows: a table, and how to read it."""
+    yield columns_of(*group_table(described))
     yield Text("")
     yield from map(Text, group_notes(described))
+
+
+def columns_of(head: Iterable[str], lines: Iterable[Iterable[str]]) -> Table:
+    """Show figures below their names; the first column has text."""
+    grid = Table.grid(padding=(0, 2))
+    names = [*head]
+    for place in range(len(names)):
+        grid.add_column(justify="right" if place else "left")
+    grid.add_row(*(Text(name, "dim") for name in names))
+    for line in lines:
+        grid.add_row(*map(Text, line))
+    return grid

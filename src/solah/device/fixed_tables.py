@@ -221,7 +221,7 @@ class _Tables:
             raise ParameterError(
                 f"what {stage.name!r} adds up is too large for integers: its largest value is "
                 f"{largest:.3g} and it starts with {np.abs(stage.start).max():.3g}; "
-                "compute in float32 (--numbers float)"
+                "compute in float32 (--arithmetic float)"
             )
         return bits
 

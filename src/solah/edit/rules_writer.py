@@ -53,12 +53,12 @@ def write_rules(model: Model) -> str:
     if model.signals is not None:
         raise ParameterError(
             "the readings of this model are made of samples, which a rules file cannot say; change "
-            "the model with 'solah edit' or .edit()"
+            "the model with 'solah rules edit' or .edit()"
         )
     if model.domain is not None:
         raise ParameterError(
             "this model has a domain, what its training rows held, which a rules file cannot say; "
-            "change the model with 'solah edit' or .edit()"
+            "change the model with 'solah rules edit' or .edit()"
         )
     comments: dict[str, list[Comment]] = {}
     for comment in model.comments:

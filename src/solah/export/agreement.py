@@ -168,7 +168,7 @@ def _refusal(
     if found.settled_share is not None:
         settled = f", settles as it does on {_percent(found.settled_share)} of them"
     clipped = (f"readings of {found.n_clipped:,} rows are clipped",) if found.n_clipped else ()
-    way_out = ("export it as C with --numbers float",) if export.numbers == "q15" else ()
+    way_out = ("export it as C with --arithmetic float",) if export.numbers == "q15" else ()
     reasons = "; ".join((*export.warnings, *clipped, *way_out))
     return (
         f"the {what} decides as the model does on {_percent(found.share)} of {rows}{settled}, and "

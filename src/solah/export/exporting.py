@@ -153,7 +153,7 @@ def _check_flash(model: Model, numbers: Numbers, learning: Pace | None, max_flas
         raise ParameterError(f"'max_flash' must be at least 1 byte. Got {max_flash!r} instead.")
     flash = model_costs(model, numbers).flash
     if flash > max_flash:
-        integers = ", or compute in integers (--numbers q15)" if numbers == "float" else ""
+        integers = ", or compute in integers (--arithmetic q15)" if numbers == "float" else ""
         raise ParameterError(
             f"the model takes about {flash:,} bytes of flash, and 'max_flash' allows "
             f"{max_flash:,}: fit with fewer rules (--max-rules N){integers}"

@@ -38,7 +38,7 @@ def sign_blob(blob: Blob, key_file: str | os.PathLike[str], counter: int | None 
     ----------
     blob : Blob
     key_file : path
-        An Ed25519 private key in PEM, as ``solah plan --new-key`` and ``solah export --new-key``
+        An Ed25519 private key in PEM, as ``--new-key`` of ``solah site plan`` and ``solah export``
         make it; only its owner may read it.
     counter : int, default=None
         Larger than those of all blobs that were signed for the device before, which refuses lower
@@ -96,7 +96,7 @@ def open_signed(
     ------
     SignatureError
     """
-    exceptions = require("cryptography.exceptions", "mqtt", "signing")
+    exceptions = require("cryptography.exceptions", "site", "signing")
     key = load_public_key(key_file)
     if len(data) < _HEAD.size + _SIGNATURE_BYTES:
         raise SignatureError("the signed blob is cut short, or there is none")

@@ -18,6 +18,5 @@ node.py      a core, a broker and readings (sources.py) -> a node that runs
 launching.py a plan -> all its nodes as processes of this machine
 placement.py, traffic.py, access.py  what is measured where; bytes a decision; who may publish what
 observing.py, watching.py  a site -> a picture of it, for terminal.py, web.py and prometheus.py
-telemetry.py  the same metrics to a collector, by OpenTelemetry
-influx.py, home_assistant.py  decisions for others; publishing.py: a new model for all nodes
+home_assistant.py  decisions for Home Assistant; publishing.py: a new model for all nodes
 """

@@ -62,7 +62,6 @@ def acl_text(
     user cellar
     topic write solah/house/cellar/status
     topic write solah/house/cellar/out
-    topic write solah/house/cellar/influx
     topic write solah/house/decision
     topic write solah/house/progress
     topic write solah/house/shadow-decision
@@ -137,7 +136,6 @@ def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterable[str]
     sources = sorted({home for _, home in node.hears})
     yield _write(topics.status(name))
     yield _write(topics.said(name))
-    yield _write(topics.influx(name))
     if decides:
         yield _write(topics.decisions)
         yield _write(topics.progress)
@@ -170,7 +168,7 @@ def _watcher_rights(topics: Topics) -> Iterable[str]:
         yield _read(topic)
     for topic in (topics.model, topics.decisions, topics.progress, topics.terms):
         yield _read(topic)
-    for of_node in (topics.status, topics.said, topics.asked, topics.influx):
+    for of_node in (topics.status, topics.said, topics.asked):
         yield _read(of_node(_ANY))
     shadow = topics.shadow
     for topic in (shadow.model, shadow.decisions, shadow.said(_ANY), shadow.asked(_ANY)):

@@ -34,7 +34,6 @@ class Adoption:
     keep : called with all documents to keep for a restart
     announce : called with each plan that is taken and new
     refuse : called with the error of a plan that cannot be taken
-    check : called with each plan; raises a BundleError for what this node cannot run
     """
 
     def __init__(
@@ -46,12 +45,10 @@ class Adoption:
         keep: Callable[[list[bytes]], None],
         announce: Callable[[Bundle], None],
         refuse: Callable[[SolahError], None],
-        check: Callable[[Bundle], None],
     ) -> None:
         self._core, self._site = core, site
         self._trust, self._allow_rollback = trust, allow_rollback
         self._keep, self._announce, self._refuse = keep, announce, refuse
-        self._check_fit = check
         self._plans: dict[tuple[str, int], bytes] = {}
         self.postponed: deque[bytes] = deque()
         self._has_resumed = False
@@ -135,7 +132,6 @@ class Adoption:
             raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
         if bundle.is_shadow:
             raise BundleError("the plan is to be compared only, and was published to be used")
-        self._check_fit(bundle)
         if self._trust is not None and not self._allow_rollback:
             refuse_older(bundle, self._core.bundle)
 

@@ -30,7 +30,7 @@ class EmbeddedBroker:
     """
 
     def __init__(self, port: int = 0) -> None:
-        require("amqtt.broker", "broker", _PURPOSE)
+        require("amqtt.broker", "site", _PURPOSE)
         self.port = port or _free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -82,7 +82,7 @@ def _settings(port: int) -> dict[str, Any]:
 
 
 async def _run(port: int) -> None:
-    module = require("amqtt.broker", "broker", _PURPOSE)
+    module = require("amqtt.broker", "site", _PURPOSE)
     await module.Broker(_settings(port)).start()
     await asyncio.Event().wait()
 

@@ -218,7 +218,6 @@ class Client:
         self._reason: Any = None  # of the refusal of the last attempt; None where nothing was said
         self._n_hung_up = 0  # connections that ended so
         self._connected, self._answer = threading.Event(), threading.Event()
-        self._unsubscribed = threading.Event()
         self._identity = (name, is_kept, will)
         self._speaks_5 = broker.version == "5"
         self._paho = self._make(*self._identity)
@@ -310,7 +309,7 @@ class Client:
 
     def _try_other_version(self) -> None:
         """Let the next attempt be with the other version; messages that wait stay as they are."""
-        mqtt = require("paho.mqtt.client", "mqtt", "running nodes")
+        mqtt = require("paho.mqtt.client", "site", "running nodes")
         self._speaks_5 = not self._speaks_5
         # paho lets nobody change it, and does the same itself from 3.1.1 to 3.1.
         self._paho._protocol = mqtt.MQTTv5 if self._speaks_5 else mqtt.MQTTv311
@@ -327,14 +326,6 @@ class Client:
         self._topics |= dict.fromkeys(new)
         if new and self.is_connected:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in new])
-
-    def unsubscribe(self, topic: str, timeout: float = 5.0) -> None:
-        """Unsubscribe from a topic; wait for the broker's answer."""
-        self._topics.pop(topic, None)
-        if self.is_connected:
-            self._unsubscribed.clear()
-            self._paho.unsubscribe(topic)
-            self._unsubscribed.wait(timeout)
 
     def publish(
         self,
@@ -386,7 +377,7 @@ class Client:
         self._waiting_bytes -= size
 
     def _make(self, name: str, is_kept: bool, will: tuple[str, bytes] | None) -> Any:
-        mqtt = require("paho.mqtt.client", "mqtt", "running nodes")
+        mqtt = require("paho.mqtt.client", "site", "running nodes")
         paho = mqtt.Client(
             mqtt.CallbackAPIVersion.VERSION2,
             client_id=name,
@@ -414,7 +405,6 @@ class Client:
         paho.on_disconnect = self._lost
         paho.on_publish = self._confirmed
         paho.on_message = self._received
-        paho.on_unsubscribe = lambda *_: self._unsubscribed.set()
         return paho
 
     def _opened(self, _client: Any, _data: Any, sock: Any) -> None:
@@ -467,8 +457,8 @@ class Client:
 
 def _properties(packet: str) -> Any:
     """Begin the properties of a packet of MQTT 5."""
-    properties = require("paho.mqtt.properties", "mqtt", "running nodes")
-    packets = require("paho.mqtt.packettypes", "mqtt", "running nodes")
+    properties = require("paho.mqtt.properties", "site", "running nodes")
+    packets = require("paho.mqtt.packettypes", "site", "running nodes")
     return properties.Properties(getattr(packets.PacketTypes, packet))
 
 

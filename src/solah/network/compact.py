@@ -137,7 +137,7 @@ def _read(payload: bytes) -> Reader:
 
 
 def _dump(plain: list[Any]) -> bytes:
-    return bytes(require("cbor2", "mqtt", "CBOR messages").dumps(plain))
+    return bytes(require("cbor2", "site", "CBOR messages").dumps(plain))
 
 
 def _short(model: str) -> int:

@@ -34,7 +34,7 @@ class Launcher:
     folder : pathlib.Path
         Where logs and what nodes remember go.
     words : sequence of str
-        Further words for ``solah node``.
+        Further words for ``solah site node``.
     """
 
     def __init__(
@@ -92,14 +92,16 @@ class Launcher:
         if node.reads and replay is not None:
             words += ["--replay", str(replay)]
         if node.reads and replay is not None and rate is not None:
-            words += ["--rate", str(rate)]
+            words += ["--replay-rate", str(rate)]
         # -P: no file of the current folder may stand in for a module.
-        command = [sys.executable, "-P", "-m", "solah.cli.main", "node", *self._words, *words]
+        program = [sys.executable, "-P", "-m", "solah.cli.main", "site", "node"]
         log_file = self.folder / f"{node.name}.log"
         if log_file.exists() and log_file.stat().st_size > _MOST_OF_A_LOG:
             log_file.replace(log_file.with_suffix(".log.old"))
         with log_file.open("ab") as log:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            process = subprocess.Popen(
+                [*program, *self._words, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
         self._processes[node.name] = process
 
 

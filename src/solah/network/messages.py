@@ -230,14 +230,13 @@ class Status:
     model: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
     sensors: Mapping[str, SensorReport] = field(default_factory=dict)
-    member: str = ""  # of several processes that share the node's work, which one
 
 
 def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = "json") -> bytes:
     """Write a message."""
     plain = _WRITERS[type(message)](message)
     if wire == "cbor":
-        cbor2 = require("cbor2", "mqtt", "CBOR messages")
+        cbor2 = require("cbor2", "site", "CBOR messages")
         return bytes(cbor2.dumps(plain))
     return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
 
@@ -273,14 +272,13 @@ def decode_progress(payload: bytes) -> int:
 
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
-    fields = _fields(payload, ("node", "state", "model", "counters"), ("sensors", "member"))
+    fields = _fields(payload, ("node", "state", "model", "counters"), ("sensors",))
     state = fields["state"].value
     if state not in ("online", "offline"):
         raise fields["state"].fail("'online' or 'offline'")
     counters = _mapping(fields["counters"], _count)
     sensors = _mapping(fields["sensors"], _read_sensor) if "sensors" in fields else {}
-    member = _text(fields["member"]) if "member" in fields else ""
-    return Status(_text(fields["node"]), state, _text(fields["model"]), counters, sensors, member)
+    return Status(_text(fields["node"]), state, _text(fields["model"]), counters, sensors)
 
 
 def decode_readings(payload: bytes) -> tuple[Measured, ...]:
@@ -385,7 +383,6 @@ def _plain_status(message: Status) -> dict[str, Any]:
         **about,
         "counters": counters,
         **({"sensors": sensors} if sensors else {}),
-        **({"member": message.member} if message.member else {}),
     }
 
 
@@ -419,7 +416,7 @@ def parse_cbor(payload: bytes, *, only_texts: bool = True) -> Any:
     _PARSER.check_containers(_most_containers(payload))
     stream = BytesIO(payload)
     try:
-        cbor2 = require("cbor2", "mqtt", "CBOR messages")
+        cbor2 = require("cbor2", "site", "CBOR messages")
         plain = cbor2.CBORDecoder(
             stream,
             semantic_decoders=_NoTags(),

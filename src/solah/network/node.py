@@ -13,7 +13,7 @@ from solah.exceptions import SolahError
 from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
 from solah.network.adopting import Adoption
 from solah.network.backlog import Backlog, Complaints
-from solah.network.client import BrokerError, Client
+from solah.network.client import Client
 from solah.network.compact import (
     decode_terms,
     encode_ask,
@@ -23,7 +23,6 @@ from solah.network.compact import (
 from solah.network.health import Health
 from solah.network.keeping import Keeper
 from solah.network.logs import Event, quietly
-from solah.network.members import check_shareable, shared_topic
 from solah.network.messages import (
     MAX_BYTES,
     Ask,
@@ -65,7 +64,6 @@ _MOST_CHANGED = 1_000  # rows that are evaluated at once
 _REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes back
 _MOST_REPEATED = 4 * 1024 * 1024  # bytes
 _STALLED = 30.0  # seconds without a step after which the node is not alive
-_HANDED_OVER = 1.0  # seconds without a row after which all are there that a broker had for us
 _RECEIPT = "receipt"  # of the message that was put aside before it
 
 
@@ -81,13 +79,10 @@ class NodeOptions:
     state : a file in which it remembers how far it came, with the plans that it took beside it
         (``<state>.plans``); None for none
     root : what all topics begin with
-    extras : called with decisions, returns topics and payloads to publish with them
     announcements : topics and payloads to publish, retained, when it connects
     log : called with what an operator should know
     is_patient : whether it waits for a broker that starts later
     feed : what makes rows of sensors' messages, and counts them; None where no site file says how
-    member : of several processes that share the readings of this node, which one; empty for one
-        that runs it alone
     """
 
     wire: Wire = "json"
@@ -95,12 +90,10 @@ class NodeOptions:
     allow_rollback: bool = False
     state: Path | None = None
     root: str = "solah"
-    extras: Callable[[Any], Iterable[tuple[str, bytes]]] | None = None
     announcements: tuple[tuple[str, bytes], ...] = ()
     log: Callable[[str], None] = lambda _: None
     is_patient: bool = False
     feed: Feed | None = None
-    member: str = ""
 
 
 class Node:
@@ -132,7 +125,7 @@ class Node:
         self._brought = -1
         self._client = Client(
             broker,
-            client_id(self._topics, core.name, self._options.member),
+            client_id(self._topics, core.name),
             self._receive,
             on_connect=self._connected,
             on_lost=self._disconnected,
@@ -151,21 +144,12 @@ class Node:
             keep=self._keeper.keep_plans,
             announce=self._announce_plan,
             refuse=self._refuse_plan,
-            check=self._check_fit,
         )
-        self._check_fit(core.bundle)
 
-    def _will(self) -> tuple[str, bytes] | None:
-        """Return what the broker publishes when we vanish; others go on where there are members."""
-        if self._options.member:
-            return None
+    def _will(self) -> tuple[str, bytes]:
+        """Return what the broker publishes when we vanish."""
         gone = encode(Status(self.core.name, "offline", self.core.bundle.hash))
         return self._topics.status(self.core.name), gone
-
-    def _check_fit(self, bundle: Bundle) -> None:
-        """Refuse a plan that this process cannot run."""
-        if self._options.member:
-            check_shareable(bundle)
 
     def run(
         self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]] | None = None
@@ -181,13 +165,11 @@ class Node:
         self._remember()
         self._subscribe()
         self._client.start(is_patient=self._options.is_patient)
-        self._join_members()
         if rows is not None:
             self._reader.start(rows, self._brought + 1, self.fail)
         try:
             while not self._stopping.is_set():
                 self._step()
-            self._hand_over()
         finally:
             self._reader.stop()
             self._complaints.tell(time.monotonic(), all_of_it=True)
@@ -196,32 +178,6 @@ class Node:
             self._client.stop()
         if self._problem is not None:
             raise self._problem
-
-    def _join_members(self) -> None:
-        """Take a share of the readings; a session of MQTT 3.1.1 would keep it for ever."""
-        if not self._options.member:
-            return
-        if self._client.version != "5":
-            self._client.stop()
-            raise BrokerError(
-                "members of a node share a subscription, which is a part of MQTT 5, and the broker "
-                "is spoken to with 3.1.1; use --mqtt 5 and a broker that speaks it"
-            )
-        self._client.subscribe([shared_topic(self._topics, self.core.name)])
-
-    def _hand_over(self) -> None:
-        """Let the other members have the rows to come, and decide those that are for this one.
-
-        A broker sends some messages at a time, and the next when those are acknowledged.
-        """
-        if not self._options.member:
-            return
-        self._client.unsubscribe(shared_topic(self._topics, self.core.name))
-        n_read, until = -1, 0.0
-        while n_read != self.core.counters["readings"] or time.monotonic() < until:
-            if n_read != self.core.counters["readings"]:
-                n_read, until = self.core.counters["readings"], time.monotonic() + _HANDED_OVER
-            self._step()
 
     def stop(self) -> None:
         """End the work, from any thread."""
@@ -390,9 +346,7 @@ class Node:
         """Begin to try a model out, or end it."""
         before, self._shadow = (
             self._shadow,
-            next_shadow(
-                self._shadow, payload, self.core, self._options.trust, check=self._check_fit
-            ),
+            next_shadow(self._shadow, payload, self.core, self._options.trust),
         )
         if self._shadow is None and before is not None:
             self._log("the shadow model is not tried out any more", "shadow_ended")
@@ -425,8 +379,6 @@ class Node:
             self._note_decided(payload)
             if self._shadow is not None:
                 self._shadow.compare(decided)
-            for topic, payload in self._options.extras(decided) if self._options.extras else ():
-                self._send(topic, payload)
         if self._client.is_connected:
             self._forget_decided()
 
@@ -466,15 +418,13 @@ class Node:
             self.counters["unsaid"] += 1
 
     def _publish_status(self, state: Any) -> None:
-        feed, member = self._options.feed, self._options.member
-        if member and state == "offline":
-            return  # others may go on; if none does, the node is silent
+        feed = self._options.feed
         shadow = {} if self._shadow is None else self._shadow.counters()
         counters = {**self.core.counters, **self.counters, **shadow}
         if feed is not None:
             counters |= feed.all_counters()
         sensors = feed.report(time.time()) if feed is not None else {}
-        status = Status(self.core.name, state, self.core.bundle.hash, counters, sensors, member)
+        status = Status(self.core.name, state, self.core.bundle.hash, counters, sensors)
         # With MQTT 5, a broker does not keep that a node is online for longer than it is.
         expires = {"expires": 2 * SILENT_AFTER} if state == "online" else {}
         self._send(self._topics.status(self.core.name), encode(status), retain=True, **expires)
@@ -505,8 +455,7 @@ class Node:
     def _subscribe(self) -> None:
         name, topics = self.core.name, self._topics
         others = {topics.said(node) for _, node in self.core.plan.hears}
-        own = [topics.asked(name), topics.model, topics.progress]
-        own += [] if self._options.member else [topics.readings(name)]
+        own = [topics.asked(name), topics.model, topics.progress, topics.readings(name)]
         own += [topics.terms] if self.core.bundle.plan.sending and self.core.plan.sends else []
         shadow = [topics.shadow.model]
         if self._shadow is not None:
@@ -542,7 +491,7 @@ def _n_values(row: Measured) -> int:
     return len(row.readings) + sum(map(len, channels.values()))
 
 
-def client_id(topics: Topics, node: str, member: str = "") -> str:
+def client_id(topics: Topics, node: str) -> str:
     """Name a node for the broker; no two nodes of any sites have the same name there.
 
     Examples
@@ -550,5 +499,4 @@ def client_id(topics: Topics, node: str, member: str = "") -> str:
     >>> client_id(Topics("house-west"), "cellar"), client_id(Topics("house"), "west-cellar")
     ('solah:house-west:cellar', 'solah:house:west-cellar')
     """
-    # Names of sites, nodes and members have no colon.
-    return ":".join((topics.root, topics.site, node, *([member] if member else [])))
+    return ":".join((topics.root, topics.site, node))  # names of sites and nodes have no colon

@@ -256,7 +256,6 @@ class Observer:
             "out": self._take_beliefs,
             "in": self._take_readings,
             "ask": self._take_ask,
-            "influx": self._pass_over,
             self._topics.shadow.lane + "out": self._pass_over,
             self._topics.shadow.lane + "ask": self._pass_over,
         }
@@ -290,7 +289,7 @@ class Observer:
         if status.counters:  # a last will has none
             some = sorted(status.counters.items())[:_MOST_NAMES]
             counters = {shown(what): min(count, MAX_SEQUENCE) for what, count in some}
-            node.note_counters(shown(status.member), counters)
+            node.counters = Counter(counters)
             node.sensors = dict(sorted(status.sensors.items())[:MOST_SENSORS])
 
     def _take_readings(self, name: str, payload: bytes, now: float) -> None:

@@ -6,19 +6,16 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
-from math import ceil
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from solah.exceptions import ParameterError, SolahError, shorten
-from solah.model.format import to_json
 from solah.network.bundle import BundleError, read_bundle
 from solah.network.client import BrokerError, Client
 from solah.network.messages import MAX_SEQUENCE, MessageError, decode_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from solah.network.bundle import Bundle
     from solah.network.client import Broker
@@ -128,29 +125,6 @@ def publish_bundle(broker: Broker, topics: Topics, bundle: Bundle) -> None:
     _shorten_history(broker, topics)
 
 
-def chosen_first(bundles: Sequence[Bundle], share: float) -> list[bool]:
-    """Choose a share of sites, at which a model is published first; at least one of them.
-
-    The choice follows from the model and the names of the sites: a larger share adds sites to those
-    of a smaller one, and another model begins at others.
-
-    Examples
-    --------
-    >>> from solah import LinguisticTreeClassifier, datasets
-    >>> from solah.network.bundle import Bundle
-    >>> from solah.network.plan import make_plan
-    >>> wine = datasets.load("wine")
-    >>> model = LinguisticTreeClassifier(max_depth=1).fit(wine.table, wine.goal).model_
-    >>> sites = [Bundle(make_plan(model, site=name), model) for name in ("north", "south", "west")]
-    >>> sum(chosen_first(sites, 0.5)), sum(chosen_first(sites, 1.0))
-    (2, 3)
-    """
-    keys = [sha256(f"{one.plan.site}\n{to_json(one.model)}".encode()).digest() for one in bundles]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    chosen = set(order[: max(1, ceil(share * len(keys)))])
-    return [place in chosen for place in range(len(keys))]
-
-
 def end_shadow(broker: Broker, topics: Topics) -> None:
     """Let the broker forget the model that is tried out, which ends it on all nodes."""
     with _connected(broker, lambda *_: None, []) as client:
@@ -188,7 +162,7 @@ def find_published(history: list[Publication], beginning: str) -> Publication:
     if len(beginning) < _LEAST_HASH or not found:
         raise ParameterError(
             f"the history has no plan whose hash begins with {shorten(beginning)}; "
-            "solah publish --history lists them"
+            "solah site publish --history lists them"
         )
     if len({one.bundle.hash for one in found}) > 1:
         raise ParameterError(f"the hashes of several plans begin with {shorten(beginning)}")

@@ -17,7 +17,7 @@ from solah.network.messages import MessageError, decode_ask
 from solah.network.trust import refuse_older
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from solah.network.bundle import Bundle
     from solah.network.core import Outbox, Settings
@@ -80,7 +80,6 @@ def next_shadow(
     payload: bytes,
     core: NodeCore,
     trust: Trust | None,
-    check: Callable[[Bundle], None] = lambda _: None,
 ) -> Shadow | None:
     """Return what is tried out after a message on ``shadow-model``; an empty one ends it.
 
@@ -90,7 +89,6 @@ def next_shadow(
     payload : the message
     core : the node's part of the model in use
     trust : whose plans are taken; None where everyone's are
-    check : called with the plan; raises a BundleError for what the node cannot run
 
     Raises
     ------
@@ -106,7 +104,6 @@ def next_shadow(
         raise BundleError("the plan is to be used, and was published to be compared only")
     if bundle.plan.sending is not None:
         raise BundleError("a plan that sends on change cannot be tried out; plan it without")
-    check(bundle)
     if trust is not None and current is not None:
         refuse_older(bundle, current.core.bundle)
     if current is not None and current.core.bundle.hash == bundle.hash:

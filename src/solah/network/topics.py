@@ -92,10 +92,6 @@ class Topics:
         """Return the topic on which a node is asked to send rows again."""
         return self._of(node, f"{self.lane}ask")
 
-    def influx(self, node: str) -> str:
-        """Name where a node decides in lines for InfluxDB."""
-        return self._of(node, "influx")
-
     def parse(self, topic: str) -> Address | None:
         """Return what a topic of the site is about; None for any other."""
         prefix = f"{self.root}/{self.site}/"

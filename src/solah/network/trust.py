@@ -97,7 +97,7 @@ class Trust:
 
     def signer(self, data: bytes) -> TrustedKey | None:
         """Return the key that signed a plan document, trusted still or not; None for another."""
-        exceptions = require("cryptography.exceptions", "mqtt", "signing plans")
+        exceptions = require("cryptography.exceptions", "site", "signing plans")
         signed, signature = part_signature(data)
         for one in self._keys.values():
             try:
@@ -185,9 +185,9 @@ def _read_date(text: str, place: str) -> date:
 
 
 def _read_key(text: str, place: str) -> Any:
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
-    exceptions = require("cryptography.exceptions", "mqtt", "signing plans")
+    serialization = require("cryptography.hazmat.primitives.serialization", "site", "signing plans")
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "site", "signing plans")
+    exceptions = require("cryptography.exceptions", "site", "signing plans")
     try:
         key = serialization.load_der_public_key(base64.b64decode(text, validate=True))
     except (binascii.Error, ValueError, exceptions.UnsupportedAlgorithm):

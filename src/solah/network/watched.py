@@ -19,7 +19,6 @@ WINDOW = 5.0
 """Seconds over which rates are measured."""
 SILENT_AFTER = 20.0
 """Seconds without a message after which an online node is silent; nodes send one every five."""
-MOST_MEMBERS = 100
 """How many processes are kept that share the work of a node."""
 NODE_STATES = ("online", "silent", "offline", "unknown")
 DOUBTS = tuple(name_doubts(~NO_DOUBT))
@@ -67,38 +66,17 @@ class WatchedNode:
     told : the state that its last status had
     told_at : when that status came; the broker may have kept it for long
     last_seen : when the last message came that the broker had not kept
-    counted : what each process counted that runs it, the one that was silent longest first; most
-        nodes are one, with an empty name
-    gone : what those counted that are not kept any more
+    counters : what its process counted so far
     """
 
     told: str = "unknown"
     told_at: float = 0.0
     model: str = ""
     last_seen: float | None = None
-    counted: dict[str, dict[str, int]] = field(default_factory=dict)
-    gone: Counter[str] = field(default_factory=Counter)
+    counters: Counter[str] = field(default_factory=Counter)
     sensors: dict[str, SensorReport] = field(default_factory=dict)
     rows: Rate = field(default_factory=Rate)
     readings: Rate = field(default_factory=Rate)
-
-    @property
-    def counters(self) -> Counter[str]:
-        """What was counted, by all processes together."""
-        total = self.gone.copy()
-        for counters in self.counted.values():
-            total.update(counters)
-        return total
-
-    def note_counters(self, member: str, counters: dict[str, int]) -> None:
-        """Note what a process counted so far; one that runs the node alone replaces its members."""
-        if not member:
-            self.counted, self.gone = {member: counters}, Counter()
-            return
-        others = {name: of for name, of in self.counted.items() if name and name != member}
-        if len(others) >= MOST_MEMBERS:
-            self.gone.update(others.pop(next(iter(others))))
-        self.counted = {**others, member: counters}
 
     def state(self, now: float) -> str:
         """Return ``online``, ``silent``, ``offline``, or ``unknown`` where nothing tells."""

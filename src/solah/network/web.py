@@ -73,10 +73,10 @@ def make_app(
     -------
     app : Starlette
     """
-    applications = require("starlette.applications", "web", _PURPOSE)
-    trustedhost = require("starlette.middleware.trustedhost", "web", _PURPOSE)
-    middleware = require("starlette.middleware", "web", _PURPOSE)
-    routing = require("starlette.routing", "web", _PURPOSE)
+    applications = require("starlette.applications", "site", _PURPOSE)
+    trustedhost = require("starlette.middleware.trustedhost", "site", _PURPOSE)
+    middleware = require("starlette.middleware", "site", _PURPOSE)
+    routing = require("starlette.routing", "site", _PURPOSE)
     answers = _Answers(observer, now)
     app: Starlette = applications.Starlette(
         routes=[
@@ -120,7 +120,7 @@ class Server:
     """
 
     def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int = PORT) -> None:
-        uvicorn = require("uvicorn", "web", _PURPOSE)
+        uvicorn = require("uvicorn", "site", _PURPOSE)
         from solah.network.connections import bounded_protocol
 
         self._socket = _listen(host, port)
@@ -169,7 +169,7 @@ class _Answers:
     def __init__(self, observer: Observer, now: Callable[[], float]) -> None:
         self._observer, self._now = observer, now
         self._n_streams = 0
-        self._responses = require("starlette.responses", "web", _PURPOSE)
+        self._responses = require("starlette.responses", "site", _PURPOSE)
 
     async def page(self, _request: Any) -> Any:
         nonce = secrets.token_urlsafe(16)

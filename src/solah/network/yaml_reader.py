@@ -32,7 +32,7 @@ def parse_yaml(data: bytes | str, what: str) -> tuple[Any, dict[str, int]]:
     ParameterError
         It is not YAML, is too deep or too large, or has a tag, or a key twice.
     """
-    yaml = require("yaml", "yaml", "reading YAML")
+    yaml = require("yaml", "site", "reading YAML")
     try:
         loader = _loader(yaml)(data)
         try:

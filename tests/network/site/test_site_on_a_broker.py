@@ -49,7 +49,7 @@ def running(tmp_path):
     processes = []
 
     def start(file):
-        command = [sys.executable, "-m", "solah.cli.main", "up", str(file), "--json"]
+        command = [sys.executable, "-m", "solah.cli.main", "site", "run", str(file), "--json"]
         log = (tmp_path / "up.log").open("wb")
         processes.append((subprocess.Popen(command, stdout=log, stderr=log), log))
         return processes[-1][0]
@@ -117,11 +117,13 @@ def test_a_site_is_published_watched_and_alerted_from_its_file(broker, running, 
             return "decided" in alerts
 
         until(is_alerted)
-        published = run_words(capsys, "publish", file, "--at-time", "2100-01-01T00:00", "--json")
+        published = run_words(
+            capsys, "site", "publish", file, "--at-time", "2100-01-01T00:00", "--json"
+        )
         assert json.loads(published)["from"] == int(datetime(2100, 1, 1).timestamp())
-        (kept,) = json.loads(run_words(capsys, "publish", file, "--history", "--json"))
+        (kept,) = json.loads(run_words(capsys, "site", "publish", file, "--history", "--json"))
         assert kept["model"] == json.loads(published)["model"]
-        lines = run_words(capsys, "watch", file, "--seconds", "1.5", "--json").splitlines()
+        lines = run_words(capsys, "site", "watch", file, "--seconds", "1.5", "--json").splitlines()
         seen = json.loads(lines[-1])
         assert {node["name"] for node in seen["nodes"]} == {"gateway", "kitchen", "plug", "hall"}
         assert [one["name"] for one in seen["alerts"]] == ["decided"]

@@ -301,7 +301,7 @@ def test_a_site_decides_on_an_edge_node(broker, tmp_path):
     file = site_of_an_edge_node(tmp_path, broker.url)
     edge = EdgeNode(broker.url)
     edge.begin()  # before anybody is there
-    words = ["node", str(file), "--name", "kitchen"]
+    words = ["site", "node", str(file), "--name", "kitchen"]
     command = [sys.executable, "-m", "solah.cli.main", *words]
     node = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     journal = tmp_path / "room.state" / "kitchen.journal"

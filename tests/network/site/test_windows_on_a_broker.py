@@ -82,7 +82,7 @@ def running(tmp_path):
     processes = []
 
     def start(file):
-        command = [sys.executable, "-m", "solah.cli.main", "up", str(file), "--json"]
+        command = [sys.executable, "-m", "solah.cli.main", "site", "run", str(file), "--json"]
         with (tmp_path / "up.log").open("wb") as log:
             processes.append(subprocess.Popen(command, stdout=log, stderr=log))
 

@@ -237,7 +237,7 @@ class Site:
     policy : when a decision is held back, and when one changes, instead of what the model says; as
         the model document has it, but a ``min_belief`` may be one number, or by class
     sending : how nodes send on change; None where they send every row
-    alerts : what ``solah up`` raises alerts of; None for nothing
+    alerts : what ``solah site run`` raises alerts of; None for nothing
     wire : how nodes write messages
     root : what the topics of the site begin with
     state : the folder of what nodes remember

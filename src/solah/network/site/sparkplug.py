@@ -336,7 +336,7 @@ def _parse(payload: bytes) -> Any:
     """Parse a message; its texts are read, too, since that may fail."""
     if len(payload) > _MOST_BYTES:
         raise MessageError(f"the message has {len(payload):,} bytes, too many")
-    errors = require("google.protobuf.message", "sparkplug", _PURPOSE)
+    errors = require("google.protobuf.message", "site", _PURPOSE)
     try:
         message = _payload_type().FromString(payload)
         for metric in message.metrics:
@@ -349,9 +349,9 @@ def _parse(payload: bytes) -> Any:
 @cache
 def _payload_type() -> Any:
     """Make the type of messages; what is of no use here is left out, or left as bytes."""
-    descriptors = require("google.protobuf.descriptor_pb2", "sparkplug", _PURPOSE)
-    pools = require("google.protobuf.descriptor_pool", "sparkplug", _PURPOSE)
-    factory = require("google.protobuf.message_factory", "sparkplug", _PURPOSE)
+    descriptors = require("google.protobuf.descriptor_pb2", "site", _PURPOSE)
+    pools = require("google.protobuf.descriptor_pool", "site", _PURPOSE)
+    factory = require("google.protobuf.message_factory", "site", _PURPOSE)
     file = descriptors.FileDescriptorProto(name="sparkplug", package="solah", syntax="proto2")
     payload = file.message_type.add(name="Payload")
     metric = payload.nested_type.add(name="Metric")

@@ -1,0 +1,425 @@
+"""The model that a command fits, and its parameters, as the estimators declare them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, get_args
+
+import typer
+
+from solah.cli.command import READ, option, read_file
+from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from solah.model import Task
+
+ModelName = Literal["rules", "tree", "hierarchy", "organised", "genetic"]
+MODELS: tuple[str, ...] = get_args(ModelName)
+_RULES, _TREE, _WIRED, _ORGANISED, _GENETIC = MODELS
+_ABOUT = {
+    _RULES: "rules that add up",
+    _TREE: "one linguistic tree",
+    _WIRED: "trees wired by --hierarchy",
+    _ORGANISED: "trees wired by the paper's algorithms",
+    _GENETIC: "trees wired by a genetic search",
+}
+_HELP = "help"
+_SEARCH_SEED = 0
+# Other options give them.
+_NOT_SET = ("feature_types", "n_jobs", "verbose", "random_state")
+
+
+def _take_settings(context: typer.Context, given: list[str] | None) -> list[str] | None:
+    """List the parameters of the chosen model, if that is asked for."""
+    if _HELP in (given or ()) and not context.resilient_parsing:
+        names = context.params.get("model") or _RULES
+        for name in [names] if isinstance(names, str) else names:
+            typer.echo(_describe(name, is_number=context.params.get("task") == "regression"))
+        raise typer.Exit
+    return given
+
+
+def _several_models(given: list[str] | None) -> list[str]:
+    names = [name.strip() for text in given or () for name in text.split(",")]
+    for name in names:
+        if name not in MODELS:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, MODELS))}")
+    return list(dict.fromkeys(names))
+
+
+def _max_rules(text: str) -> int | str:
+    if text in ("auto", "all"):
+        return text
+    if not text.isdecimal():
+        raise typer.BadParameter(f"{text!r} is neither a whole number nor 'auto' nor 'all'")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a model is set; what is None stays as the estimator has it."""
+
+    panel: ClassVar[str] = "The model"
+
+    set: Annotated[
+        list[str] | None,
+        option(
+            "Parameter of the model, such as interactions=0 or words='{CO2: [fresh, stale]}'; "
+            "@FILE reads a TOML file of them; 'help' lists them. Repeatable.",
+            metavar="NAME=VALUE",
+            callback=_take_settings,
+        ),
+    ] = None
+    max_rules: Annotated[
+        Any,
+        option(
+            "Maximum number of rules. Default: auto, the fewest that cost nothing measurable.",
+            metavar="N|auto|all",
+            parser=_max_rules,
+        ),
+    ] = None
+    max_features: Annotated[
+        int | None, option("Maximum number of features (sensors).", min=1, metavar="N")
+    ] = None
+    class_weight: Annotated[
+        Literal["balanced"] | None, option("Let rare classes weigh as much as others.")
+    ] = None
+    hierarchy: Annotated[
+        str | None,
+        option(
+            "Custom hierarchy: a .json or .txt file, or text: 'z <- a, b; y <- z, c'.",
+            metavar="FILE|TEXT",
+        ),
+        READ,
+    ] = None
+    placement: Annotated[
+        Path | None,
+        read_file(
+            "Node file ('solah site plan'): feature groups follow the nodes, and rules are fitted "
+            "to lost nodes."
+        ),
+        READ,
+    ] = None
+    paper: Annotated[
+        bool, option("--paper", "Set trees as the paper does; other settings win.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class OneModel(ModelOptions):
+    """Which model is fitted, and how it is set."""
+
+    model: Annotated[
+        ModelName | None,
+        option(
+            "Rules that add up; one tree; trees wired by --hierarchy, by the paper or by a search. "
+            "Default: rules.",
+            is_eager=True,
+        ),
+    ] = None
+
+    @property
+    def models(self) -> list[str]:
+        """The model that the user named, if any."""
+        return [self.model] if self.model else []
+
+
+@dataclass(frozen=True)
+class SeveralModels(ModelOptions):
+    """Which models are measured side by side, and how they are set."""
+
+    model: Annotated[
+        list[str] | None,
+        option(
+            "Models to measure on the same folds, as in 'solah fit'. Repeatable, or commas.",
+            metavar=f"<{'|'.join(MODELS)}>",
+            callback=_several_models,
+            is_eager=True,
+        ),
+    ] = None
+
+    @property
+    def models(self) -> list[str]:
+        """The models that the user named."""
+        return self.model or []
+
+
+class Aim(Protocol):
+    """What is known of a problem when its models are made."""
+
+    @property
+    def task(self) -> Task:
+        """Classification or regression."""
+
+    @property
+    def kinds(self) -> Mapping[str, Any]:
+        """The types of features, as far as they are known."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The features; None where they are not known yet."""
+
+
+def make_models(
+    problem: Aim, options: OneModel | SeveralModels, jobs: int | None = None
+) -> dict[str, Any]:
+    """Return the estimators that the user asks for by name, set as the user says.
+
+    Raises
+    ------
+    DataError
+        If a model for classes is asked for, and the target is a number.
+    ParameterError
+        If a parameter is unknown or cannot be read, or options do not go together.
+    """
+    from solah.estimators import PAPER
+    from solah.kernels.choose import available_threads
+    from solah.model import Task
+
+    is_number = problem.task is Task.REGRESSION
+    names = options.models or [_default(options, is_number=is_number)]
+    kinds = {name: _estimator_class(name, is_number=is_number) for name in names}
+    given = _given(options, names, problem.names)
+    if options.placement is not None and not is_number:
+        given.setdefault("robust_to", "groups")
+    for key in given:
+        if not any(_has(kind, key) for kind in kinds.values()):
+            known = [one for kind in kinds.values() for one in _signature(kind)]
+            classes = ", ".join(kind.__name__ for kind in kinds.values())
+            raise ParameterError(
+                f"{key!r} is not a parameter of {classes}{did_you_mean(key, known)}"
+            )
+    found = {}
+    for name, kind in kinds.items():
+        own = {"feature_types": dict(problem.kinds), "n_jobs": jobs or available_threads()}
+        own |= {"random_state": _SEARCH_SEED} if name == _GENETIC else {}
+        own |= {key: value for key, value in given.items() if _has(kind, key)}
+        own = {key: _as_declared(kind, key, value) for key, value in own.items()}
+        nested = {key: own.pop(key) for key in [*own] if "__" in key}
+        settings = PAPER if options.paper and name != _RULES else {}
+        found[name] = kind.with_settings(settings, **own).set_params(**nested)
+    return found
+
+
+def name_models(estimators: Mapping[str, Any]) -> str:
+    """Name models, and describe each."""
+    return ", ".join(f"{name} ({_ABOUT[name]})" for name in estimators)
+
+
+def _default(options: ModelOptions, *, is_number: bool) -> str:
+    if options.hierarchy is not None:
+        return _WIRED
+    if options.paper:
+        return _TREE if is_number else _ORGANISED
+    return _RULES
+
+
+def _estimator_class(name: str, *, is_number: bool) -> Any:
+    from solah import estimators
+
+    for_classes = {
+        _RULES: estimators.RuleClassifier,
+        _TREE: estimators.LinguisticTreeClassifier,
+        _WIRED: estimators.LinguisticHierarchyClassifier,
+        _ORGANISED: estimators.SelfOrganisedHierarchyClassifier,
+        _GENETIC: estimators.GeneticHierarchyClassifier,
+    }
+    for_numbers = {_RULES: estimators.RuleRegressor, _TREE: estimators.LinguisticTreeRegressor}
+    if is_number and name not in for_numbers:
+        raise DataError(f"--model {name} is for classes, and the target is taken as a number")
+    return for_numbers[name] if is_number else for_classes[name]
+
+
+def _given(
+    options: ModelOptions, models: Sequence[str], columns: Sequence[str] | None
+) -> dict[str, Any]:
+    """Gather what the user set, by the names of the parameters."""
+    from solah.model.structure import Hierarchy
+
+    given = _read_settings(options.set or ())
+    named = {name: getattr(options, name) for name in ("max_rules", "max_features", "class_weight")}
+    if options.hierarchy is not None:
+        is_text = "<-" in options.hierarchy or "←" in options.hierarchy
+        read = Hierarchy.parse if is_text else Hierarchy.load
+        named["hierarchy"] = read(options.hierarchy)
+    elif _WIRED in models and "hierarchy" not in given:
+        raise ParameterError(
+            "--model hierarchy requires --hierarchy, a file or text; --model organised finds one"
+        )
+    for name, value in named.items():
+        if value is not None and name in given:
+            raise ParameterError(f"{name!r} is set twice: by --set and by its own option")
+        if value is not None:
+            given[name] = None if value == "all" else value
+    if options.placement is not None:
+        if others := [name for name in models if name != _RULES]:
+            raise ParameterError(f"--placement is for --model {_RULES}, not for {others[0]}")
+        for name in ("feature_groups", "interaction_cst"):
+            if name in given:
+                raise ParameterError(f"--placement sets {name!r}; drop one of them")
+        nodes = _nodes_of(options.placement, columns)
+        given |= {"feature_groups": nodes, "interaction_cst": [*nodes.values()]}
+    return given
+
+
+def _nodes_of(file: Path, columns: Sequence[str] | None) -> dict[str, list[str]]:
+    """Read which node measures which feature; each feature needs one."""
+    from solah.network.placement import load_placement
+
+    nodes = {node: list(names) for node, names in load_placement(file).nodes.items()}
+    placed = [name for names in nodes.values() for name in names]
+    if columns is not None and (nowhere := [name for name in columns if name not in placed]):
+        raise ParameterError(
+            f"{file} has no node for {shorten(nowhere[0])}; give it one, or drop the column with "
+            "--drop"
+        )
+    if columns is not None and (strange := [name for name in placed if name not in columns]):
+        raise ParameterError(
+            f"{file} places {shorten(strange[0])}, which is not a feature"
+            f"{did_you_mean(strange[0], columns)}"
+        )
+    return nodes
+
+
+def _read_settings(words: Iterable[str]) -> dict[str, Any]:
+    """Read ``name=value`` and ``@file.toml``."""
+    import tomllib
+
+    found: dict[str, Any] = {}
+    for word in words:
+        if word.startswith("@"):
+            try:
+                pairs = tomllib.loads(Path(word[1:]).read_text(encoding="utf-8"))
+            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                raise ParameterError(f"{word[1:]} is not TOML: {error}") from None
+        else:
+            name, sign, text = word.partition("=")
+            if not sign or not name.strip():
+                raise ParameterError(
+                    f"--set {shorten(word)} is not of the form name=value, such as interactions=0; "
+                    "--set help lists the parameters"
+                )
+            pairs = {name.strip(): _read_value(text, name.strip())}
+        for name, value in pairs.items():
+            if name in found:
+                raise ParameterError(f"--set gives {name!r} twice")
+            found[name] = value
+    return found
+
+
+# A word that stands where JSON wants quotes, as YAML allows: {age: 1}, [a, b c].
+_BARE = re.compile(r"""(?<=[\[{,:])\s*([^\s"'\[\]{},:][^"\[\]{},:]*?)\s*(?=[\]},:])""")
+
+
+def _read_value(text: str, name: str) -> Any:
+    """Read JSON, in which words need no quotes; text is itself."""
+    text = text.strip()
+
+    def quoted(found: re.Match[str]) -> str:
+        word = found[1]
+        try:
+            json.loads(word)
+        except ValueError:
+            return {"None": "null", "True": "true", "False": "false"}.get(word, json.dumps(word))
+        return json.dumps(word) if text[found.end(1) :].lstrip().startswith(":") else word
+
+    is_nested = text.startswith(("[", "{"))
+    plain = {"None": "null", "True": "true", "False": "false"}.get(text, text)
+    try:
+        return json.loads(_BARE.sub(quoted, text) if is_nested else plain)
+    except (ValueError, RecursionError) as error:
+        if is_nested:
+            raise ParameterError(f"--set {name}: invalid JSON: {shorten(text)} ({error})") from None
+        return text
+
+
+def _as_declared(kind: Any, name: str, value: Any) -> Any:
+    """Return a value in the type of the parameter: a list where words behind commas are given."""
+    from solah.sklearn_private import StrOptions
+
+    owner, own = _owner(kind, name)
+    declared = owner._parameter_constraints.get(own, ())
+    takes_text = any(isinstance(one, StrOptions) or one in (str, "str") for one in declared)
+    if isinstance(value, str) and not takes_text and "," in value:
+        return [one.strip() for one in value.split(",")]
+    is_list = any(getattr(one, "__name__", "") in ("Sequence", "list") for one in declared)
+    if isinstance(value, str) and is_list and not takes_text:
+        return [value]
+    return value
+
+
+def _parts(kind: Any) -> Mapping[str, Any]:
+    return getattr(kind, "_parts", {})
+
+
+def _has(kind: Any, name: str) -> bool:
+    return name in _signature(kind) or _owner(kind, name)[0] is not None
+
+
+def _owner(kind: Any, name: str) -> tuple[Any, str]:
+    """Return the class that declares a parameter, and its name there; None if there is none."""
+    part, _, nested = name.partition("__")
+    if nested and part in _parts(kind):
+        kind, name = _parts(kind)[part], nested
+        return (kind if name in _own_parameters(kind) else None), name
+    for one in (kind, *_parts(kind).values()):
+        if name in _own_parameters(one):
+            return one, name
+    return None, name
+
+
+def _own_parameters(kind: Any) -> dict[str, Any]:
+    return {
+        name: one.default
+        for name, one in inspect.signature(kind).parameters.items()
+        if one.default is not inspect.Parameter.empty
+    }
+
+
+def _signature(kind: Any) -> dict[str, tuple[Any, str, Any]]:
+    """Return the default, owner and name of each parameter; those of parts are nested."""
+    found = {}
+    for name, default in _own_parameters(kind).items():
+        if name in _parts(kind):
+            part = _parts(kind)[name]
+            for nested, value in _own_parameters(part).items():
+                if nested not in (*_NOT_SET, "class_weight", "thresholds"):
+                    found[f"{name}__{nested}"] = (value, part, nested)
+        elif name not in _NOT_SET:
+            found[name] = (default, kind, name)
+    return found
+
+
+def _describe(model: str, *, is_number: bool) -> str:
+    """List the parameters of a model, with the first sentence of their documentation."""
+    kind = _estimator_class(model, is_number=is_number)
+    lines = [f"Parameters of {kind.__name__}, for --set NAME=VALUE:", ""]
+    for name, (default, owner, own) in _signature(kind).items():
+        text = _documentation(owner).get(own, "")
+        lines += [f"  {name} (default: {default})", *([f"      {text}"] if text else [])]
+    return "\n".join(lines)
+
+
+def _documentation(kind: Any) -> dict[str, str]:
+    """Return the first sentence about each parameter of a class."""
+    import solah
+
+    section = (inspect.getdoc(kind) or "").partition("Parameters\n----------\n")[2]
+    section = re.split(r"\n\n?\w[\w ]*\n-{3,}\n", section)[0]
+    found: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, body = entry.partition("\n")
+        body = " ".join(body.split())
+        names = head.partition(" : ")[0].split(", ")
+        other = re.match(r"As in :class:`~?solah\.(\w+)`", body)
+        elsewhere = _documentation(getattr(solah, other[1])) if other else {}
+        plain = re.sub(r":\w+:`~?(?:solah\.)?([^`]*)`", r"\1", body)
+        sentence = re.split(r"(?<=[.])\s", plain)[0].replace("``", "")
+        found |= {name: elsewhere.get(name, sentence) for name in names}
+    return found

@@ -1,0 +1,485 @@
+"""The rows of the DATA argument, and what is to be learned from them by the column options."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.cli.screen import plural
+from solah.cli.signals import rows_of_recordings
+from solah.data import Column, Kind, Table, iter_tables, read_table, settle, to_numbers, to_text
+from solah.data.cells import as_truth
+from solah.data.dates import are_dates, parse_dates, useful_parts
+from solah.datasets import load
+from solah.exceptions import ColumnError, DataError, DatasetError, IdentifierWarning, ParameterError
+from solah.model import Task
+from solah.model.encode import UNSEEN, encode_goal
+from solah.safe_text import file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from rich.progress import Progress, TaskID
+
+    from solah.cli.options import ColumnOptions, ReadingOptions
+    from solah.cli.screen import Screen
+    from solah.data import ReadOptions
+    from solah.datasets import Dataset
+    from solah.model import Model
+    from solah.model.signals import Signals
+    from solah.scale import Scan
+
+MAX_CLASS_NUMBERS = 20
+"""Whole numbers with more different values than this are a number to estimate, not classes."""
+
+_PIECE_ROWS = 50_000
+_FIRST_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table, with what is known of it where it is a data set by name.
+
+    Attributes
+    ----------
+    name : what to call it
+    table : all columns, the target among them
+    target : the column that the data set is about
+    kinds : the columns that are not what they seem
+    groups : the group of each row
+    signals : how the rows were made of samples
+    """
+
+    name: str
+    table: Table
+    target: str | None = None
+    kinds: Mapping[str, Any] = field(default_factory=dict)
+    groups: NDArray[Any] | None = None
+    signals: Signals | None = None
+
+
+def read_source(data: str, options: ReadOptions, model: Model | None = None) -> Source:
+    """Read all of a file or a data set; for a model of signals, make rows of recordings."""
+    windows = None if model is None else rows_of_recordings(model, data, options)
+    if windows is not None:
+        return Source(file_name(data), windows)
+    if _is_path(data):
+        return Source(file_name(data), read_table(data, options=options))
+    dataset = _load(data)
+    return Source(dataset.name, _whole(dataset), dataset.goal_name, dataset.kinds, dataset.groups)
+
+
+def iter_source(data: str, options: ReadOptions, model: Model | None = None) -> Iterator[Table]:
+    """Stream a file or a data set, piece by piece; the windows of recordings come at once."""
+    windows = None if model is None else rows_of_recordings(model, data, options)
+    if windows is not None:
+        return iter([windows])
+    if _is_path(data):
+        return iter_tables(data, options=options, rows=_PIECE_ROWS)
+    return iter([_whole(_load(data))])
+
+
+def _is_path(data: str) -> bool:
+    """Tell a file from a name: it exists, or looks like one."""
+    path = Path(data)
+    return path.exists() or bool(path.suffix) or path.name != data
+
+
+def _load(name: str) -> Dataset:
+    try:
+        return load(name)
+    except DatasetError as error:
+        raise DatasetError(f"{error} (and there is no file {name!r})") from error
+
+
+def _whole(dataset: Dataset) -> Table:
+    """Put the target back beside the features, as in a file."""
+    goal = Column(dataset.goal_name, dataset.goal.astype(object), nominal=True)
+    return Table((*dataset.table.columns, goal), dataset.table.n_rows)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be learned.
+
+    Attributes
+    ----------
+    source : what the data are called
+    data : all columns as they were read
+    attributes : the features, with their types inferred
+    kinds : the type of each
+    goal : the target's classes or numbers
+    task : classification or regression
+    reason : why this task, if it was not the user's choice
+    groups : the group of each row
+    identifiers : columns that are dropped, as they number the rows
+    left_out : columns that the user keeps out of the model
+    signals : how the rows were made of samples
+    notes : how columns were read that are not taken as they are written
+    """
+
+    source: str
+    data: Table
+    attributes: Table
+    kinds: Mapping[str, Kind]
+    goal: Column
+    task: Task
+    reason: str
+    groups: NDArray[Any] | None
+    identifiers: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    signals: Signals | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features."""
+        return tuple(self.attributes.names)
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups that are kept together; 0 where there are none."""
+        return 0 if self.groups is None else len(set(self.groups.tolist()))
+
+    def facts(self) -> dict[str, str]:
+        """Describe the data, the target and the dropped identifiers, by name."""
+        counts = Counter(self.kinds.values())
+        kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
+        rows = plural(self.attributes.n_rows, "row")
+        columns = plural(len(self.attributes.columns), "feature")
+        what = f"{self.goal.name}, a number"
+        if self.task is Task.CLASSIFICATION:
+            n_classes = len(set(self.goal.values.tolist()))
+            what = f"{self.goal.name}, {plural(n_classes, 'class', 'classes')}"
+        found = {
+            "data": f"{self.source}: {rows}, {columns} ({kinds})",
+            "target": f"{what} ({self.task.value}{self.reason})",
+        }
+        if self.identifiers:
+            found["identifiers"] = (
+                f"{', '.join(self.identifiers)}: numbers the rows; to use it: "
+                f"--continuous {self.identifiers[0]}"
+            )
+        return found
+
+
+def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> Problem:
+    """Part a table into features and target, as the user says.
+
+    Raises
+    ------
+    ColumnError
+        If a column does not exist, or is used for two things.
+    DataError
+        If the target has missing values or only one class, or is not a number where one is needed.
+    """
+    table = source.table
+    target = require_target(columns.target or source.target, table.names)
+    goal = as_truth(table.column(target))
+    task, reason = choose_task(goal, columns.task)
+    apart = [target] if groups is None else [target, groups]
+    declared = declared_types(columns, table.names, apart)
+    gone = {*split_names(columns.gone, table.names), *apart}
+    known = {name: kind for name, kind in source.kinds.items() if name not in gone} | declared
+    taken, notes = _with_dates(table.drop(gone), known)
+    settled, kinds = settle(taken, known)
+    notes += [f"{column.name}: {column.note}" for column in settled.columns if column.note]
+    if not settled.columns:
+        raise DataError(f"no column is left to predict {target!r} with")
+    kind_of = dict(zip(settled.names, kinds, strict=True))
+    from solah.estimators.inputs import without_identifiers
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)
+        attributes = without_identifiers(settled, known)
+    for column, what in ((goal, "target"), *((table.column(name), "group") for name in apart[1:])):
+        missing = column.missing()
+        if missing.any():
+            raise DataError(
+                f"the {what} {column.name!r} has no value in {plural(int(missing.sum()), 'row')} "
+                f"(first: row {int(missing.argmax()) + 1}); drop such rows from the data"
+            )
+    return Problem(
+        source=source.name,
+        data=table,
+        attributes=attributes,
+        kinds={name: kind_of[name] for name in attributes.names},
+        goal=Column(target, _classes(goal) if task is Task.CLASSIFICATION else _numbers(goal)),
+        task=task,
+        reason=reason,
+        groups=source.groups if groups is None else to_text(table.column(groups)).values,
+        identifiers=tuple(name for name in settled.names if name not in attributes.names),
+        left_out=tuple(split_names(columns.leave_out, table.names)),
+        signals=source.signals,
+        notes=tuple(notes),
+    )
+
+
+def _with_dates(table: Table, known: Mapping[str, Any]) -> tuple[Table, list[str]]:
+    """Replace columns of dates by their useful parts, and say so."""
+    columns: list[Column] = []
+    notes = []
+    for column in table.columns:
+        is_plain = not column.is_text or column.name in known or not are_dates(column.values)
+        dates = None if is_plain else parse_dates(column.values)
+        if dates is None:
+            columns.append(column)
+            continue
+        parts = useful_parts(column.name, dates)
+        columns += [table.column(part.name) for part in parts]
+        used = ", ".join(repr(part.name) for part in parts) or "nothing that repeats"
+        notes.append(f"{column.name}: dates, used as {used}; to drop them: --drop")
+    return Table(tuple(columns), table.n_rows), notes
+
+
+def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Split lists of names at commas, except where a column has a comma in its name."""
+    whole = set(known)
+    return [
+        name.strip() if name not in whole else name
+        for text in given or ()
+        for name in ([text] if text in whole else text.split(","))
+        if name.strip()
+    ]
+
+
+def require_target(target: str | None, names: Sequence[str] = ()) -> str:
+    """Return the target column; refuse that there is none."""
+    if target is None:
+        shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+        raise ColumnError("no target column; pass --target" + (f": {shown}" if shown else ""))
+    return target
+
+
+def declared_types(
+    columns: ColumnOptions, names: Iterable[str], apart: Iterable[str]
+) -> dict[str, str]:
+    """Return the declared type of columns; refuse those of the target and of groups."""
+    declared: dict[str, str] = {}
+    for kind, given in columns.feature_types.items():
+        for name in split_names(given, names):
+            if declared.setdefault(name, kind) != kind:
+                raise ColumnError(
+                    f"column {name!r} is declared both {declared[name]} and {kind}; choose one"
+                )
+    for name in apart:
+        if name in declared:
+            raise ColumnError(
+                f"column {name!r} is not a feature, so it cannot be declared {declared[name]}; "
+                "for the target there is --task"
+            )
+    return declared
+
+
+def choose_task(column: Column, chosen: str) -> tuple[Task, str]:
+    """Choose the task; the reason is empty where the user chose."""
+    if chosen != "auto":
+        return Task(chosen), ""
+    if column.is_text or column.values.dtype.kind == "b":
+        return Task.CLASSIFICATION, ""
+    distinct = np.unique(column.values[~column.missing()])
+    if len(distinct) <= MAX_CLASS_NUMBERS and _are_whole(distinct):
+        return Task.CLASSIFICATION, "; if it is a number: --task regression"
+    return Task.REGRESSION, "; if it is not: --task classification"
+
+
+def _classes(column: Column) -> NDArray[Any]:
+    """Return the classes; whole numbers stay numbers, others are known by their text."""
+    values = column.values
+    if values.dtype.kind == "f":
+        values = values.astype(np.int64) if _are_whole(values) else to_text(column).values
+    if len(set(values.tolist())) < 2:
+        raise DataError(
+            f"the target {column.name!r} has only one class ({str(values[0])!r}): "
+            "there is nothing to distinguish"
+        )
+    return values
+
+
+def _numbers(column: Column) -> NDArray[Any]:
+    try:
+        return to_numbers(column).values
+    except DataError:
+        raise DataError(
+            f"the target {column.name!r} has values that are not numbers; "
+            "for classes: --task classification"
+        ) from None
+
+
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    return bool(np.all(np.isfinite(numbers)) and np.all(numbers == np.floor(numbers)))
+
+
+def true_classes(
+    model: Model, column: Column, screen: Screen, *, unseen_are: str = "always wrong"
+) -> NDArray[np.intp]:
+    """Return the index of each row's true class; note if the model lacks some.
+
+    Raises
+    ------
+    DataError
+        If the model has none of them, so that it is likely another column.
+    """
+    if model.goal.task is not Task.CLASSIFICATION:
+        raise DataError(f"{model.goal.name!r} is a number; this is for classes")
+    places = encode_goal(column, model.goal)
+    known, unseen = int((places >= 0).sum()), int((places == UNSEEN).sum())
+    if unseen and not known:
+        classes = ", ".join(map(str, model.goal.states[:8]))
+        raise DataError(
+            f"column {column.name!r} has none of the model's classes ({classes}); pass the column "
+            "of true classes with --target"
+        )
+    if unseen:
+        verb = "has a class" if unseen == 1 else "have classes"
+        screen.note(f"{plural(unseen, 'row')} {verb} that the model does not have: {unseen_are}")
+    return places
+
+
+def columns_by(model: Model, table: Table, by: list[str] | None, positive: str | None) -> list[str]:
+    """Return the columns to measure groups by. Default: those kept out of the model."""
+    left_out = model.provenance.left_out if model.provenance else ()
+    columns = [name for name in left_out if name in table.names]
+    columns = columns if by is None else split_names(by, table.names)
+    refuse_idle_positive(positive, columns, model.goal.task)
+    return columns
+
+
+def refuse_idle_positive(positive: str | None, columns: list[str], task: Task) -> None:
+    """Refuse a positive class where no groups of classes are measured."""
+    if positive is not None and not columns:
+        raise ParameterError("--positive requires --by")
+    if positive is not None and task is Task.REGRESSION:
+        raise ParameterError("--positive is for classes, and the target is a number")
+
+
+def known_truth(model: Model, table: Table, target: str | None, screen: Screen) -> Column | None:
+    """Find the column of true values; note if it is missing and was not asked for."""
+    name = target or model.goal.name
+    if target is not None or name in table.names:
+        column = table.column(name)
+        if model.goal.task is Task.CLASSIFICATION:
+            true_classes(model, column, screen)  # which refuses a column of something else
+        return column
+    screen.note(
+        f"the data have no column {model.goal.name!r}, so there are no metrics; "
+        "if it has another name, pass --target"
+    )
+    return None
+
+
+@dataclass(frozen=True)
+class ScanProblem:
+    """What is to be learned from rows that are not in memory."""
+
+    source: str
+    n_rows: int | None
+    names: tuple[str, ...]
+    kinds: Mapping[str, str]
+    target: str
+    task: Task
+    left_out: tuple[str, ...]
+    groups: str | None
+
+    identifiers = ()  # rows that are passed over are not compared with each other
+    n_groups = 0  # they are not counted
+
+    def facts(self) -> dict[str, str]:
+        """Describe the data and the target, by name."""
+        rows = "" if self.n_rows is None else f"{plural(self.n_rows, 'row')}, "
+        columns = plural(len(self.names), "feature")
+        return {
+            "data": f"{self.source}: {rows}{columns} (passed over)",
+            "target": f"{self.target} ({self.task.value})",
+        }
+
+
+def scanned(
+    data: str,
+    columns: ColumnOptions,
+    reading: ReadingOptions,
+    memory: str | None,
+    screen: Screen,
+    groups: str | None,
+) -> tuple[Scan, ScanProblem]:
+    """Open rows that are passed over, and find what is to be learned from them."""
+    from solah.cli.screen import console
+    from solah.scale import scan
+    from solah.scale.passes import NO_PROGRESS
+
+    with screen.working("opening"):
+        rows = scan(
+            data,
+            memory=memory,
+            options=reading.read_options(),
+            progress=PassProgress(console(stderr=True)) if screen.is_watched else NO_PROGRESS,
+        )
+    names = rows.source.names
+    target = require_target(columns.target, names)
+    apart = [target] if groups is None else [target, groups]
+    kinds = declared_types(columns, names, apart)
+    gone = split_names(columns.gone, names)
+    for name in (*apart, *gone):
+        if name not in names:
+            raise ColumnError.unknown(name, names)
+    left = tuple(name for name in names if name not in gone and name not in apart)
+    if not left:
+        raise DataError(f"no column is left to predict {target!r} with")
+    part = rows.source.parts[0]
+    first = next(iter(part.tables([target], _FIRST_ROWS))).column(target)
+    task, reason = choose_task(first, columns.task)
+    if task is Task.REGRESSION:
+        raise DataError(
+            f"the target {target!r} is taken as a number{reason}, and numbers are learned from "
+            "rows in memory only"
+        )
+    problem = ScanProblem(
+        source=rows.source.name,
+        n_rows=rows.source.n_rows,
+        names=left,
+        kinds=kinds,
+        target=target,
+        task=task,
+        left_out=tuple(split_names(columns.leave_out, names)),
+        groups=groups,
+    )
+    return replace(rows, names=(*left, *apart)), problem
+
+
+@dataclass
+class PassProgress:
+    """A bar on the terminal for each pass: rows, rows per second, and the time that is left."""
+
+    console: Any
+    _progress: Progress | None = field(default=None, init=False)
+    _task: TaskID | None = field(default=None, init=False)
+    _n_passes: int = field(default=0, init=False)
+    _lock: Any = field(default_factory=threading.Lock, init=False)
+
+    def begin(self, name: str, n_rows: int | None) -> None:
+        """Show a pass that begins."""
+        from solah.progress import rows_progress
+
+        self._n_passes += 1
+        self._progress = rows_progress(self.console)
+        self._progress.start()
+        self._task = self._progress.add_task(f"pass {self._n_passes}: {name}", total=n_rows)
+
+    def advance(self, n_rows: int) -> None:
+        """Show that N more rows are done."""
+        with self._lock:
+            if self._progress is not None and self._task is not None:
+                self._progress.advance(self._task, n_rows)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+        self._progress = None

@@ -1,0 +1,241 @@
+"""``solah site plan``: assign the parts of a model to the nodes of a site."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from solah.cli.command import READ, WRITTEN, option, read_file, refuse_overwriting
+from solah.cli.options import ModelFile, OutputFile
+from solah.cli.screen import Screen
+from solah.cli.site import Root, SiteName
+
+if TYPE_CHECKING:
+    from solah.network.bundle import Bundle
+    from solah.network.plan import NodePlan, Plan
+    from solah.network.sending import Sending
+    from solah.network.traffic import Traffic
+
+PlacementFile = Annotated[
+    Path | None,
+    read_file(
+        "Node file: YAML or JSON that maps nodes to features, or a site file. Default: a node per "
+        "feature group."
+    ),
+    READ,
+]
+Gateway = Annotated[
+    str | None,
+    option(
+        "Node of all that is placed nowhere else. Default: the placement's, or gateway.",
+        metavar="NAME",
+    ),
+]
+OnChange = Annotated[
+    bool, option("--on-change", "Send only rows that could change the prediction, in few bytes.")
+]
+Slack = Annotated[
+    float | None,
+    option(
+        "Share of the lead that silence may hide; 0 sends every change. Default: 0.5.",
+        metavar="SHARE",
+    ),
+]
+Unit = Annotated[
+    float | None,
+    option("Step of the scores that are sent; 0 for exact. Default: 0.03125.", metavar="NATS"),
+]
+KeepAlive = Annotated[
+    float | None, option("Send an unchanged row after SECONDS. Default: 60.", metavar="SECONDS")
+]
+Sign = Annotated[Path | None, read_file("Sign the plan with this Ed25519 private key (PEM)."), READ]
+NewKey = Annotated[
+    Path | None,
+    option(
+        "Make a key and sign with it: NAME.pem, to be kept secret, and NAME.pub.pem for the nodes.",
+        metavar="NAME",
+    ),
+]
+Acl = Annotated[
+    Path | None,
+    option("Write access rights for mosquitto too.", metavar="FILE", dir_okay=False),
+    WRITTEN,
+]
+
+
+def plan(
+    model: ModelFile,
+    screen: Screen,
+    placement: PlacementFile = None,
+    gateway: Gateway = None,
+    site: SiteName = None,
+    root: Root = "solah",
+    on_change: OnChange = False,
+    slack: Slack = None,
+    unit: Unit = None,
+    keep_alive: KeepAlive = None,
+    sign: Sign = None,
+    new_key: NewKey = None,
+    acl: Acl = None,
+    output: OutputFile = Path("plan.json"),
+) -> None:
+    """Assign the parts of a model to the nodes of a site.
+
+    A part runs where its features are measured. Scores travel; a reading does only where a tree
+    uses features of several nodes. The plan holds the model, and is all that a node needs. The
+    traffic for a prediction is measured.
+
+    Example: solah site plan model.json --placement placement.yaml -o plan.json
+    """
+    from solah.atomic import write_whole
+    from solah.exceptions import ParameterError
+    from solah.keys import key_files, make_keys
+    from solah.model import load_document
+    from solah.network.access import acl_text
+    from solah.network.bundle import Bundle, save_bundle
+    from solah.network.placement import Placement, load_placement
+    from solah.network.plan import make_plan
+    from solah.network.site import load_site
+    from solah.network.site.feeding import sensor_commands, sensor_topics
+    from solah.network.topics import Topics
+    from solah.network.traffic import measure_traffic
+
+    if sign is not None and new_key is not None:
+        raise ParameterError("--new-key makes a key and signs with it; drop --sign")
+    if new_key is not None:
+        refuse_overwriting(filter(None, (output, acl, *key_files(new_key))), ())
+    document = load_document(model)
+    given = Placement({}) if placement is None else load_placement(placement)
+    sending = _sending(on_change, slack, unit, keep_alive)
+    sensors = commands = None
+    if placement is not None and given.is_site:
+        described = load_site(placement)
+        described = replace(
+            described,
+            name=site or described.name,
+            gateway=gateway or described.gateway,
+            model=model,
+            plan=None,
+            sending=sending or described.sending,
+        )
+        bundle = described.bundle()
+        root = described.root if root == "solah" else root
+        sensors = sensor_topics(described, bundle)
+        commands = sensor_commands(described, bundle)
+    else:
+        made = make_plan(
+            document,
+            None if placement is None else given.nodes,
+            gateway=gateway or given.gateway,
+            site=site or given.site,
+            sending=sending,
+        )
+        bundle = Bundle(made, document)
+    traffic = measure_traffic(bundle, root)
+    topics = Topics(bundle.plan.site, root)
+    rights = acl_text(bundle.plan, topics, sensors=sensors, commands=commands) if acl else ""
+    keys = () if new_key is None else make_keys(new_key)
+    key = keys[0] if keys else sign
+    bundle = bundle if key is None else bundle.signed(key)
+    save_bundle(bundle, output)
+    if acl is not None:
+        write_whole(acl, rights)
+    written = [str(path) for path in (output, acl, *keys) if path is not None]
+    if screen.json:
+        screen.document({"written": written, **_as_json(bundle, traffic)})
+    _show(screen, written, bundle, traffic)
+    known = {one.name for one in document.attributes} | {part.name for part in document.parts}
+    unused = [name for names in given.nodes.values() for name in names if name not in known]
+    if unused:
+        screen.note(f"measured, but not used by the model: {', '.join(unused)}")
+
+
+def _sending(
+    on_change: bool, slack: float | None, unit: float | None, keep_alive: float | None
+) -> "Sending | None":
+    from solah.exceptions import ParameterError
+    from solah.network.sending import Sending
+
+    options = {"slack": slack, "unit": unit, "keep_alive": keep_alive}
+    given = {name: value for name, value in options.items() if value is not None}
+    if given and not on_change:
+        raise ParameterError(f"--{next(iter(given)).replace('_', '-')} requires --on-change")
+    return Sending(**given) if on_change else None
+
+
+def _as_json(bundle: "Bundle", traffic: "Traffic") -> dict[str, Any]:
+    totals = ("beliefs", "readings", "single_readings")
+    return {
+        "site": bundle.plan.site,
+        "hash": bundle.hash,
+        "signed": bool(bundle.signature),
+        "sending": None if bundle.plan.sending is None else asdict(bundle.plan.sending),
+        "nodes": [asdict(node) | {"hears": dict(node.hears)} for node in bundle.plan.nodes],
+        "traffic": {
+            **{name: asdict(getattr(traffic, name)) for name in totals},
+            "nodes": [asdict(node) for node in traffic.nodes],
+        },
+    }
+
+
+def _show(screen: Screen, written: list[str], bundle: "Bundle", traffic: "Traffic") -> None:
+    from solah.cli.views import columns_of, heading
+
+    home = bundle.plan.home
+    screen.say(heading("Written"), *(f"  {file}" for file in written))
+    screen.say("", heading("The hierarchy, and the node that runs each part"))
+    screen.result(bundle.model.hierarchy.draw(home, width=screen.width))
+    screen.say("", heading("The nodes, in the order in which they start"))
+    for number, node in enumerate(bundle.plan.nodes, start=1):
+        screen.result(f"{number}. {node.name}", *_duties(node, home))
+    screen.say("", heading("Traffic for one prediction"))
+    loads = {
+        "what the nodes send": traffic.beliefs,
+        "instead, all readings to one place, a message per node": traffic.readings,
+        "instead, all readings to one place, a message per reading": traffic.single_readings,
+    }
+    lines = [
+        (name, *(f"{x:,}" for x in (load.messages, load.json, load.cbor)))
+        for name, load in loads.items()
+    ]
+    screen.result(columns_of(("", "messages", "bytes as JSON", "as CBOR"), lines))
+    screen.say("", *_comment(bundle.plan, traffic))
+
+
+def _duties(node: "NodePlan", home: Any) -> list[str]:
+    """Describe what a node does, one line per kind; what travels is a part, or a reading."""
+
+    def named(part: str) -> str:
+        return part if part in home else f"{part} (a reading)"
+
+    duties = {
+        "reads": node.reads,
+        "runs": node.runs,
+        "gets": [f"{named(part)} of {source}" for part, source in node.hears],
+        "sends": [named(part) for part in node.sends],
+    }
+    return [f"   {duty:<5}  {', '.join(names)}" for duty, names in duties.items() if names]
+
+
+def _comment(plan: "Plan", traffic: "Traffic") -> list[str]:
+    """Describe what was counted, and whether the plan saves bytes."""
+    sent, readings = traffic.beliefs, traffic.readings
+    if sent.messages == 0:
+        return ["No traffic: one node does it all."]
+    counted = [
+        "MQTT packets, to the broker and on to each subscriber; without acknowledgements, TCP and",
+        "the prediction itself.",
+    ]
+    if plan.sending is not None:
+        counted += ["Nodes send on change: this is for a row in which everything changed."]
+    is_larger = {"JSON": sent.json > readings.json, "CBOR": sent.cbor > readings.cbor}
+    if not any(is_larger.values()):
+        return counted
+    wires = " and as ".join(wire for wire, larger in is_larger.items() if larger)
+    travels = any(part not in plan.home for node in plan.nodes for part in node.sends)
+    return [
+        *counted,
+        f"What the nodes send is larger than their readings in one message, as {wires}: the plan",
+        "saves no bytes."
+        if travels
+        else "saves no bytes, but readings stay where they are measured.",
+    ]

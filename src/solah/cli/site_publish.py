@@ -1,0 +1,175 @@
+"""``solah site publish``: send a plan to every node of a running site, or list those sent."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from solah.cli.command import READ, option, read_file
+from solah.cli.screen import Screen
+from solah.cli.site import (
+    BrokerOptions,
+    Place,
+    PlanFile,
+    Root,
+    SiteFile,
+    SiteName,
+    TrustFiles,
+    refuse_beside_site,
+    trusted,
+)
+
+Rollback = Annotated[str | None, option("Publish this plan of the history again.", metavar="HASH")]
+Shadow = Annotated[
+    bool, option("--shadow", "Only compare its decisions with those in use; nobody acts on them.")
+]
+EndShadow = Annotated[bool, option("--end-shadow", "End the comparison with a shadow.")]
+History = Annotated[
+    bool, option("--history", "List the plans published so far; with --trust, who signed them.")
+]
+At = Annotated[
+    int | None, option("First row of the new model. Default: --ahead rows after the newest.", min=0)
+]
+AtTime = Annotated[
+    datetime | None,
+    option(
+        "Start time of the new model, in this machine's zone unless it has one. Exact with "
+        "--row-seconds, else estimated from the pace of the site.",
+        formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"],
+        metavar="TIME",
+    ),
+]
+RowSeconds = Annotated[
+    float | None, option("The nodes' --row-seconds.", metavar="SECONDS", min=0.001)
+]
+Ahead = Annotated[int, option("Rows that the nodes have to take the model over.", min=0)]
+Sign = Annotated[Path | None, read_file("Sign the plan with this Ed25519 private key (PEM)."), READ]
+
+
+def publish(
+    broker: BrokerOptions,
+    screen: Screen,
+    file: SiteFile = None,
+    plan: PlanFile = None,
+    rollback: Rollback = None,
+    site: SiteName = None,
+    shadow: Shadow = False,
+    end_shadow: EndShadow = False,
+    history: History = False,
+    at: At = None,
+    at_time: AtTime = None,
+    row_seconds: RowSeconds = None,
+    ahead: Ahead = 500,
+    sign: Sign = None,
+    trust: TrustFiles = None,
+    root: Root = "solah",
+) -> None:
+    """Send a new plan and model to all nodes of a running site, which take it over together.
+
+    The broker keeps it for nodes that start later. All nodes use the new model from one row on.
+    With --shadow they try it beside the one in use. A site file says which broker and site it is,
+    and is what is published unless another option is given.
+
+    Example: solah site publish --plan new.json --broker mqtt://hub --sign operator.pem
+    """
+    from solah.exceptions import ParameterError
+    from solah.network import publishing
+    from solah.network.bundle import load_bundle
+
+    asked = {
+        "--plan": plan is not None,
+        "--rollback": rollback is not None,
+        "--end-shadow": end_shadow,
+        "--history": history,
+    }
+    if sum(asked.values()) > 1 or (file is None and not any(asked.values())):
+        raise ParameterError(f"pass a site file, or one of {', '.join(asked)}")
+    bundle = None if plan is None else load_bundle(plan)
+    if file is not None:
+        own = {"site": site, "row_seconds": row_seconds, "trust": trust, "root": root != "solah"}
+        refuse_beside_site({**own, **broker.given()})
+        place = Place.of_file(file, with_bundle=False)
+    elif site is None and bundle is None:
+        raise ParameterError("no site; pass --site")
+    else:
+        place = Place.of_options(broker, site, bundle, root, trusted(trust))
+    topics, where = place.topics, place.broker
+    if bundle is not None and bundle.plan.site != topics.site:
+        raise ParameterError(f"{plan} is of the site {bundle.plan.site!r}, not {topics.site!r}")
+    if history:
+        _list(screen, publishing.read_history(where, topics, place.trust))
+        return
+    if end_shadow:
+        publishing.end_shadow(where, topics)
+        screen.say(f"no shadow is compared at {topics.site} any more")
+        return
+    if rollback is not None:
+        bundle = publishing.find_published(publishing.read_history(where, topics), rollback).bundle
+    elif bundle is None:
+        assert place.site is not None
+        bundle = place.site.bundle()
+    if bundle.signature and sign is None:
+        raise ParameterError(
+            f"{plan or rollback or file} is signed, and the row from which it starts is part of "
+            "that; pass --sign"
+        )
+    bundle = bundle.starting_at(_first_row(place, at, at_time, row_seconds, ahead))
+    bundle = bundle.as_shadow() if shadow else bundle.to_use()
+    bundle = bundle if sign is None else bundle.signed(sign)
+    publishing.publish_bundle(where, topics, bundle)
+    if screen.json:
+        about = {"site": bundle.plan.site, "model": bundle.hash, "from": bundle.starts}
+        screen.document({**about, "shadow": bundle.is_shadow})
+    does = "compared" if bundle.is_shadow else "used"
+    screen.say(f"model {bundle.hash} is with the broker; it is {does} from row {bundle.starts:,}")
+
+
+def _first_row(
+    place: Place, at: int | None, at_time: datetime | None, row_seconds: float | None, ahead: int
+) -> int:
+    """Find the row from which a plan is used, by the progress of the site where needed."""
+    from solah.exceptions import ParameterError
+    from solah.network.publishing import newest_row, row_at
+
+    if at is not None and at_time is not None:
+        raise ParameterError("a plan starts at a row or at a time; pass --at or --at-time")
+    if row_seconds is not None and at_time is None:
+        raise ParameterError("--row-seconds requires --at-time")
+    if at is not None:
+        return at
+    if at_time is None:
+        return newest_row(place.broker, place.topics) + ahead
+    try:
+        time = at_time.timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise ParameterError(f"--at-time cannot be {at_time.isoformat()} on this machine") from None
+    if place.site is not None:
+        return place.site.row_at(place.site.bundle().model, time)
+    if row_seconds is not None:
+        return int(time // row_seconds)
+    return row_at(place.broker, place.topics, time)
+
+
+def _list(screen: Screen, history: list[Any]) -> None:
+    from solah.cli.views import columns_of
+
+    found = [
+        {
+            "time": datetime.fromtimestamp(one.time / 1000, UTC).isoformat(timespec="seconds"),
+            "model": one.bundle.hash,
+            "from": one.bundle.starts,
+            "use": "shadow" if one.bundle.is_shadow else "in use",
+            "signed_by": one.signer,
+        }
+        for one in history
+    ]
+    if screen.json:
+        screen.document(found)
+        return
+    if not found:
+        screen.say("the broker keeps no history of this site")
+        return
+    lines = [
+        (one["time"], one["model"], f"{one['from']:,}", one["use"], one["signed_by"] or "nobody")
+        for one in found
+    ]
+    screen.result(columns_of(("published", "model", "from row", "use", "signed by"), lines))
