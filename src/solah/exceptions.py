@@ -16,6 +16,7 @@ Errors of devices and networks stand in their packages.
     │   └── RuleTextError                 a rule or a rules file that cannot be read
     ├── AgreementError (ValueError)       an export that does not decide as its model does
     ├── KeyFileError (ValueError)         a key for signing that cannot be read or used
+    ├── ForeignNodeError (AttributeError) a hierarchy that no model file can hold
     ├── MissingExtraError (ImportError)   an optional package that is not installed
     │                                     in solah.export.targets.errors:
     ├── MissingToolError (FileNotFoundError)  a compiler or emulator that is not installed
@@ -127,6 +128,10 @@ class AgreementError(SolahError, ValueError):
 
 class KeyFileError(SolahError, ValueError):
     """A key for signing cannot be read, is of another kind, or can be read by others."""
+
+
+class ForeignNodeError(SolahError, AttributeError):
+    """A hierarchy with other classifiers at its nodes has no rules and no model file."""
 
 
 class MissingExtraError(SolahError, ImportError):

@@ -5,7 +5,14 @@ moves one of these names, this is the one file to change; no other imports a pri
 """
 
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["Interval", "RealNotInt", "StrOptions", "check_sample_weight", "fit_context"]
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "check_sample_weight",
+    "fit_context",
+]

@@ -1,8 +1,10 @@
 """Hierarchies wired by hand: training, what goes up, and what stands at the nodes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.linear_model import LogisticRegression
 
 from solah import (
     Hierarchy,
@@ -10,7 +12,7 @@ from solah import (
     LinguisticTreeClassifier,
     load_model,
 )
-from solah.exceptions import ColumnError, ParameterError
+from solah.exceptions import ColumnError, ParameterError, SolahError
 from solah.model.format import to_json
 
 WIRING = "z1 <- alcohol, hue, proline; z2 <- flavanoids, ash; cultivar <- z1, z2, color_intensity"
@@ -160,3 +162,35 @@ def test_rules_are_shared_by_the_trees_and_never_too_many():
     assert model.fit(X, y).n_rules_ <= 6
     with pytest.raises(ParameterError, match="max_rules=1 is less than the 2 trees"):
         model.set_params(tree__max_rules=1).fit(X, y)
+
+
+def test_any_classifier_may_stand_at_a_node(wine, tmp_path):
+    X, y = wine
+    holed = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    node = {"z1": LogisticRegression(max_iter=5000), "z2": "cmac"}
+    mixed = LinguisticHierarchyClassifier(WIRING, node=node).fit(holed, y)
+    assert mixed.score(X, y) > 0.9
+    assert mixed.node_beliefs(X)["z1"].shape == (178, 3)
+    assert not hasattr(mixed, "feature_importances_")
+    with pytest.raises(SolahError, match="other models at: z1; train with node='tree'"):
+        mixed.save(tmp_path / "mixed.json")
+    assert (
+        LinguisticHierarchyClassifier(WIRING, node=LogisticRegression(max_iter=5000))
+        .fit(X, y)
+        .score(X, y)
+        > 0.9
+    )
+
+
+def test_an_estimator_sees_states_and_missing_ones():
+    frame = pd.DataFrame({"c": ["a", "b", None, "a"] * 10, "n": [1.5, np.nan, 3.5, 1.0] * 10})
+    y = ["p", "q", "q", "p"] * 10
+    model = LinguisticHierarchyClassifier(node=LogisticRegression()).fit(frame, y)
+    assert model.score(frame, y) == 1.0
+
+
+def test_other_classifiers_follow_thresholds(wine):
+    X, y = wine
+    model = LinguisticHierarchyClassifier(WIRING, node=LogisticRegression(max_iter=5000)).fit(X, y)
+    model.set_params(thresholds={0: 1e-6})
+    assert set(model.predict(X)) == {model.classes_[0]}

@@ -123,7 +123,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             params[name] = clone(part) if is_set else self._parts[name]()
         if "thresholds" in params and hasattr(self, "classes_"):
             thresholds = complete_thresholds(params["thresholds"], self.classes_.tolist())
-            self.model_ = replace(self.model_, goal=replace(self._goal, thresholds=thresholds))
+            self._set_goal(replace(self._goal, thresholds=thresholds))
         super().set_params(**params)
         return self
 
@@ -276,6 +276,9 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
     @property
     def _goal(self) -> Goal:
         return self.model_.goal
+
+    def _set_goal(self, goal: Goal) -> None:
+        self.model_ = replace(self.model_, goal=goal)
 
     def _predictor(self) -> Predictor:
         n_threads = 1 if self.n_jobs is None else count_threads(self.n_jobs)

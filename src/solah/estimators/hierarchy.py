@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from solah.estimators.base import LinguisticClassifier
+from solah.estimators.inputs import read_features
 from solah.estimators.trees import BranchMixin, LinguisticTreeClassifier
 from solah.evaluation.scores import log_loss, rank_auc
-from solah.exceptions import ColumnError, ParameterError, did_you_mean
+from solah.exceptions import ColumnError, ForeignNodeError, ParameterError, did_you_mean
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.fitness import Fitness
-from solah.learn.levels import NODE_KINDS, hierarchy_model, train_nodes
+from solah.learn.levels import NODE_KINDS, DocumentNode, hierarchy_model, train_nodes
 from solah.model.attributes import BELIEF_WORDS
+from solah.model.encode import warn_of_unseen
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
-from solah.sklearn_private import Interval, StrOptions
+from solah.sklearn_private import HasMethods, Interval, StrOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
 
     from solah.data import Table
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from solah.learn.growth import TreeSettings
     from solah.learn.levels import NodeModel
     from solah.learn.memory import MemoryRows
+    from solah.model import Goal, Model
 
 Scoring = Literal["auc", "accuracy", "log_loss"]
 SCORINGS: tuple[Scoring, ...] = get_args(Scoring)
@@ -43,7 +48,7 @@ OF_THE_MODEL = ("feature_types", "class_weight", "thresholds", "n_jobs")
 """The parameters of the whole model, which a tree in it must not have."""
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     "tree": [LinguisticTreeClassifier, None],
-    "node": [StrOptions(set(NODE_KINDS)), dict],
+    "node": [StrOptions(set(NODE_KINDS)), dict, HasMethods(["fit", "predict_proba"])],
     "belief_words": [
         Interval(Integral, min(BELIEF_WORDS), max(BELIEF_WORDS), closed="both"),
         None,
@@ -111,8 +116,12 @@ class HierarchyEstimator(BranchMixin):
         kinds = node_kinds(self.node, hierarchy)
         if self.cross_fit is not None:
             rows = rows.with_folds(self.cross_fit)
-        nodes: Any = train_nodes(hierarchy, rows, kinds, growth)
-        self.nodes_, self.model_ = nodes, hierarchy_model(facts, attributes, nodes)
+        vars(self).pop("model_", None)
+        self.nodes_ = train_nodes(hierarchy, rows, kinds, growth)
+        linguistic = [node for node in self.nodes_ if isinstance(node, DocumentNode)]
+        if len(linguistic) == len(self.nodes_):
+            self.model_ = hierarchy_model(facts, attributes, linguistic)
+        self._trained_goal = facts.goal
         self.hierarchy_, self.classes_ = hierarchy, facts.classes
 
     def _fitness(self, data: MemoryRows, scoring: Scoring, n_folds: int) -> Fitness | None:
@@ -136,6 +145,55 @@ class HierarchyEstimator(BranchMixin):
             cross_fit=self.cross_fit,
         )
 
+    def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
+        """Return what each node believes, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        if hasattr(self, "model_"):
+            return super().node_beliefs(X)
+        table = read_features(self, X, reset=False)
+        outputs: dict[str, Float] = {}
+        for node in self.nodes_:
+            warn_of_unseen(table, [one for one in node.inputs if one.origin not in outputs])
+            outputs[node.name] = node.beliefs(table, outputs, count_threads(self.n_jobs))
+        return outputs
+
+    def predict_proba(self, X: ArrayLike) -> Any:
+        """Return the probability of each class, in the order of ``classes_``."""
+        if hasattr(self, "nodes_") and not hasattr(self, "model_"):
+            return self.node_beliefs(X)[self.hierarchy_.root]
+        return super().predict_proba(X)  # type: ignore[misc]
+
+    @property
+    def _goal(self) -> Goal:
+        return self.model_.goal if hasattr(self, "model_") else self._trained_goal
+
+    def _set_goal(self, goal: Goal) -> None:
+        if hasattr(self, "model_"):
+            super()._set_goal(goal)  # type: ignore[misc]
+        self._trained_goal = goal
+
+    def _model(self) -> Model:
+        check_is_fitted(self)
+        if not hasattr(self, "model_"):
+            others = [node.name for node in self.nodes_ if not isinstance(node, DocumentNode)]
+            raise ForeignNodeError(
+                "a model file holds trees and rule models only, and there are other models at: "
+                f"{', '.join(others)}; train with node='tree', 'rules' or 'cmac'"
+            )
+        return self.model_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "nodes_")
+
     @property
     def n_levels_(self) -> int:
         """The paper's number of levels (iota): levels of trees, and one for the features."""
@@ -156,9 +214,12 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     tree : LinguisticTreeClassifier, default=None
         How trees are grown, and how features are described with words. Give the parameters of the
         whole model (``feature_types``, ``class_weight``, ``thresholds``, ``n_jobs``) below instead.
-    node : {"tree", "rules", "cmac"}, or dict of node name to one of these, default="tree"
+    node : {"tree", "rules", "cmac"}, classifier, or dict of node name to one of these, \
+            default="tree"
         The model at each node: a linguistic tree; a rule model, as :class:`~solah.RuleClassifier`
-        fits it; or a linguistic CMAC (a table of all word combinations, at most 400,000).
+        fits it; a linguistic CMAC (a table of all word combinations, at most 400,000); or any
+        scikit-learn classifier with ``predict_proba``. A hierarchy with such a classifier predicts,
+        but has no rules and cannot be saved.
     belief_words : int, default=None
         Describe beliefs with this many words, from unlikely to likely (2 to 5). None takes a
         tree's whole distribution as masses, as the paper does: it shrinks towards the class shares
@@ -253,16 +314,48 @@ def read_hierarchy(
     return hierarchy
 
 
+@dataclass(frozen=True, eq=False)
+class ClassifierNode:
+    """A scikit-learn classifier that is fitted at the nodes of a hierarchy."""
+
+    estimator: Any
+
+    def fit(self, features: Float, codes: NDArray[Any], weights: Float) -> Any:
+        """Return a fitted clone."""
+        is_weighted = has_fit_parameter(self.estimator, "sample_weight")
+        given = {"sample_weight": weights} if is_weighted else {}
+        return clone(self.estimator).fit(features, codes, **given)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClassifierNode) and self.estimator is other.estimator
+
+    def __hash__(self) -> int:
+        return id(self.estimator)
+
+    def __str__(self) -> str:
+        return type(self.estimator).__name__
+
+
 def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
     """Return the kind of every node: one for all, or a mapping of node name to kind."""
     names = [one.name for one in hierarchy.nodes]
     if not isinstance(node, dict):
-        return dict.fromkeys(names, node)
-    for name, kind in node.items():
+        return dict.fromkeys(names, _node_kind(node))
+    for name in node:
         if name not in names:
             raise ParameterError(
                 f"'node' names {name!r}, which is no node{did_you_mean(name, names)}"
             )
-        if kind not in NODE_KINDS:
-            raise ParameterError(f"'node' must be 'tree', 'rules' or 'cmac'. Got {kind!r}.")
-    return {name: node.get(name, "tree") for name in names}
+    return {name: _node_kind(node.get(name, "tree")) for name in names}
+
+
+def _node_kind(kind: Any) -> Any:
+    if isinstance(kind, str) and kind in NODE_KINDS:
+        return kind
+    methods = ("fit", "predict_proba", "get_params")
+    if not isinstance(kind, type) and all(hasattr(kind, name) for name in methods):
+        return ClassifierNode(kind)
+    raise ParameterError(
+        "'node' must be 'tree', 'rules', 'cmac' or a scikit-learn classifier with predict_proba. "
+        f"Got {kind!r}."
+    )
