@@ -10,7 +10,10 @@ OLDEST := .venv-oldest
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
 	tests/labels tests/model tests/network/test_web.py tests/plot tests/scale tests/stream
 
-.PHONY: demo docs test quick test-oldest test-system bench reproduce lint clean
+# In the order of the files, so that what a module builds is built once.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
+.PHONY: demo docs test quick thorough test-oldest test-system bench reproduce lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/solah demo --output demo
@@ -20,11 +23,15 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
 
 # What tells most in a few minutes: all tests but those that are slow.
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m 'not slow'
+	$(PYTEST) -m 'not slow'
+
+# All tests with ten times as many examples, at random, and a minute of chaos; may find what is new.
+thorough: $(VENV)/.dev
+	SOLAH_THOROUGH=1 $(PYTEST)
 
 # The oldest versions that pyproject.toml allows, in an environment of their own. Old packages warn
 # of what new ones no longer have, and scikit-learn 1.7 does so under pytest 9.

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from solah.network.plan import NodePlan
 
 WORDS = ["--deadline", "1.5"]
+PATIENCE = 180.0  # seconds that a site may take until it decides
 SETTLE = 10.0
 FAULTS = ("node", "broker", "silence", "clock", "unknown", "repeats", "garbage")
 DAY = 86_400.0
@@ -202,18 +203,20 @@ class Sensors:
         self._killing: threading.Thread | None = None
 
     def run(self, seconds: float, rate: float) -> Counter[str]:
-        """Publish rows for some seconds; return how often what went wrong."""
+        """Publish rows, from the first decision on for some seconds; return what went wrong."""
         faults: Counter[str] = Counter()
-        begun = time.monotonic()
-        next_fault = begun + 5.0
+        started = time.monotonic()
+        end, next_fault = started + PATIENCE, math.inf
         row = 0
-        while time.monotonic() < begun + seconds:
+        while (now := time.monotonic()) < end:
+            if math.isinf(next_fault) and self._site.decided:
+                end, next_fault = now + seconds, now + min(5.0, seconds / 4)
             self._publish(row)
             row += 1
-            if time.monotonic() >= next_fault:
+            if now >= next_fault:
                 faults[self._go_wrong(str(self._rng.choice(FAULTS)))] += 1
                 next_fault = time.monotonic() + float(self._rng.uniform(1.0, 4.0))
-            time.sleep(max(begun + row / rate - time.monotonic(), 0.0))
+            time.sleep(max(started + row / rate - time.monotonic(), 0.0))
         if self._killing is not None:
             self._killing.join()
         self._client.stop()

@@ -295,12 +295,12 @@ def measure(name: str, seed: int) -> Cell:
         effective(weight, len(fresh.y)),
     ]
     if is_number:
-        reported = Measured(step.rmse, step.r2)
+        reported = Measured(step.loss, step.quality)
         # The error of a root is that of the square over twice the root.
         error = mean_error(losses, weight, n_eff) / (2 * true.loss)
         accuracy_error = mean_error(losses, weight, n_eff) / variance(fresh.y, weight)
     else:
-        reported = Measured(step.log_loss, step.accuracy)
+        reported = Measured(step.loss, step.quality)
         error, accuracy_error = (mean_error(one, weight, n_eff) for one in (losses, hits))
     columns = len(model.model_.attributes)
     return Cell(name, reported, true, validated, error, accuracy_error, model.n_rules_, columns)

@@ -322,26 +322,6 @@ static double weigh_row(const int32_t *leaves, const int64_t *leaf_weights, int6
                       slope);
 }
 
-/* Weigh rows whose leaves are known; see weigh_row. */
-SOLAH_EXPORT int32_t solah_score_routes(const int64_t *row_start, const int32_t *leaves,
-                                 const int64_t *leaf_weights, int64_t n_rows,
-                                 const int64_t *classes, const int64_t *weights,
-                                 const double *score, int32_t n_goals, double *likelihood,
-                                 int64_t *slope)
-{
-    double *belief = malloc((size_t)n_goals * sizeof *belief);
-    if (belief == NULL) {
-        return OUT_OF_MEMORY;
-    }
-    for (int64_t i = 0; i < n_rows; i++) {
-        const int64_t first = row_start[i];
-        likelihood[i] = weigh_row(leaves + first, leaf_weights + first, row_start[i + 1] - first,
-                                  classes[i], weights[i], score, n_goals, belief, slope);
-    }
-    free(belief);
-    return OK;
-}
-
 /* The leaves that one row reaches, with room for more. */
 typedef struct {
     int32_t *leaves;

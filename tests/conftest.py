@@ -1,8 +1,11 @@
 """What all tests share."""
 
 import os
+import re
 import shutil
+import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import hypothesis
@@ -11,9 +14,29 @@ import pytest
 # Without this scikit-learn skips one of its checks of every estimator.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# A shell ignores SIGINT for what it starts in the background, and children inherit that.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+REQUIRES_TOOLS = bool(os.environ.get("SOLAH_REQUIRE_TOOLS"))
+"""Whether a test that is skipped because a tool or package is not there has failed: in CI."""
+
+OLDEST = {"gcc": 10, "mosquitto": 2, "node": 18}
+"""The oldest major versions of tools that tests work with."""
+
+THOROUGH = bool(os.environ.get("SOLAH_THOROUGH"))
+"""Whether to search at random, longer, and on every page: ``make thorough``."""
+
 # Tests must say the same on every machine and every run.
-hypothesis.settings.register_profile("solah", deadline=None, derandomize=True, max_examples=50)
-hypothesis.settings.load_profile("solah")
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)
+hypothesis.settings.load_profile("thorough" if THOROUGH else "steady")
+
+
+@pytest.fixture(scope="session")
+def chaos_seconds():
+    """Return how long nodes are killed and messages lost in a test of that."""
+    return 60.0 if THOROUGH else 15.0
 
 
 CHROMIUM_FLAGS = (
@@ -24,21 +47,47 @@ CHROMIUM_FLAGS = (
 
 @pytest.fixture(scope="session")
 def find_tool():
-    """Return a function that finds a program of the system, or skips the test.
-
-    Where SOLAH_REQUIRE_TOOLS is set (after ``make test-system``), a missing tool is a failure.
-    """
+    """Return a function that finds a program of the system, or skips the test."""
+    versions: dict[str, int] = {}
 
     def find(name: str) -> str:
         path = shutil.which(name)
-        if path is not None:
-            return path
-        message = f"{name} is not installed: make test-system"
-        if os.environ.get("SOLAH_REQUIRE_TOOLS"):
-            pytest.fail(message)
-        pytest.skip(message)
+        if path is None:
+            pytest.skip(f"{name} is not installed: make test-system")
+        if name in OLDEST:
+            if name not in versions:
+                versions[name] = major_version(path)
+            if versions[name] < OLDEST[name]:
+                pytest.skip(f"{name} {OLDEST[name]} is not installed, only {versions[name]}")
+        return path
 
     return find
+
+
+def major_version(path: str) -> int:
+    """Return the major version that a program says it has."""
+    option = "-h" if path.endswith("mosquitto") else "--version"
+    done = subprocess.run([path, option], capture_output=True, text=True, check=False)
+    found = re.search(r"\bv?(\d+)\.\d+", done.stdout + done.stderr)
+    return int(found[1]) if found else 0
+
+
+def _required(report):
+    """Let what was skipped for want of a tool fail where all tools are asked for."""
+    reasons = "not installed|could not import|without a compiler"
+    if REQUIRES_TOOLS and report.skipped and re.search(reasons, str(report.longrepr)):
+        report.outcome = "failed"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    return _required((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    return _required((yield))
 
 
 @pytest.fixture(scope="session")
@@ -50,10 +99,7 @@ def find_header(find_tool):
         text = f"#include <{name}>\n"
         if subprocess.run(command, input=text, capture_output=True, text=True).returncode == 0:
             return
-        message = f"{name} is not installed: make test-system"
-        if os.environ.get("SOLAH_REQUIRE_TOOLS"):
-            pytest.fail(message)
-        pytest.skip(message)
+        pytest.skip(f"{name} is not installed: make test-system")
 
     return find
 

@@ -233,7 +233,8 @@ def _onnx_column(kind, values):
 
 # --- devices ---------------------------------------------------------------------------------
 
-_SANITIZED = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# test_devices.py runs all shapes under sanitizers, which take ten times as long to compile.
+_QUICK = ("-O0",)
 _ROOM = [
     f"-DSOLAH_BLOB_MAX_{what}={most}"
     for what, most in (("CLASSES", 8), ("STAGES", 8), ("WALKS", 32), ("INPUTS", 16), ("DEPTH", 16))
@@ -268,7 +269,7 @@ def _c(numbers):
         export, rows = export_c(model, name="m", numbers=numbers), device_rows(model, table)
         what = c_programs.DECIDE if model.goal.states else c_programs.ESTIMATE
         with tempfile.TemporaryDirectory() as folder, np.errstate(over="ignore"):
-            program = c_programs.build(export, Path(folder), "cc", what, _SANITIZED)
+            program = c_programs.build(export, Path(folder), "cc", what, _QUICK)
             if model.goal.states:
                 found = c_programs.decide(program, export, rows, len(model.goal.states))
             else:
@@ -282,14 +283,14 @@ def _blob_c(model, table):
     blob, rows = export_blob(model), device_rows(model, table)
     (found,) = blob_programs.run(_blob_runtime(), [(blob.data, blob.twin.prepare(rows))], 1)
     values = found["belief"] if model.goal.states else found["estimate"]
-    return _answers(model, blob.twin, rows, found["place"], values)
+    return _answers(model, blob.twin, rows, found["decision"], values)
 
 
 @lru_cache
 def _blob_runtime():
     """Build the runtime of blobs, which is the same for all."""
     folder = Path(tempfile.mkdtemp())
-    flags = (*_SANITIZED, *_ROOM)
+    flags = (*_QUICK, *_ROOM)
     blob = export_blob(any_model(0))
     return blob_programs.build(blob, folder, "cc", blob_programs.RUN.format(n_most=1), flags)
 

@@ -1,6 +1,5 @@
 """Files that are written whole or not at all."""
 
-import errno
 import os
 import stat
 
@@ -46,22 +45,6 @@ def test_the_file_and_then_its_name_are_on_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", fsync)
     write_whole(tmp_path / "new.txt", "text")
     assert synced == [("file", False), ("folder", True)]
-
-
-def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path, monkeypatch):
-    def fsync(handle):
-        if stat.S_ISDIR(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "Invalid argument")
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    write_whole(tmp_path / "new.txt", "text")
-    assert (tmp_path / "new.txt").read_text(encoding="utf-8") == "text"
-
-
-def test_an_error_names_the_file_that_is_wanted(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught:
-        write_whole(tmp_path / "gone" / "new.txt", "text")
-    assert caught.value.filename == str((tmp_path / "gone" / "new.txt").resolve())
 
 
 def test_a_new_file_has_the_usual_mode_and_a_replaced_one_its_own(tmp_path):

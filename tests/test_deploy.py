@@ -78,22 +78,6 @@ def test_every_metric_that_is_asked_for_is_told(told):
         assert set(LABELS.findall(words)) <= known, words
 
 
-def test_panels_have_a_place_of_their_own():
-    board = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text(encoding="utf-8"))
-    taken, panels = set(), board["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    for panel in panels:
-        at = panel["gridPos"]
-        cells = {
-            (x, y)
-            for x in range(at["x"], at["x"] + at["w"])
-            for y in range(at["y"], at["y"] + at["h"])
-        }
-        assert not cells & taken
-        assert max(x for x, _ in cells) < 24
-        taken |= cells
-
-
 def test_prometheus_loads_the_rules_and_what_the_dashboard_asks(find_tool, tmp_path):
     promtool = find_tool("promtool")
     folder = DEPLOY / "prometheus"

@@ -35,11 +35,13 @@ MODULES = [
 SETS_UP_A_MACHINE = ("make", "pip", "git", "python3")
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_examples_of_a_module_run(name):
-    module = importlib.import_module(name)
+@pytest.mark.parametrize("package", sorted({".".join(name.split(".")[:2]) for name in MODULES}))
+def test_the_examples_of_a_package_run(package):
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    assert doctest.testmod(module, optionflags=flags).failed == 0
+    for name in MODULES:
+        if f"{name}.".startswith(f"{package}."):
+            module = importlib.import_module(name)
+            assert doctest.testmod(module, optionflags=flags).failed == 0, name
 
 
 def blocks(page):

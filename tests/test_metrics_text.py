@@ -51,27 +51,9 @@ def test_what_a_metric_is_about_stays_on_its_line(about):
     assert (kind, sample, end) == ("# TYPE x_total counter", "x_total 1", "")
 
 
-def test_a_quote_is_escaped_in_labels_only():
-    text = metrics_text([Metric("x", "gauge", 'So "to say".', [Sample(1, {"a": 'b"c'})])])
-    assert text == '# HELP x So "to say".\n# TYPE x gauge\nx{a="b\\"c"} 1\n'
-
-
-def test_common_labels_stand_first():
-    metric = Metric("x", "gauge", "An x.", [Sample(1, {"a": "b"}), Sample(2, {})])
-    text = metrics_text([metric], {"site": "house"})
-    assert samples(text) == {
-        ("x", (("site", "house"), ("a", "b"))): 1,
-        ("x", (("site", "house"),)): 2,
-    }
-
-
 def test_equal_labels_are_written_once():
     same = [Sample(1, {"a": "b"}), Sample(2, {"a": "b"})]
     assert samples(metrics_text([Metric("x", "gauge", "An x.", same)])) == {("x", (("a", "b"),)): 2}
-
-
-def test_a_metric_without_samples_is_left_out():
-    assert metrics_text([Metric("x", "gauge", "An x.", [])]) == ""
 
 
 @pytest.mark.parametrize(

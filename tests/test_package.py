@@ -10,8 +10,6 @@ from pathlib import Path
 
 import solah
 from solah import exceptions
-from solah.data import MAX_CATEGORIES
-from solah.kernels.arrays import MAX_FOCAL_SETS
 
 PUBLIC = [
     "PAPER",
@@ -41,14 +39,6 @@ def test_the_public_names_are_these():
     assert solah.__all__ == PUBLIC
     assert all(getattr(solah, name) is not None for name in PUBLIC)
     assert set(PUBLIC) <= set(dir(solah))
-
-
-def test_a_label_can_number_every_category():
-    assert MAX_CATEGORIES == MAX_FOCAL_SETS
-
-
-def test_a_name_that_is_not_there_is_an_ordinary_error():
-    assert not hasattr(solah, "LinguisticForest")
 
 
 def run(code):

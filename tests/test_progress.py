@@ -37,12 +37,6 @@ def test_a_log_gets_fewer_and_fewer_lines(clock):
     assert len(lines) < 25
 
 
-def test_a_log_has_the_news(clock):
-    lines = logged(clock, None, "comparing words")
-    assert lines[0] == "1 steps, 1 s: comparing words"
-    assert lines[-1] == "600 steps, 600 s: comparing words; done"
-
-
 def test_what_fails_is_not_done(clock):
     console = Console(file=io.StringIO())
     with pytest.raises(KeyError), show_progress(console, None, "steps") as advance:

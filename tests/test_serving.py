@@ -17,11 +17,9 @@ from hypothesis import strategies as st
 from solah import (
     LinguisticTreeClassifier,
     RuleClassifier,
-    RuleRegressor,
     datasets,
 )
 from solah.data import Column, Table
-from solah.estimators import fit_policy
 from solah.model import Policy
 from solah.model.format import from_json
 from solah.network.web import Server
@@ -82,12 +80,6 @@ def test_rows_are_decided_as_the_model_does(client, model, wine):
     assert {row["known"] for row in answer["rows"]} == {1.0}
 
 
-def test_what_a_row_lacks_is_unknown(client, model):
-    (row,) = client.post("/predict", json={}).json()["rows"]
-    assert row["known"] == 0.0
-    assert list(row["beliefs"].values()) == pytest.approx(model.model_.goal.prior)
-
-
 @pytest.fixture(scope="module")
 def fruits():
     """Return a model that asks for a number, a text and the hour of a date."""
@@ -134,14 +126,6 @@ def test_a_strict_server_refuses_and_names_the_same(fruits, path, row, missing, 
         assert all(repr(name) in answer.json()["error"] for name in (*missing, *unseen, *ignored))
 
 
-def test_a_date_that_a_feature_is_computed_from_is_not_ignored(fruits):
-    row = {"size": 3, "colour": "red", "at": "2026-02-03 08:00"}
-    assert client_of(fruits, strict=True).post("/predict", json=row).status_code == 200
-    del row["at"]
-    answer = client_of(fruits, strict=True).post("/predict", json=row)
-    assert answer.json()["rows"] == [{"row": 0, "missing": ["hour of at"]}]
-
-
 def test_a_request_cannot_loosen_a_strict_server(fruits):
     asked = client_of(fruits, strict=True)
     assert asked.post("/predict?strict=false", json={}).status_code == 422
@@ -152,14 +136,6 @@ def test_a_request_cannot_loosen_a_strict_server(fruits):
     )
 
 
-def test_a_number_may_be_written_as_in_a_file(fruits):
-    rows = [{"size": size} for size in ("25%", "25", 25, "1,234", 1234)]
-    rows = client_of(fruits).post("/predict", json={"rows": rows}).json()["rows"]
-    assert rows[0] == rows[1] == rows[2]
-    assert rows[3] == rows[4]
-    assert rows[0]["missing"] == ["colour", "hour of at"]
-
-
 @pytest.mark.parametrize("path", ["/predict", "/explain"])
 @pytest.mark.parametrize(
     "body", [rb'{"colour": "\ud800"}', rb'{"\udfff": 1}', rb'{"rows": [{"colour": "a\udc00b"}]}']
@@ -168,12 +144,6 @@ def test_half_a_character_is_refused(fruits, path, body):
     answer = client_of(fruits).post(path, content=body)
     assert answer.status_code == 400
     assert "a text of whole characters" in answer.json()["error"]
-
-
-def test_a_decision_is_explained(client, wine):
-    (row,) = client.post("/explain", json=rows_of(wine.table, 1)[0]).json()["rows"]
-    assert row["decision"] == "class_0"
-    assert row["readings"]
 
 
 def test_a_policy_holds_back_row_by_row(model, wine):
@@ -196,22 +166,6 @@ def test_a_policy_holds_back_row_by_row(model, wine):
     text = asked.get("/metrics").text
     n_held_back = int((beliefs < 0.9).sum()) + 1
     assert re.search(rf"""decision="don't know".*\}} {n_held_back}\b""", text)
-
-
-def test_a_domain_alone_tells_doubts_and_holds_nothing_back(model, wine):
-    trusted = fit_policy(model, wine.table, wine.goal, Policy(max_unseen=50)).model
-    asked = client_of(replace(trusted, policy=None))
-    (row,) = asked.post("/predict", json={"proline": 99999}).json()["rows"]
-    assert row["doubts"] == ["out of range"]
-    assert row["decision"] == row["leaning"]
-
-
-def test_a_number_is_estimated(wine):
-    table = wine.table
-    number = RuleRegressor(max_rules=8).fit(table.drop(["hue"]), table.column("hue").values)
-    (row,) = client_of(number.model_).post("/predict", json={"alcohol": 13}).json()["rows"]
-    assert isinstance(row["decision"], float)
-    assert "beliefs" not in row
 
 
 def test_the_page_and_the_document_are_served(client, model):
@@ -316,13 +270,6 @@ def test_a_body_that_does_not_end_has_a_deadline(server, begin, monkeypatch, cap
     (one,) = begin(1)
     assert one.recv(1) == b""
     assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
-
-
-def test_a_body_may_come_in_pieces(server, begin, model):
-    (one,) = begin(1)
-    assert httpx.get(f"{server.url}healthz", timeout=PATIENCE).status_code == 200
-    one.sendall(b'"proline": 1050'.ljust(48) + b"}")
-    assert one.recv(12) == b"HTTP/1.1 200"
 
 
 def test_other_names_of_the_host_are_refused(client):

@@ -3,6 +3,7 @@ finds nothing wrong with it.
 """
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import solah.plot
 import solah.signals
 
 ROOT = Path(__file__).parents[1]
-IN_THE_DARK = ["index.html", "data.html", "reference/estimators.html", "notebooks/correct.html"]
+OF_EACH_KIND = ["index.html", "data.html", "reference/estimators.html", "notebooks/correct.html"]
 SOURCES = [
     path.relative_to(ROOT / "docs").with_suffix(".html")
     for pattern in ("*.md", "notebooks/*.ipynb", "reference/*.md")
@@ -95,7 +96,8 @@ def test_axe_finds_nothing(site, browser, scheme):
 
     page = browser.new_page(color_scheme=scheme)
     every = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    for name in every if scheme == "light" else IN_THE_DARK:
+    is_thorough = scheme == "light" and os.environ.get("SOLAH_THOROUGH")
+    for name in every if is_thorough else OF_EACH_KIND:
         page.goto((site / name).as_uri())
         found = Axe().run(page)
         assert found.violations_count == 0, f"{name}, {scheme}: {found.generate_report()}"

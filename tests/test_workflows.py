@@ -57,13 +57,6 @@ def test_targets_of_make_that_they_run_exist(workflow):
     assert all(f"\n{target}:" in makefile for target in targets)
 
 
-def test_tools_of_the_hooks_are_those_of_the_environment():
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
-    entries = [hook["entry"].split()[0] for repo in hooks["repos"] for hook in repo["hooks"]]
-    assert entries
-    assert all((Path(sys.executable).parent / Path(entry).name).exists() for entry in entries)
-
-
 def test_every_python_that_is_promised_is_tested():
     text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     promised = [

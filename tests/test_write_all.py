@@ -114,24 +114,3 @@ def test_files_are_kept_by_copies_where_there_are_no_links(folder, monkeypatch):
     assert state(folder) == before
     write_all(folder, NEW)
     assert (folder / "a.h").read_text() == "new a"
-
-
-def test_an_error_names_the_file_and_not_its_draft(folder, monkeypatch):
-    stand_in = FailsOnce(Path.chmod, 2, OSError(28, "No space"))  # two for each file
-    monkeypatch.setattr(Path, "chmod", lambda path, mode: stand_in(path, mode))
-    with pytest.raises(OSError, match=r"No space: '.*src/a\.c'$"):
-        write_all(folder, NEW)
-
-
-def test_what_is_no_file_is_left_alone(folder):
-    (folder / "deep" / "er" / "b.bin").mkdir(parents=True)
-    before = state(folder)
-    with pytest.raises(OSError, match="b.bin is not an ordinary file"):
-        write_all(folder, NEW)
-    assert state(folder) == before
-
-
-def test_a_new_folder_is_removed_again(tmp_path):
-    with pytest.raises(TypeError):
-        write_all(tmp_path / "new" / "folder", {"sub/a": "text", "b": 3})
-    assert list(tmp_path.iterdir()) == []

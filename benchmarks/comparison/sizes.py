@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from solah.exceptions import ForeignNodeError
-
 RULE_UNITS = ("rules", "leaves")
 """What can be compared as a number of things to read; terms are of another kind."""
 
@@ -26,12 +24,8 @@ class Size:
 
 def size_of_rules(estimator: Any) -> Size:
     """Measure one of our models: rules with weight, and their conditions."""
-    try:
-        rules = estimator.rules()
-        count = estimator.n_rules_
-    except ForeignNodeError:  # a hierarchy with other nodes than linguistic ones has no rules
-        return Size(None)
-    return Size(count, mean_length([len(rule.conditions) for rule in rules]))
+    rules = estimator.rules()
+    return Size(estimator.n_rules_, mean_length([len(rule.conditions) for rule in rules]))
 
 
 def size_of_trees(trees: list[Any]) -> Size:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         SelfOrganisedHierarchyClassifier,
     )
     from solah.exceptions import IdentifierWarning, UnseenStateWarning
-    from solah.learn.pins import FixedRule
+    from solah.learn.recipe import FixedRule
     from solah.model.predictor import load_model
     from solah.model.structure import Hierarchy
     from solah.scale import scan
@@ -55,7 +55,7 @@ __all__ = [
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
 _HOME_OF = {
     "PAPER": "solah.estimators",
-    "FixedRule": "solah.learn.pins",
+    "FixedRule": "solah.learn.recipe",
     "GeneticHierarchyClassifier": "solah.estimators",
     "GeneticSearch": "solah.estimators",
     "Hierarchy": "solah.model.structure",

@@ -16,7 +16,6 @@ Errors of devices and networks stand in their packages.
     │   └── RuleTextError                 a rule or a rules file that cannot be read
     ├── AgreementError (ValueError)       an export that does not decide as its model does
     ├── KeyFileError (ValueError)         a key for signing that cannot be read or used
-    ├── ForeignNodeError (AttributeError) what only a hierarchy of linguistic nodes has
     ├── MissingExtraError (ImportError)   an optional package that is not installed
     │                                     in solah.export.targets.errors:
     ├── MissingToolError (FileNotFoundError)  a compiler or emulator that is not installed
@@ -128,10 +127,6 @@ class AgreementError(SolahError, ValueError):
 
 class KeyFileError(SolahError, ValueError):
     """A key for signing cannot be read, is of another kind, or can be read by others."""
-
-
-class ForeignNodeError(SolahError, AttributeError):
-    """A hierarchy with other models at its nodes has no model document, so no rules either."""
 
 
 class MissingExtraError(SolahError, ImportError):

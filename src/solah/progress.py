@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
-    from rich.console import Console
     from rich.progress import Task
 
 # Seconds until the first line, how much later each next one is, and how far they are apart at most.
@@ -65,6 +60,15 @@ def show_progress(console: Console, total: int | None, unit: str) -> Iterator[Ad
     is_drawn = console.is_terminal and not console.is_jupyter
     with _bar(console, total, unit) if is_drawn else _lines(console, total, unit) as advance:
         yield advance
+
+
+def report_progress(
+    total: int | None, unit: str, *, is_shown: bool
+) -> AbstractContextManager[Advance]:
+    """Show progress on stderr, or nothing."""
+    if not is_shown:
+        return nullcontext(lambda steps, news="": None)
+    return show_progress(Console(stderr=True), total, unit)
 
 
 @contextmanager

@@ -1,23 +1,20 @@
 """The measures of the code, on a small text and on the library."""
 
+import ast
+from pathlib import Path
+
 from code_size import (
-    body_lengths,
-    command,
-    lazy_imports,
-    line_kinds,
-    parameters,
+    BUDGETS,
+    body_length,
+    functions_of,
+    main,
     passed_by,
-    patched_constants,
-    predicting,
+    used_once,
+    with_one_importer,
 )
 
-import solah
-
+ROOT = Path(__file__).parents[2]
 TEXT = '''"""A module."""
-
-import os
-
-# A comment.
 
 
 class Shelf:
@@ -26,48 +23,45 @@ class Shelf:
 
     def first(self):
         """Nothing to it."""
-        return 1
+        return _once()
 
     def second(self):
         import json
 
         # Two lines of code beside the import.
-        text = json.dumps(1)
-        return text
+        text = json.dumps(_twice())
+        return text, _twice()
+
+
+def _once(): ...
+def _twice(): ...
 '''
 
 
-def test_lines_are_told_apart():
-    kinds = line_kinds(TEXT)
-    assert kinds[:5] == ["docstring", "blank", "code", "blank", "comment"]
-    assert [kinds.count(kind) for kind in ("code", "docstring", "comment", "blank")] == [8, 4, 2, 7]
+def test_bodies_and_private_functions():
+    tree = ast.parse(TEXT)
+    bodies = {one.name: body_length(one, TEXT.splitlines()) for one in functions_of(tree)}
+    assert bodies == {"first": 1, "second": 3, "_once": 1, "_twice": 1}
+    assert used_once([tree]) == ["_once"]
 
 
-def test_bodies_and_imports_inside_functions():
-    assert body_lengths(TEXT) == [1, 3]
-    assert lazy_imports(TEXT) == 1
+def test_modules_with_a_single_importer():
+    texts = {"p": "", "p.a": "from p import b, c", "p.b": "from p.c import x", "p.c": "x = 1"}
+    assert with_one_importer({name: ast.parse(text) for name, text in texts.items()}) == ["p.b"]
 
 
-def test_constants_that_tests_patch():
-    text = 'monkeypatch.setattr(module, "_MOST", 1); monkeypatch.setattr("a.b.MANY", 2)\n'
-    text += 'monkeypatch.setattr(module, "function", 3); monkeypatch.setenv("HOME", "x")\n'
-    assert patched_constants(text) == {"_MOST", "MANY"}
+def test_what_some_work_passes():
+    from solah import Hierarchy
 
-
-def test_parameters_of_the_library():
-    found = parameters()
-    assert found["LinguisticTreeClassifier"] == len(solah.LinguisticTreeClassifier().get_params())
-    assert max(found[name] for name in found if "Hierarchy" in name) <= 19
-    assert "Hierarchy" not in found
-
-
-def test_what_a_command_passes(capsys):
-    n_files, n_functions = passed_by(command(["--version"]))
-    assert capsys.readouterr().out.startswith("solah ")
+    n_files, n_functions = passed_by(lambda: Hierarchy.parse("y <- a, b"))
     assert 0 < n_files <= n_functions < 100
 
 
-def test_what_a_prediction_passes():
-    n_files, n_functions = passed_by(predicting("RuleClassifier"))
-    assert n_files <= 9
-    assert n_functions > n_files
+def test_every_package_has_a_budget_and_all_fits_on_a_screen(capsys):
+    main(ROOT)
+    lines = capsys.readouterr().out.splitlines()
+    packages = {path.name for path in (ROOT / "src" / "solah").iterdir() if path.is_dir()}
+    known = {package for packages in BUDGETS for package in packages}
+    assert {one for one in packages if (ROOT / "src/solah" / one / "__init__.py").exists()} <= known
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 110

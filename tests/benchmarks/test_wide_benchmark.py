@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("resource")
@@ -12,17 +11,6 @@ import wide
 pytestmark = pytest.mark.slow
 
 TOY = ["--columns", "150", "--rows", "200", "--keep", "5", "--jobs", "1"]
-
-
-def test_data_are_those_of_the_seed():
-    X = wide.wide_data(300, 25)
-    np.testing.assert_array_equal(X, wide.wide_data(300, 25))
-    np.testing.assert_array_equal(X[:, :20], wide.wide_data(300, 20))
-    n_values = [len(np.unique(column)) for column in X.T]
-    assert n_values[9] == 2
-    assert n_values[8] == 5
-    assert min(n_values[:6]) > 250
-    assert 0 < wide.goal_of(X).mean() < 1
 
 
 @pytest.mark.slow

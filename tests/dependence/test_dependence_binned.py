@@ -9,7 +9,7 @@ from solah.dependence.coding import N_BINS, code_numbers
 from solah.dependence.statistics import correlations
 from solah.dependence.sums import implementation, table_sums
 from solah.kernels.coded import MAX_SMALL, Coded
-from solah.labels.limits import LIMITS
+from solah.labels.drawing import LIMITS
 from solah.labels.sketches import Sketch
 
 

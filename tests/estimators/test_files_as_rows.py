@@ -49,79 +49,35 @@ def number_tree(rows):
     return LinguisticTreeRegressor().fit(rows[["size", "colour"]], rows["price"])
 
 
-FORMATS = ["rows.csv", "rows.csv.gz", "rows.tsv", "rows.parquet", "rows.arff"]
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_classifier_reads_one_file(tree, rows, files, name):
-    X, path = rows[["size", "colour"]], files / name
-    np.testing.assert_array_equal(tree.predict(path), tree.predict(X))
-    np.testing.assert_array_equal(tree.predict_proba(str(path)), tree.predict_proba(X))
+def test_one_file_is_read(tree, number_tree, rows, files):
+    X = rows[["size", "colour"]]
     accuracy = tree.score(X, rows["class"])
-    assert tree.score(path, "class") == pytest.approx(accuracy)
-    assert tree.score(path, rows["class"]) == pytest.approx(accuracy)
-    assert len(tree.explain(path)) == len(tree.semantics(path)) == len(rows)
+    of_frame = LinguisticTreeRegressor().fit(rows.drop(columns="price"), rows["price"])
+    for name in ("rows.csv", "rows.csv.gz", "rows.tsv", "rows.parquet", "rows.arff"):
+        path = files / name
+        np.testing.assert_array_equal(tree.predict(path), tree.predict(X))
+        np.testing.assert_array_equal(tree.predict_proba(str(path)), tree.predict_proba(X))
+        assert tree.score(path, "class") == pytest.approx(accuracy)
+        assert tree.score(path, rows["class"]) == pytest.approx(accuracy)
+        np.testing.assert_array_equal(number_tree.predict(path), number_tree.predict(X))
+        fitted = LinguisticTreeRegressor().fit(path, "price")
+        assert fitted.feature_names_in_.tolist() == ["size", "colour", "class"]
+        assert fitted.model_.goal.name == "price"
+        assert fitted.score(path, "price") == of_frame.score(
+            rows.drop(columns="price"), rows["price"]
+        )
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_regressor_reads_one_file(number_tree, rows, files, name):
-    X, path = rows[["size", "colour"]], files / name
-    np.testing.assert_array_equal(number_tree.predict(path), number_tree.predict(X))
-    fitted = LinguisticTreeRegressor().fit(path, "price")
-    assert fitted.feature_names_in_.tolist() == ["size", "colour", "class"]
-    assert fitted.model_.goal.name == "price"
-    assert fitted.score(path, "price") == fitted.score(rows.drop(columns="price"), rows["price"])
-
-
-def test_a_loaded_model_reads_one_file(tree, rows, files, tmp_path):
+def test_more_is_done_with_a_file(tree, rows, files, tmp_path):
+    X, path = rows[["size", "colour"]], files / "rows.csv"
     tree.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
-    path = files / "rows.csv"
-    np.testing.assert_array_equal(loaded.predict(path), tree.predict(rows[["size", "colour"]]))
+    np.testing.assert_array_equal(loaded.predict(path), tree.predict(X))
     assert str(loaded.explain(path, fixed=["price"])[0]) == str(tree.explain(path)[0])
-
-
-def test_a_hierarchy_learns_more_from_a_file(rows, files):
-    X, path = rows[["size", "colour"]], files / "rows.csv"
+    assert len(tree.semantics(path)) == len(rows)
     of_file = LinguisticHierarchyClassifier().fit(X, rows["class"]).partial_fit(path, "class")
     of_frame = LinguisticHierarchyClassifier().fit(X, rows["class"]).partial_fit(X, rows["class"])
     assert of_file.model_ == of_frame.model_
-
-
-@pytest.mark.parametrize("what", ["predict", "predict_proba"])
-def test_several_files_are_refused_in_one_sentence(tree, files, what):
-    decide = getattr(tree, what)
-    with pytest.raises(DataError, match=r"is a pattern of files, and .* give its files one by one"):
-        decide(files / "*.csv")
-    with pytest.raises(DataError, match=r"is a folder, and .* or use 'solah predict' for each"):
-        decide(str(files))
-    with pytest.raises(DataError, match="one array, frame or file at a time"):
-        decide([files / "rows.csv", files / "rows.csv"])
-
-
-def test_what_is_passed_over_is_refused_where_rows_are_read(tree, number_tree, rows, files):
-    X = rows[["size", "colour"]]
-    with scan(files / "rows.csv") as passed, pytest.raises(DataError, match="at a time"):
-        tree.predict(passed)
-    for several in ([X, X], iter([X])):
-        with pytest.raises(DataError, match="at a time"):
-            tree.predict_proba(several)
-    with pytest.raises(DataError, match="numbers are learnt from rows in memory"):
-        LinguisticTreeRegressor().fit([rows, rows], "price")
-    with pytest.raises(DataError, match="is a folder"):
-        LinguisticTreeRegressor().fit(files, "price")
-
-
-def test_the_goal_of_a_file_is_one_of_its_columns(files, rows):
-    path = files / "rows.csv"
-    with pytest.raises(ParameterError, match="give its name as y. Got Series"):
-        LinguisticTreeRegressor().fit(path, rows["price"])
-    with pytest.raises(ColumnError, match="did you mean 'price'"):
-        LinguisticTreeRegressor().fit(path, "prise")
-    with pytest.raises(ColumnError, match="did you mean 'size'"):
-        LinguisticTreeRegressor().fit(path, "price", sample_weight="sise")
-    with pytest.raises(DataError, match="'class' has values that are not numbers; use a classif"):
-        LinguisticTreeRegressor().fit(path, "class")
 
 
 def test_weights_are_a_column_of_the_file(files, rows, tmp_path):
@@ -136,9 +92,34 @@ def test_weights_are_a_column_of_the_file(files, rows, tmp_path):
         tree.score(files / "rows.csv", "class", sample_weight=np.ones(80))
 
 
-def test_a_file_that_is_not_there_is_named(tree, tmp_path):
-    with pytest.raises(DataError, match="rows.csv is not there"):
-        tree.predict(tmp_path / "rows.csv")
-    with pytest.raises(DataError, match="no column 'colour'"):
-        (tmp_path / "thin.csv").write_text("size\n1.5\n")
-        tree.predict(tmp_path / "thin.csv")
+def test_other_rows_are_refused_in_one_sentence(tree, rows, files, tmp_path):
+    X, path = rows[["size", "colour"]], files / "rows.csv"
+    (tmp_path / "thin.csv").write_text("size\n1.5\n")
+    with scan(path) as passed:
+        for wrong, message in (
+            (files / "*.csv", r"is a pattern of files, and .* give its files one by one"),
+            (str(files), r"is a folder, and .* or use 'solah predict' for each"),
+            ([path, path], "one array, frame or file at a time"),
+            (passed, "at a time"),
+            ([X, X], "at a time"),
+            (iter([X]), "at a time"),
+            (tmp_path / "rows.csv", "rows.csv is not there"),
+            (tmp_path / "thin.csv", "no column 'colour'"),
+        ):
+            for decide in (tree.predict, tree.predict_proba):
+                with pytest.raises(DataError, match=message):
+                    decide(wrong)
+
+
+def test_a_regressor_refuses_other_rows_and_goals(files, rows):
+    path = files / "rows.csv"
+    for X, y, weight, error, message in (
+        ([rows, rows], "price", None, DataError, "numbers are learned from rows in memory"),
+        (files, "price", None, DataError, "is a folder"),
+        (path, rows["price"], None, ParameterError, "give its name as y. Got Series"),
+        (path, "prise", None, ColumnError, "did you mean 'price'"),
+        (path, "price", "sise", ColumnError, "did you mean 'size'"),
+        (path, "class", None, DataError, "'class' has values that are not numbers; use a classif"),
+    ):
+        with pytest.raises(error, match=message):
+            LinguisticTreeRegressor().fit(X, y, sample_weight=weight)

@@ -1,11 +1,8 @@
 """Hierarchies wired by hand: training, what goes up, and what stands at the nodes."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 
 from solah import (
     Hierarchy,
@@ -13,7 +10,7 @@ from solah import (
     LinguisticTreeClassifier,
     load_model,
 )
-from solah.exceptions import ColumnError, ParameterError, SolahError
+from solah.exceptions import ColumnError, ParameterError
 from solah.model.format import to_json
 
 WIRING = "z1 <- alcohol, hue, proline; z2 <- flavanoids, ash; cultivar <- z1, z2, color_intensity"
@@ -81,22 +78,6 @@ def test_the_document_holds_the_hierarchy_and_predicts_the_same(fitted, wine, tm
     np.testing.assert_array_equal(loaded.predict(only_used), fitted.predict(X))
 
 
-def test_counts_are_summed_over_the_trees(fitted):
-    trees = fitted.model_.trees
-    assert [tree.name for tree in trees] == ["z1", "z2", "cultivar"]
-    assert fitted.n_rules_ == sum(tree.n_rules for tree in trees) == len(fitted.rules())
-    assert fitted.n_branches_ == sum(tree.n_branches for tree in trees)
-    assert fitted.n_levels_ == 3
-
-
-def test_importances_reach_through_the_trees(fitted, wine):
-    X, _ = wine
-    shares = dict(zip(X.columns, fitted.feature_importances_, strict=True))
-    assert sum(shares.values()) == pytest.approx(1.0)
-    assert shares["malic_acid"] == 0.0
-    assert all(shares[name] > 0 for name in fitted.hierarchy_.attributes)
-
-
 def test_a_dead_sensor_spreads_ignorance_and_the_evidence_says_so(fitted, wine):
     X, y = wine
     blind = X.assign(flavanoids=np.nan, ash=np.nan)
@@ -150,31 +131,6 @@ def test_a_wrong_wiring_is_named(wiring, error, message, wine):
         LinguisticHierarchyClassifier(wiring).fit(*wine)
 
 
-def test_any_classifier_may_stand_at_a_node(wine, tmp_path):
-    X, y = wine
-    holed = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
-    node = {"z1": LogisticRegression(max_iter=5000), "z2": "cmac"}
-    mixed = LinguisticHierarchyClassifier(WIRING, node=node).fit(holed, y)
-    assert mixed.score(X, y) > 0.9
-    assert mixed.node_beliefs(X)["z1"].shape == (178, 3)
-    assert not hasattr(mixed, "feature_importances_")
-    with pytest.raises(SolahError, match="other models at: z1; train with node='tree'"):
-        mixed.save(tmp_path / "mixed.json")
-    assert (
-        LinguisticHierarchyClassifier(WIRING, node=LogisticRegression(max_iter=5000))
-        .fit(X, y)
-        .score(X, y)
-        > 0.9
-    )
-
-
-def test_an_estimator_sees_states_and_missing_ones():
-    frame = pd.DataFrame({"c": ["a", "b", None, "a"] * 10, "n": [1.5, np.nan, 3.5, 1.0] * 10})
-    y = ["p", "q", "q", "p"] * 10
-    model = LinguisticHierarchyClassifier(node=LogisticRegression()).fit(frame, y)
-    assert model.score(frame, y) == 1.0
-
-
 def test_a_cmac_is_saved_and_takes_few_inputs(wine, tmp_path):
     X, y = wine
     model = LinguisticHierarchyClassifier(WIRING, node="cmac").fit(X, y)
@@ -186,30 +142,7 @@ def test_a_cmac_is_saved_and_takes_few_inputs(wine, tmp_path):
         LinguisticHierarchyClassifier(node="cmac").fit(X, y)
 
 
-@pytest.mark.parametrize(
-    ("node", "message"),
-    [
-        ({"z9": "tree"}, "'node' names 'z9', which is no node"),
-        ({"z1": "forest"}, "Got 'forest'"),
-        ({"z1": LogisticRegression}, "a scikit-learn classifier"),
-    ],
-)
-def test_a_wrong_node_is_named(node, message, wine):
-    with pytest.raises(ParameterError, match=message):
-        LinguisticHierarchyClassifier(WIRING, node=node).fit(*wine)
-
-
-def test_refitting_replaces_everything(wine):
-    X, y = wine
-    model = LinguisticHierarchyClassifier(WIRING, node=LogisticRegression(max_iter=5000)).fit(X, y)
-    model.set_params(node="tree").fit(X, y)
-    assert model.n_rules_ > 0
-    model.set_params(node=LogisticRegression(max_iter=5000)).fit(X, y)
-    with pytest.raises(SolahError, match="other models"):
-        model.rules()
-
-
-@pytest.mark.parametrize("node", ["tree", "cmac", GaussianNB()], ids=["tree", "cmac", "bayes"])
+@pytest.mark.parametrize("node", ["tree", "cmac"])
 def test_a_weight_of_two_is_two_rows_at_every_node(node, wine):
     X, y = wine
     X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
@@ -217,22 +150,7 @@ def test_a_weight_of_two_is_two_rows_at_every_node(node, wine):
     weighted = LinguisticHierarchyClassifier(WIRING, node=node).fit(X, y, sample_weight=weights)
     rows = np.repeat(np.arange(len(y)), weights)
     repeated = LinguisticHierarchyClassifier(WIRING, node=node).fit(X.iloc[rows], y.iloc[rows])
-    # Naive Bayes smooths by the largest variance, in which it does not weigh the rows.
-    close = 1e-3 if isinstance(node, GaussianNB) else 1e-6
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=close)
-
-
-def test_the_order_of_rows_does_not_change_a_cmac(wine):
-    X, y = wine
-    order = np.random.default_rng(0).permutation(len(y))
-    model = LinguisticHierarchyClassifier(WIRING, node="cmac").fit(X, y)
-    shuffled = LinguisticHierarchyClassifier(WIRING, node="cmac").fit(X.iloc[order], y.iloc[order])
-    assert shuffled.model_ == model.model_
-
-
-def test_evidence_is_whole_where_nothing_was_learnt():
-    model = LinguisticHierarchyClassifier().fit([[1.5], [2.5]], ["a", "a"])
-    assert model.evidence([[1.5], [np.nan]]).tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
 
 
 def test_rules_are_shared_by_the_trees_and_never_too_many():

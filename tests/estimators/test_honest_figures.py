@@ -109,7 +109,7 @@ def test_rules_that_are_no_better_than_none_once_choosing_is_counted_are_none():
     model = RuleClassifier()
     model.fit(X, rng.integers(0, 2, 2_000), sample_weight=weights)
     assert used(model) == set()
-    assert chosen(model).log_loss == min(step.log_loss for step in model.path_)
+    assert chosen(model).loss == min(step.loss for step in model.path_)
 
 
 def weights_of(rng, n_rows):
@@ -118,6 +118,12 @@ def weights_of(rng, n_rows):
 
 def groups_of(rng, n_rows):
     return {"groups": rng.integers(0, 40, n_rows)}
+
+
+def is_not_flattered(differences):
+    """Whether figures are not below those of fresh rows, by more than two standard errors."""
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    return np.mean(differences) > -2 * error
 
 
 def log_losses(model, X, y):
@@ -137,8 +143,7 @@ def test_the_reported_loss_is_not_below_that_of_fresh_rows(n_rows, n_seeds, more
         model = RuleClassifier()
         model.fit(X[:n_rows], y[:n_rows], **more(rng, n_rows))
         differences.append(chosen(model).log_loss - log_losses(model, X, y)[n_rows:].mean())
-    error = np.std(differences, ddof=1) / np.sqrt(n_seeds)
-    assert np.mean(differences) > -2 * error, differences
+    assert is_not_flattered(differences), differences
 
 
 def test_the_reported_loss_of_balanced_classes_is_not_below_that_of_fresh_rows():
@@ -151,8 +156,7 @@ def test_the_reported_loss_of_balanced_classes_is_not_below_that_of_fresh_rows()
         weights = 1 / np.bincount(y[:500])[y[500:]]
         fresh = np.average(log_losses(model, X[500:], y[500:]), weights=weights)
         differences.append(chosen(model).log_loss - fresh)
-    error = np.std(differences, ddof=1) / np.sqrt(20)
-    assert np.mean(differences) > -2 * error, differences
+    assert is_not_flattered(differences), differences
 
 
 def test_a_file_reports_no_less_than_the_loss_of_fresh_rows(tmp_path, monkeypatch):
@@ -171,8 +175,7 @@ def test_a_file_reports_no_less_than_the_loss_of_fresh_rows(tmp_path, monkeypatc
         model = RuleClassifier()
         model.fit(tmp_path / "rows.csv", "y", sample_weight="w")
         differences.append(chosen(model).log_loss - log_losses(model, frame[500:], y[500:]).mean())
-    error = np.std(differences, ddof=1) / np.sqrt(10)
-    assert np.mean(differences) > -2 * error, differences
+    assert is_not_flattered(differences), differences
 
 
 def test_the_reported_error_of_numbers_is_not_below_that_of_fresh_rows():
@@ -185,8 +188,8 @@ def test_the_reported_error_of_numbers_is_not_below_that_of_fresh_rows():
         model.fit(X[:500], amounts[:500], sample_weight=rng.lognormal(0.0, 1.0, 500))
         fresh = np.sqrt(np.mean((model.predict(X[500:]) - amounts[500:]) ** 2))
         differences.append(chosen(model).rmse / fresh - 1)
-    error = np.std(differences, ddof=1) / np.sqrt(20)
-    assert -2 * error < np.mean(differences) < 0.1, differences
+    assert is_not_flattered(differences), differences
+    assert np.mean(differences) < 0.1
 
 
 def test_numbers_report_errors_in_the_unit_of_the_target():
@@ -195,8 +198,8 @@ def test_numbers_report_errors_in_the_unit_of_the_target():
     amounts = 1000 * (scores + rng.normal(size=400))
     model = RuleRegressor().fit(X, amounts)
     for step in model.path_:
-        assert step.rmse == pytest.approx(amounts.std() * np.sqrt(1 - step.r2), rel=1e-9)
-    assert f"RMSE ({chosen(model).rmse:.4g})" in model.selection_reason_
+        assert step.loss == pytest.approx(amounts.std() * np.sqrt(1 - step.quality), rel=1e-9)
+    assert f"RMSE ({chosen(model).loss:.4g})" in model.selection_reason_
 
 
 def rare(seed, n_rows):

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.utils._param_validation import InvalidParameterError
 
 from solah import LinguisticLabeller
 from solah.exceptions import ColumnError, DataError
-from solah.model import WordRange
 
 readings = arrays(
     float,
@@ -49,27 +47,6 @@ def test_the_appropriateness_of_a_word_is_the_trapezium_that_describe_tells(x):
         low, high = known.partly
         if not low < x < high:
             assert appropriateness == pytest.approx(0.0, abs=1e-7)
-
-
-def test_describe_tells_the_ranges_of_the_words():
-    words = {"t": {"cold": 0, "mild": 10, "hot": 30}}
-    labeller = LinguisticLabeller(words=words, feature_types={"t": "continuous"})
-    labeller.fit(pd.DataFrame({"t": [0.0, 30.0]}))
-    inf = float("inf")
-    assert labeller.describe("t") == (
-        WordRange("cold", fully=(-inf, 5.0), partly=(-inf, 10.0)),
-        WordRange("mild", fully=(5.0, 20.0), partly=(0.0, 30.0)),
-        WordRange("hot", fully=(20.0, inf), partly=(10.0, inf)),
-    )
-    assert str(labeller.describe("t")[1]) == "mild: fully from 5 to 20, partly from 0 to 30"
-
-
-def test_describe_helps_with_names_and_kinds():
-    labeller = LinguisticLabeller().fit(pd.DataFrame({"colour": ["red", "blue", "green"]}))
-    with pytest.raises(ColumnError, match="the labeller has no column 'color'.*'colour'"):
-        labeller.describe("color")
-    with pytest.raises(DataError, match=r"categorical: each of its states \(blue, green, red\)"):
-        labeller.describe("colour")
 
 
 def test_states_have_a_word_each_and_unknown_ones_are_ignorance():
@@ -113,46 +90,29 @@ def test_words_without_peaks_are_placed_and_must_fit():
         )
 
 
-def test_peaks_for_states_are_refused():
-    frame = pd.DataFrame({"colour": ["red", "blue", "green"]})
-    for words in ({"pale": 0, "deep": 1}, ["pale", "deep"]):
-        with pytest.raises(DataError, match="'colour' is categorical.*declare it continuous"):
-            LinguisticLabeller(words={"colour": words}).fit(frame)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(InvalidParameterError, match="'n_words' parameter of LinguisticLabeller"):
-        LinguisticLabeller(1).fit([[1.0]])
-    with pytest.raises(InvalidParameterError, match="'placement' parameter"):
-        LinguisticLabeller(placement="clever").fit([[1.0]])
-
-
-def test_infinite_readings_are_refused_in_training_and_described_in_use():
-    with pytest.raises(DataError, match="x0.*infinite"):
-        LinguisticLabeller().fit([[1.5], [np.inf], [2.5]])
+def test_infinite_readings_are_described():
     labeller = LinguisticLabeller(2).fit([[1.5], [2.5], [3.5]])
     np.testing.assert_array_equal(labeller.transform([[np.inf], [-np.inf]]), [[0, 0, 1], [1, 0, 0]])
+    (close,) = LinguisticLabeller(3).fit([[0.0], [1e-40], [1e-35], [0.5], [1.0]]).attributes_
+    assert close.peaks == (0.0, 0.5, 1.0)
 
 
-def test_numbers_that_a_document_cannot_hold_are_refused():
-    with pytest.raises(DataError, match="'x0' has -1.7e.308, and numbers may go from .* scale it"):
-        LinguisticLabeller().fit([[-1.7e308], [0.5], [1.7e308]])
-    with pytest.raises(DataError, match="'x0' spans 2e-300 only, .* scale it up"):
-        LinguisticLabeller().fit([[0.0], [1e-300], [2e-300]])
-    with pytest.raises(DataError, match="the states of column 'x0' must be .* to 1e.36. Got"):
-        LinguisticLabeller(feature_types={"x0": "categorical"}).fit([[1.0], [1e300]])
-
-
-def test_peaks_too_close_for_a_document_become_one():
-    (attribute,) = LinguisticLabeller(3).fit([[0.0], [1e-40], [1e-35], [0.5], [1.0]]).attributes_
-    assert attribute.peaks == (0.0, 0.5, 1.0)
-
-
-def test_works_in_a_pipeline_with_named_output():
-    labeller = LinguisticLabeller(2).set_output(transform="pandas")
-    frame = pd.DataFrame({"a": [1.5, 2.5, 4.5]})
-    assert list(labeller.fit_transform(frame).columns) == [
-        "a is low",
-        "a is low-or-high",
-        "a is high",
-    ]
+def test_what_cannot_be_described_is_refused():
+    frame = pd.DataFrame({"colour": ["red", "blue", "green"]})
+    for labeller, X, message in (
+        (LinguisticLabeller(1), [[1.0]], "'n_words' parameter of LinguisticLabeller"),
+        (LinguisticLabeller(placement="clever"), [[1.0]], "'placement' parameter"),
+        (LinguisticLabeller(words={"colour": ["pale", "deep"]}), frame, "declare it continuous"),
+        (LinguisticLabeller(words={"colour": {"pale": 0, "deep": 1}}), frame, "is categorical"),
+        (LinguisticLabeller(), [[1.5], [np.inf], [2.5]], "x0.*infinite"),
+        (LinguisticLabeller(), [[-1.7e308], [0.5], [1.7e308]], "'x0' has -1.7e.308, .* scale it"),
+        (LinguisticLabeller(), [[0.0], [1e-300], [2e-300]], "'x0' spans 2e-300 only, .* scale it"),
+        (LinguisticLabeller(feature_types={"x0": "categorical"}), [[1.0], [1e300]], "to 1e.36. Go"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            labeller.fit(X)
+    labeller = LinguisticLabeller().fit(frame)
+    with pytest.raises(ColumnError, match="the labeller has no column 'color'.*'colour'"):
+        labeller.describe("color")
+    with pytest.raises(DataError, match=r"categorical: each of its states \(blue, green, red\)"):
+        labeller.describe("colour")

@@ -19,7 +19,7 @@ from solah import (
 )
 from solah.estimators.base import LinguisticEstimator
 from solah.exceptions import ColumnError, DataError, ParameterError
-from solah.labels.limits import Limits
+from solah.labels.drawing import Limits
 from solah.model.format import to_json
 
 WIRING = "z <- x0, x1; y <- z, x2"
@@ -59,17 +59,11 @@ def test_scores_out_of_fold_are_those_of_new_people(people, grouped):
     assert "whose cross-validated" in plain.selection_reason_
 
 
-def test_the_order_of_rows_leaves_no_trace(people, grouped):
+def test_neither_order_nor_type_leaves_a_trace(people, grouped):
     X, y, person = people
     order = np.random.default_rng(1).permutation(len(y))
-    other = RuleClassifier().fit(X[order], y[order], groups=person[order])
-    assert to_json(other.model_) == to_json(grouped.model_)
-
-
-def test_names_count_and_their_type_does_not(people, grouped):
-    X, y, person = people
-    names = pd.Series(person.astype(str), name="person")
-    other = RuleClassifier().fit(X, y, groups=names)
+    names = pd.Series(person.astype(str), name="person")[order]
+    other = RuleClassifier().fit(X[order], y[order], groups=names)
     assert to_json(other.model_) == to_json(grouped.model_)
 
 
@@ -124,28 +118,16 @@ def test_a_column_of_files_names_groups(people, grouped, tmp_path, monkeypatch, 
         learner.fit([str(tmp_path / "0.csv")] * 2, "y", groups="person")
 
 
-def test_a_file_of_numbers_names_groups(people, tmp_path):
-    X, y, person = people
-    path = tmp_path / "rows.csv"
-    pd.DataFrame(X, columns=list("abcd")).assign(y=y + 0.1 * X[:, 3], person=person).to_csv(
-        path, index=False
-    )
-    model = RuleRegressor().fit(path, "y", groups="person")
-    assert list(model.feature_names_in_) == list("abcd")
-    assert chosen(model).r2 < 0.5
-
-
 def test_groups_that_cannot_be_are_refused(people):
     X, y, person = people
-    learner = RuleClassifier()
-    with pytest.raises(DataError, match="only one group"):
-        learner.fit(X, y, groups=np.zeros(len(y)))
-    with pytest.raises(DataError, match="X has 288 rows, but 'groups' has 3 values"):
-        learner.fit(X, y, groups=[1, 2, 3])
-    with pytest.raises(DataError, match=r"no value in 1 rows \(first: row 3\)"):
-        learner.fit(X, y, groups=[1.0, 2.0, np.nan, *person[3:]])
-    with pytest.raises(TypeError, match="groups"):
-        LinguisticTreeClassifier().fit(X, y, groups=person)  # it draws no folds
+    for groups, message in (
+        (np.zeros(len(y)), "only one group"),
+        ([1, 2, 3], "X has 288 rows, but 'groups' has 3 values"),
+        ([1.0, 2.0, np.nan, *person[3:]], r"no value in 1 rows \(first: row 3\)"),
+    ):
+        for learner in (RuleClassifier(), RuleRegressor(), LinguisticTreeClassifier()):
+            with pytest.raises(DataError, match=message):
+                learner.fit(X, y, groups=groups)
 
 
 def test_groups_reach_the_model_through_others(people):

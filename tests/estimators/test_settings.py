@@ -17,7 +17,6 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
 )
 from solah.exceptions import ParameterError, SolahError
-from solah.model.format import to_json
 
 HIERARCHIES = [
     GeneticHierarchyClassifier,
@@ -34,41 +33,50 @@ def patients():
     return X, np.where(X["alpha"] + X["beta"] > 0, "sick", "well")
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_the_settings_of_the_paper_are_for_all_estimators(estimator):
-    made = estimator.with_settings(PAPER, max_depth=3)
-    tree = made.tree if estimator in HIERARCHIES else made
-    of_paper, found = PAPER["tree"].get_params(), tree.get_params()
-    for name in of_paper.keys() & found.keys() - {"max_depth"}:
-        assert found[name] == of_paper[name]
-    assert tree.max_depth == 3
+def test_settings_of_the_paper_are_given_flat(patients):
+    for estimator in ESTIMATORS:
+        made = estimator.with_settings(PAPER, max_depth=3, words={"alpha": ["low", "high"]})
+        tree = made.tree if estimator in HIERARCHIES else made
+        of_paper, found = PAPER["tree"].get_params(), tree.get_params()
+        for name in of_paper.keys() & found.keys() - {"max_depth", "words"}:
+            assert found[name] == of_paper[name]
+        assert (tree.max_depth, tree.words) == (3, {"alpha": ["low", "high"]})
+        message = f"{estimator.__name__} does not have a parameter 'max_dept'; did you mean 'max_d"
+        with pytest.raises(ParameterError, match=message):
+            estimator.with_settings({}, max_dept=1)
     assert PAPER["tree"].max_depth is None
+    assert LinguisticTreeRegressor.with_settings({"n_clusters": 2, "purity": 0.9}).purity == 0.9
+    with pytest.raises(TypeError, match="item assignment"):
+        PAPER["purity"] = 0.5
 
 
 @pytest.mark.parametrize("estimator", HIERARCHIES)
-def test_hierarchies_take_the_settings_of_the_paper_as_they_are(estimator, patients):
-    X, y = patients
-    made = estimator(**PAPER).fit(X, y)
+def test_hierarchies_take_nested_settings(estimator, patients):
+    made = estimator(**PAPER).fit(*patients)
     assert {tree.name for tree in made.model_.trees} == {node.name for node in made.nodes_}
-    assert to_json(made.model_) == to_json(estimator.with_settings(PAPER).fit(X, y).model_)
     assert made.set_params(tree__max_depth=1).tree.max_depth == 1
     assert PAPER["tree"].max_depth is None
-
-
-def test_what_makes_trees_a_hierarchy_is_the_papers_by_default():
-    of_paper = {"node": "tree", "belief_words": None, "cross_fit": None}
-    for estimator in HIERARCHIES:
-        assert of_paper.items() <= estimator().get_params().items()
-    organised = SelfOrganisedHierarchyClassifier()
-    assert (organised.top, organised.bias_corrected) == ("fuse", False)
-
-
-@pytest.mark.parametrize("estimator", HIERARCHIES)
-def test_a_grid_reaches_nested_settings(estimator, patients):
     grid = GridSearchCV(estimator(), {"tree__max_depth": [1, 2]}, cv=2).fit(*patients)
     depth = grid.best_params_["tree__max_depth"]
-    assert grid.best_estimator_.tree.max_depth == depth
     assert max(len(rule.conditions) for rule in grid.best_estimator_.rules()) <= depth
+    tree = LinguisticTreeClassifier(class_weight="balanced")
+    with pytest.raises(ParameterError, match=f"give it to {estimator.__name__}"):
+        estimator(tree=tree).fit(*patients)
+
+
+def test_nested_settings_are_checked(patients):
+    for estimator, message in (
+        (LinguisticHierarchyClassifier(tree=LinguisticTreeClassifier(purity=2)), "'purity'"),
+        (GeneticHierarchyClassifier(GeneticSearch(1)), "'population_size'"),
+        (GeneticHierarchyClassifier(GeneticSearch(3, n_elite=3)), "must be less than 'population_"),
+        (GeneticHierarchyClassifier(4), "'search'"),
+        (SelfOrganisedHierarchyClassifier(top="cut"), "'top'"),
+        (SelfOrganisedHierarchyClassifier(tree=RuleClassifier()), "'tree'"),
+        (SelfOrganisedHierarchyClassifier(node=RuleClassifier()), "'node'"),
+        (LinguisticHierarchyClassifier("y <- alpha", node={"y": "wood"}), "Got 'wood'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(*patients)
 
 
 def test_objects_that_do_not_stand_yet_are_made_with_their_defaults():
@@ -77,60 +85,6 @@ def test_objects_that_do_not_stand_yet_are_made_with_their_defaults():
     assert (made.tree.purity, made.tree.min_support) == (0.9, 0.01)
     with pytest.raises(ValueError, match="Invalid parameter 'max_dept'"):
         made.set_params(tree__max_dept=1)
-
-
-@pytest.mark.parametrize("estimator", HIERARCHIES)
-def test_what_the_whole_model_has_is_not_given_to_a_tree(estimator, patients):
-    tree = LinguisticTreeClassifier(class_weight="balanced")
-    with pytest.raises(ParameterError, match=f"give it to {estimator.__name__}"):
-        estimator(tree=tree).fit(*patients)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (LinguisticHierarchyClassifier(tree=LinguisticTreeClassifier(purity=2)), "'purity'"),
-        (GeneticHierarchyClassifier(GeneticSearch(1)), "'population_size'"),
-        (GeneticHierarchyClassifier(4), "'search'"),
-        (SelfOrganisedHierarchyClassifier(top="cut"), "'top'"),
-        (SelfOrganisedHierarchyClassifier(tree=RuleClassifier()), "'tree'"),
-    ],
-)
-def test_nested_settings_are_checked(estimator, message, patients):
-    with pytest.raises(ValueError, match=message):
-        estimator.fit(*patients)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_setting_that_no_estimator_has_is_refused(estimator):
-    with pytest.raises(
-        ParameterError,
-        match=r"no estimator of solah has a parameter 'max_dept'; did you mean 'max_depth'\?",
-    ):
-        estimator.with_settings({**PAPER, "max_dept": 1})
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_parameter_that_the_estimator_does_not_have_is_refused(estimator):
-    message = rf"{estimator.__name__} does not have a parameter 'max_dept'; did you mean 'max_depth"
-    with pytest.raises(ParameterError, match=message):
-        estimator.with_settings({}, max_dept=1)
-
-
-def test_parameters_of_the_trees_are_given_flat():
-    made = SelfOrganisedHierarchyClassifier.with_settings(
-        PAPER, n_clusters=3, level_gap=0.1, max_rules=7, words={"alpha": ["low", "high"]}
-    )
-    assert (made.n_clusters, made.level_gap, made.tree.max_rules) == (3, 0.1, 7)
-    assert made.tree.words == {"alpha": ["low", "high"]}
-    with pytest.raises(ParameterError, match="does not have a parameter 'penalty'"):
-        SelfOrganisedHierarchyClassifier.with_settings(PAPER, penalty=1.0)
-
-
-def test_a_parameter_of_another_estimator_is_a_setting_but_no_parameter():
-    assert LinguisticTreeRegressor.with_settings({"n_clusters": 2, "purity": 0.9}).purity == 0.9
-    with pytest.raises(ParameterError, match="does not have a parameter 'n_clusters'"):
-        LinguisticTreeRegressor.with_settings({}, n_clusters=2)
 
 
 UNKNOWN = {

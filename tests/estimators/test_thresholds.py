@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.datasets import load_breast_cancer
 
 from solah import (
-    LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     RuleClassifier,
     load_model,
 )
 from solah.data import from_array
-from solah.estimators.inputs import settle_thresholds
+from solah.estimators.inputs import complete_thresholds
 from solah.evaluation import Plan, cross_validate
 from solah.exceptions import DataError, ParameterError
 
@@ -33,24 +31,6 @@ def test_a_class_is_decided_for_above_its_threshold(cancer):
     assert (model.predict(X) == "malignant").sum() > (usual.predict(X) == "malignant").sum()
 
 
-def test_the_document_knows_it(cancer, tmp_path):
-    X, y = cancer
-    model = RuleClassifier(max_rules=30, thresholds={"malignant": 0.05}).fit(X, y)
-    model.save(tmp_path / "m.json")
-    loaded = load_model(tmp_path / "m.json")
-    assert loaded.model_.goal.thresholds == (0.95, 0.05)
-    table = from_array(X, [f"x{j}" for j in range(X.shape[1])])
-    assert (loaded.predict(table) == model.predict(X)).all()
-
-
-def test_several_classes_share_what_is_left():
-    X, y = load_wine(return_X_y=True)
-    model = LinguisticTreeClassifier(thresholds={2: 0.1}).fit(X, y)
-    beliefs = model.predict_proba(X)
-    expected = np.argmax(beliefs / np.array([0.45, 0.45, 0.1]), axis=1)
-    assert (model.predict(X) == expected).all()
-
-
 def test_an_evaluation_counts_what_is_decided(cancer):
     X, y = cancer
     hasty = LinguisticTreeClassifier(max_rules=5, thresholds={"malignant": 1e-9})
@@ -58,56 +38,35 @@ def test_an_evaluation_counts_what_is_decided(cancer):
     assert result.spreads("hasty")["accuracy"].mean < 0.6
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "message"),
-    [
+def test_thresholds_are_completed_or_refused():
+    assert complete_thresholds(None, ["a", "b"]) == complete_thresholds({}, ["a", "b"]) == ()
+    assert complete_thresholds({1: 0.2}, [0.0, 1.0]) == (0.8, 0.2)
+    assert complete_thresholds({2: 0.1}, [0, 1, 2]) == (0.45, 0.45, 0.1)
+    for thresholds, message in (
         ({"c": 0.5}, "the class 'c', which the rows do not have"),
         ({"a": 0.0}, "must be above 0 and below 1. Got 0.0"),
         ({"a": "much"}, "must be above 0 and below 1. Got 'much'"),
-        ({"a": 0.5, "b": 0.6}, "must sum to 1"),
-    ],
-)
-def test_wrong_thresholds_are_named(thresholds, message):
-    with pytest.raises(ParameterError, match=message):
-        settle_thresholds(thresholds, ["a", "b"])
-
-
-def test_something_must_be_left_for_the_others():
-    with pytest.raises(ParameterError, match="sum to less than 1, .* Got 1.3"):
-        settle_thresholds({"a": 0.7, "b": 0.6}, ["a", "b", "c"])
-
-
-def test_none_are_none():
-    assert settle_thresholds(None, ["a", "b"]) == settle_thresholds({}, ["a", "b"]) == ()
-
-
-def test_a_class_may_be_named_as_it_is_spelt():
-    assert settle_thresholds({1: 0.2}, [0.0, 1.0]) == (0.8, 0.2)
+        ({"a": 0.5, "b": 0.6, "": 0.1}, "must sum to 1"),
+        ({"a": 0.7, "b": 0.6}, "sum to less than 1, .* Got 1.3"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            complete_thresholds(thresholds, ["a", "b", ""])
     with pytest.raises(ParameterError, match="names the class '1' twice"):
-        settle_thresholds({1: 0.2, "1": 0.7}, [0, 1])
+        complete_thresholds({1: 0.2, "1": 0.7}, [0, 1])
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        LinguisticTreeClassifier(max_rules=5),
-        RuleClassifier(max_rules=5),
-        LinguisticHierarchyClassifier(node=DecisionTreeClassifier(max_depth=2)),
-    ],
-    ids=["tree", "evidence", "another model"],
-)
-def test_thresholds_hold_from_when_they_are_set(cancer, estimator, tmp_path):
+def test_thresholds_hold_from_when_they_are_set(cancer, tmp_path):
     X, y = cancer
-    usual, other = estimator.fit(X, y).predict(X), {"malignant": 1e-6}
-    expected = clone(estimator).set_params(thresholds=other).fit(X, y).predict(X)
-    assert (expected != usual).any()
-    assert (estimator.set_params(thresholds=other).predict(X) == expected).all()
-    if hasattr(estimator, "model_"):
+    for estimator in (LinguisticTreeClassifier(max_rules=5), RuleClassifier(max_rules=5)):
+        usual, other = estimator.fit(X, y).predict(X), {"malignant": 1e-6}
+        expected = clone(estimator).set_params(thresholds=other).fit(X, y).predict(X)
+        assert (expected != usual).any()
+        assert (estimator.set_params(thresholds=other).predict(X) == expected).all()
         estimator.save(tmp_path / "m.json")
         table = from_array(X, [f"x{j}" for j in range(X.shape[1])])
         assert (load_model(tmp_path / "m.json").predict(table) == expected).all()
         assert estimator.explain(X[:1])[0].decision == expected[0]
-    assert (estimator.set_params(thresholds=None).predict(X) == usual).all()
+        assert (estimator.set_params(thresholds=None).predict(X) == usual).all()
 
 
 def test_wrong_thresholds_leave_a_fitted_model_as_it_is(cancer):

@@ -11,13 +11,12 @@ from sklearn.metrics import confusion_matrix
 
 from solah.data import Column
 from solah.evaluation import (
-    Rate,
     bin_beliefs,
     calibration_error,
     measure_class_groups,
     measure_number_groups,
-    rows_by_value,
 )
+from solah.evaluation.groups import Rate, rows_by_value
 from solah.exceptions import DataError, ParameterError
 from solah.report import describe_groups, group_notes, group_table
 
@@ -31,10 +30,6 @@ def test_wilsons_interval_is_where_the_score_test_does_not_reject(counts):
         if 1e-12 < end < 1 - 1e-12:
             distance = abs(rate.share - end) / math.sqrt(end * (1 - end) / n)
             assert distance == pytest.approx(z, rel=1e-6, abs=1e-6)
-
-
-def test_nothing_is_known_of_no_rows():
-    assert (Rate(0, 0).share, Rate(0, 0).low, Rate(0, 0).high) == (None, 0.0, 1.0)
 
 
 COLUMNS = st.one_of(
@@ -62,14 +57,10 @@ def test_ranges_of_a_number_hold_equal_shares_and_say_where_they_end():
         "over 49 to 74": (50, 74),
         "over 74": (75, 99),
     }
-
-
-def test_numbers_of_which_most_are_one_have_fewer_ranges():
-    values = np.array([0.0] * 90 + list(range(1, 21)))
-    assert list(rows_by_value(Column("x", values))) == ["up to 0", "over 0"]
-
-
-def test_too_many_texts_are_no_groups():
+    mostly_zero = np.array([0.0] * 90 + list(range(1, 21)))
+    assert list(rows_by_value(Column("x", mostly_zero))) == ["up to 0", "over 0"]
+    mostly_top = np.array([99.0] * 90 + list(range(20)))
+    assert list(rows_by_value(Column("x", mostly_top))) == ["all values"]
     names = np.array([f"name {i}" for i in range(51)], dtype=object)
     with pytest.raises(DataError, match="'name' has 51 different values, which is too many"):
         rows_by_value(Column("name", names))

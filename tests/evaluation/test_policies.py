@@ -75,31 +75,19 @@ def test_groups_are_kept_together(fitted):
         fit_policy(fitted, table, goal, max_error=0.2, groups=np.zeros(600))
 
 
-def test_arrays_and_frames_do(fitted):
-    pandas = pytest.importorskip("pandas")
-    table, goal = noisy(0)
-    values = np.column_stack([one.values for one in table.columns])
-    plain = LinguisticTreeClassifier(max_depth=1).fit(values, goal)
-    framed = LinguisticTreeClassifier(max_depth=1).fit(pandas.DataFrame(values), goal)
-    found = [
-        fit_policy(one, X, goal, max_error=0.3).policy
-        for one, X in ((plain, values), (framed, pandas.DataFrame(values)))
-    ]
-    assert found[0] == found[1]
-
-
-def test_a_class_with_few_rows_is_no_trouble():
-    table, goal = noisy(0)
-    goal = goal.astype(object)
-    goal[:3] = "rare"
-    tree = LinguisticTreeClassifier(max_depth=2, min_support=0.02).fit(table, goal)
-    chosen = fit_policy(tree, table, goal, max_error=0.1)
-    assert len(chosen.policy.min_belief) == 3
-
-
 def test_a_wanted_error_that_cannot_be_had_is_an_error(fitted):
     with pytest.raises(ParameterError, match="no limit keeps the error of decided rows at 0.001"):
         fit_policy(fitted, *noisy(0), max_error=0.001)
+    with pytest.raises(ParameterError, match="'max_unseen' needs a domain"):
+        with_policy(replace(room(), domain=None), Policy(max_unseen=0))
+    for costs, message in (
+        ({"falt": 2}, "there is no class 'falt' to have a cost; did you mean 'fault'"),
+        ({"fault": 0}, "the cost of 'fault' must be above 0"),
+        ({"fault": float("nan")}, "the cost of 'fault' must be above 0"),
+        ({"fault": 1e30}, "costs may differ by a factor"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            with_costs(fitted.model_, costs)
 
 
 def test_costs_move_decisions(fitted):
@@ -117,48 +105,31 @@ def test_costs_move_decisions(fitted):
     assert with_costs(costly, {"fault": 3, "ok": 3}).goal.thresholds == ()
 
 
-def test_limits_of_belief_follow_costs(fitted):
-    chosen = fit_policy(fitted, *noisy(0), max_error=0.18, costs={"fault": 2})
+def test_limits_of_belief_follow_costs_and_classes(fitted):
+    table, goal = noisy(0)
+    chosen = fit_policy(fitted, table, goal, max_error=0.18, costs={"fault": 2})
     fault, ok = chosen.policy.min_belief
     assert ok == pytest.approx(2 * fault)
-    judged = Predictor(chosen.model).decide(noisy(0)[0])
-    assert {"fault", "ok"} <= set(judged.decisions)
+    assert {"fault", "ok"} <= set(Predictor(chosen.model).decide(table).decisions)
+    rare = np.append(["rare"] * 3, goal[3:])
+    values = np.column_stack([one.values for one in table.columns])
+    tree = LinguisticTreeClassifier(max_depth=2, min_support=0.02).fit(values, rare)
+    assert len(fit_policy(tree, values, rare, max_error=0.1).policy.min_belief) == 3
 
 
-@pytest.mark.parametrize(
-    ("costs", "message"),
-    [
-        ({"falt": 2}, "there is no class 'falt' to have a cost; did you mean 'fault'"),
-        ({"fault": 0}, "the cost of 'fault' must be above 0"),
-        ({"fault": float("nan")}, "the cost of 'fault' must be above 0"),
-        ({"fault": 1e30}, "costs may differ by a factor"),
-    ],
-)
-def test_wrong_costs_are_refused(fitted, costs, message):
-    with pytest.raises(ParameterError, match=message):
-        with_costs(fitted.model_, costs)
-
-
-def test_a_number_has_no_policy():
+def test_numbers_and_unknown_classes_have_no_policy():
     model = random_number_model(np.random.default_rng(0))
-    with pytest.raises(ParameterError, match="estimates a number"):
-        with_policy(model, Policy(dwell=2))
-    with pytest.raises(ParameterError, match="estimates a number"):
-        with_costs(model, {"a": 2})
     table, _ = noisy(0, 60)
-    number = RuleRegressor().fit(table, table.columns[0].values)
-    with pytest.raises(ParameterError, match="estimates a number"):
-        fit_policy(number, table, table.columns[0].values, max_error=0.1)
-
-
-def test_rows_without_a_class_choose_nothing():
+    number = RuleRegressor(max_rules=4).fit(table, table.columns[0].values)
+    for choose in (
+        lambda: with_policy(model, Policy(dwell=2)),
+        lambda: with_costs(model, {"a": 2}),
+        lambda: fit_policy(number, table, table.columns[0].values, max_error=0.1),
+    ):
+        with pytest.raises(ParameterError, match="estimates a number"):
+            choose()
     with pytest.raises(DataError, match="no row has a class of 'occupied'"):
         choose_policy(room(), room_rows().drop(["occupied"]), max_error=0.1)
-
-
-def test_a_policy_that_asks_for_a_domain_needs_one():
-    with pytest.raises(ParameterError, match="'max_unseen' needs a domain"):
-        with_policy(replace(room(), domain=None), Policy(max_unseen=0))
 
 
 def test_events_are_counted_run_by_run():
@@ -183,9 +154,6 @@ def test_a_run_ends_with_its_recording():
     assert scores.classes[1].n_events == 2
     assert scores.classes[1].delay == 0
     assert scores.classes[0].n_false_alarms == 1
-
-
-def test_nothing_decided_has_no_accuracy():
-    scores = score_events(np.array([0, 1]), np.array([-1, -1]), ["ok", "fault"])
-    assert scores.accuracy is None
-    assert [one.n_missed for one in scores.classes] == [1, 1]
+    nothing = score_events(np.array([0, 1]), np.array([-1, -1]), ["ok", "fault"])
+    assert nothing.accuracy is None
+    assert [one.n_missed for one in nothing.classes] == [1, 1]

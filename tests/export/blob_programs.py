@@ -6,7 +6,9 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import pytest
 from c_programs import C99
+from devices import module_of
 
 from solah.export.blob import LAYOUT
 
@@ -22,6 +24,7 @@ static union {{
     uint8_t bytes[262144];
 }} slot;
 static solah_blob blob;
+static solah_blob_state state;
 
 static void put(int32_t number) {{ fwrite(&number, sizeof number, 1, stdout); }}
 
@@ -37,6 +40,12 @@ static void run(const int32_t *readings)
         put(i < count ? reasons[i].rule : -1);
         put(i < count ? reasons[i].amount : 0);
     }}
+    solah_blob_verdict verdict = {{-1, -1, 0, 0}};
+    put(solah_blob_judge(&blob, &state, readings, belief, &verdict));
+    put(verdict.decision);
+    fwrite(&verdict.doubts, 1, 1, stdout);
+    fwrite(&verdict.n_unseen, 1, 1, stdout);
+    fwrite(belief, sizeof *belief, (size_t)solah_blob_n_classes(&blob), stdout);
 }}
 
 int main(void)
@@ -49,6 +58,7 @@ int main(void)
         }}
         const int fault = solah_blob_open(&blob, slot.bytes, sizes[0]);
         put(fault);
+        solah_blob_settle_start(&blob, &state);
         for (uint32_t i = 0; i < sizes[1]; i++) {{
             if (fread(readings, sizeof *readings, sizes[2], stdin) != sizes[2]) {{
                 return 1;
@@ -223,10 +233,12 @@ def run(program: Path, blobs, n_most: int):
             continue
         kind = np.dtype(
             [
-                ("place", "<i4"),
+                ("decision", "<i4"),
                 ("estimate", "<i4"),
                 ("belief", "<u2", (data[24],)),
                 ("reasons", [("rule", "<i4"), ("amount", "<i4")], (n_most,)),
+                *(("settled", "<i4"), ("judged", "<i4"), ("doubts", "u1"), ("n_unseen", "u1")),
+                ("smoothed", "<u2", (data[24],)),
             ]
         )
         yield np.frombuffer(answers, kind, len(rows), at)
@@ -246,6 +258,16 @@ def attack(program: Path, blobs, timeout: float = 60.0):
     codes = np.frombuffer(done.stdout, "<i4")
     assert len(codes) == len(blobs)
     return codes
+
+
+def check_refused(blob, program, cases):
+    """Assert that C and Python refuse bytes: cases are (bytes, code of C, what Python says)."""
+    data, codes, said = zip(*cases, strict=True)
+    assert attack(program, data).tolist() == list(codes)
+    module = module_of(blob.files["solah_blob.py"])
+    for one, words in zip(data, said, strict=True):
+        with pytest.raises(ValueError, match=words):
+            module["load"](one)
 
 
 # --- damage ----------------------------------------------------------------------------------

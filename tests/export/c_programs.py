@@ -39,26 +39,6 @@ int main(void)
     return 0;
 }}
 """
-WHY = """
-#include "m.h"
-#include <stdio.h>
-
-int main(void)
-{{
-    {reading} readings[M_N_READINGS];
-    m_reason reasons[{n_most} + 1];
-    while (fread(readings, sizeof readings, 1, stdin) == 1) {{
-        const int count = m_why(readings, reasons, {n_most});
-        for (int i = 0; i < {n_most}; i++) {{
-            const int32_t rule = i < count ? reasons[i].rule : -1;
-            const {number} amount = i < count ? reasons[i].amount : 0;
-            fwrite(&rule, sizeof rule, 1, stdout);
-            fwrite(&amount, sizeof amount, 1, stdout);
-        }}
-    }}
-    return 0;
-}}
-"""
 TYPES = {
     "float": {"reading": "float", "belief": "float", "number": "float"},
     "q15": {"reading": "int32_t", "belief": "uint16_t", "number": "int32_t"},
@@ -91,17 +71,6 @@ def decide(program: Path, export, rows, n_classes: int):
     )
     lines = np.frombuffer(done.stdout, [("decision", "<i4"), ("belief", belief, (n_classes,))])
     return lines["decision"], lines["belief"]
-
-
-def why(program: Path, export, rows, n_most: int):
-    """Run the program on rows; return the rules and amounts that it names, row by row."""
-    done = subprocess.run(
-        [program], input=readings(export, rows).tobytes(), capture_output=True, check=True
-    )
-    amount = "<f4" if export.numbers == "float" else "<i4"
-    found = np.frombuffer(done.stdout, [("rule", "<i4"), ("amount", amount)])
-    lines = found.reshape(len(rows), n_most).tolist()
-    return [[reason for reason in line if reason[0] >= 0] for line in lines]
 
 
 def estimate(program: Path, export, rows):

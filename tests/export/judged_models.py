@@ -4,39 +4,9 @@ from dataclasses import replace
 from itertools import combinations, islice
 
 import numpy as np
-from c_programs import TYPES, readings
 
 from random_models import odd_rows, random_model
-from solah.export.targets import build, run
 from solah.model.policy import MOST_PAIRS, Cells, Domain, Policy, SeenTogether, n_cells
-
-JUDGE = """
-#include "m.h"
-#include "solah_io.h"
-
-static m_state state;
-
-int main(void)
-{{
-    {reading} readings[M_N_READINGS];
-    {belief} belief[M_N_CLASSES];
-    m_verdict verdict;
-    m_settle_start(&state);
-    while (solah_io_read(readings, sizeof readings) == sizeof readings) {{
-        const int32_t settled = m_judge(&state, readings, belief, &verdict);
-        const int32_t decision = verdict.decision;
-        if (settled != verdict.settled) {{
-            return 1;
-        }}
-        solah_io_write(&decision, sizeof decision);
-        solah_io_write(&settled, sizeof settled);
-        solah_io_write(&verdict.doubts, 1);
-        solah_io_write(&verdict.n_unseen, 1);
-        solah_io_write(belief, sizeof belief);
-    }}
-    return 0;
-}}
-"""
 
 
 def random_policy(rng, n_classes):
@@ -121,13 +91,3 @@ def check_verdicts(printed, verdicts):
     np.testing.assert_array_equal(found["n_unseen"], verdicts.n_unseen)
     np.testing.assert_array_equal(found["decision"], verdicts.decisions)
     np.testing.assert_array_equal(found["settled"], verdicts.settled)
-
-
-def judge_on(target, export, rows, folder, program=JUDGE, timeout=300):
-    """Assert that a target judges as the twin."""
-    for name, text in export.files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / "main.c").write_text(program.format(**TYPES[export.numbers]), encoding="utf-8")
-    built = build(target, [folder / "m.c", folder / "main.c"], folder, includes=[folder])
-    printed = run(built, readings(export, rows).tobytes(), timeout=timeout)
-    check_verdicts(printed, export.twin.judge(rows))

@@ -72,16 +72,6 @@ def test_a_start_may_have_more_than_16_bits(to):
         require_agreement(model, clipped(export))
 
 
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_floats_agree_and_integers_nearly(shape):
-    model = random_model(np.random.default_rng(5), shape, 3)
-    for numbers, least in (("float", 1.0), ("q15", 0.98)):
-        twin = export_c(model, numbers=numbers).twin
-        found = agreement_on(model, twin, drawn_rows(model))
-        assert found.share >= least
-        assert found.share == (found.expected == found.found).mean()
-
-
 def test_the_rows_of_a_table_are_compared(wine):
     model, table = wine
     export = export_c(model, numbers="q15")
@@ -152,12 +142,6 @@ def test_settled_decisions_are_compared_in_the_order_of_time(shape, numbers):
         require_agreement(model, export_c(hasty, numbers=numbers), as_table(model, rows), 0.96)
 
 
-def test_without_a_policy_nothing_settles(wine):
-    model, table = wine
-    found = agreement(model, export_c(model).twin, table)
-    assert (found.settled_share, found.least_share) == (None, 1.0)
-
-
 @pytest.mark.parametrize("estimator", [RuleClassifier, LinguisticTreeClassifier])
 @pytest.mark.parametrize("end", [1e9, -1e9])
 def test_an_outlier_costs_no_resolution(estimator, end):
@@ -177,9 +161,3 @@ def test_an_outlier_costs_no_resolution(estimator, end):
             warning = f"{attribute.name!r} is clipped to "
             is_clipped = any(one.startswith(warning) for one in export.warnings)
             assert is_clipped == (end in attribute.peaks)
-
-
-def test_an_error_without_a_known_reason_names_none():
-    model = random_model(np.random.default_rng(0), "words and pairs")
-    with pytest.raises(AgreementError, match=r"\(--min-agreement\)$"):
-        require_agreement(model, export_c(model), least=1.1)

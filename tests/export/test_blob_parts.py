@@ -11,6 +11,7 @@ from blob_programs import (
     SANITIZED,
     attack,
     build,
+    check_refused,
     counted,
     flips,
     mutated,
@@ -18,10 +19,9 @@ from blob_programs import (
     summed,
     write,
 )
-from export_shapes import ALL_SHAPES
-from judged_models import STEADY, check_verdicts, in_time, judged, judged_model, verdict_type
+from devices import module_of, with_tools
+from judged_models import STEADY, check_verdicts, judged, judged_model, verdict_type
 from signal_programs import batch, bits, describe_everything, model_of, noise
-from target_programs import with_tools
 
 from random_models import random_model, random_rows
 from solah.export.blob import export_blob
@@ -108,13 +108,6 @@ int main(void)
 )
 
 
-def module_of(blob):
-    """Run the module that opens blobs on boards."""
-    module = {"__name__": "solah_blob"}
-    exec(compile(blob.files["solah_blob.py"], "solah_blob.py", "exec"), module)
-    return module
-
-
 def run_blob(target, blob, content, folder, program, flags=()):
     """Compile a program around a blob for a target, and send it both."""
     write(blob, folder)
@@ -153,24 +146,6 @@ def attacked(small, tmp_path_factory, find_tool):
 # --- verdicts --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_a_blob_judges_as_its_twin(shape, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
-    rng = np.random.default_rng(ALL_SHAPES.index(shape))
-    model = judged_model(rng, shape, 3)
-    blob, rows = export_blob(model), in_time(rng, model, 1_000)
-    verdicts = blob.twin.judge(rows)
-    sent = blob.twin.prepare(rows).tobytes()
-    check_verdicts(run_blob(target, blob, sent, tmp_path, JUDGE), verdicts)
-    module = module_of(blob)
-    module["load"](blob.data)
-    for i, row in enumerate(blob.twin.prepare(rows[:200]).tolist()):
-        settled, decision, doubts, n_unseen, beliefs = module["judge_prepared"](row)
-        assert (settled, decision) == (verdicts.settled[i], verdicts.decisions[i])
-        assert (doubts, n_unseen) == (verdicts.doubts[i], verdicts.n_unseen[i])
-        assert list(beliefs) == verdicts.beliefs[i].tolist()
-
-
 def test_a_blob_without_a_policy_decides_at_once(find_tool, tmp_path):
     target = with_tools("host", find_tool)
     rng = np.random.default_rng(3)
@@ -184,7 +159,7 @@ def test_a_blob_without_a_policy_decides_at_once(find_tool, tmp_path):
     np.testing.assert_array_equal(verdicts.beliefs, beliefs)
     sent = blob.twin.prepare(rows).tobytes()
     check_verdicts(run_blob(target, blob, sent, tmp_path, JUDGE), verdicts)
-    module = module_of(blob)
+    module = module_of(blob.files["solah_blob.py"])
     module["load"](blob.data)
     found = [module["judge_prepared"](row)[0] for row in blob.twin.prepare(rows).tolist()]
     assert found == places.tolist()
@@ -224,7 +199,7 @@ def test_targets_open_blobs_of_samples(name, shaken, find_tool, tmp_path):
 
 
 def test_a_board_takes_samples_from_a_blob(shaken):
-    module = module_of(shaken)
+    module = module_of(shaken.files["solah_blob.py"])
     module["load"](shaken.data)
     samples = noise(np.random.default_rng(6), 500)
     rows = batch(shaken.signals, samples)
@@ -240,7 +215,7 @@ def test_a_board_takes_samples_from_a_blob(shaken):
 
 def test_a_board_says_that_a_blob_takes_no_samples():
     blob = export_blob(random_model(np.random.default_rng(7), "tree"))
-    module = module_of(blob)
+    module = module_of(blob.files["solah_blob.py"])
     module["load"](blob.data)
     with pytest.raises(ValueError, match="decides on readings, and takes no samples"):
         module["push"]([1.0])
@@ -309,26 +284,14 @@ PATCHES = {
 }
 
 
-def check_refused(blob, attacked, damaged, code, said):
-    assert attack(attacked, [damaged]).tolist() == [code]
-    with pytest.raises(ValueError, match=said):
-        module_of(blob)["load"](damaged)
-
-
 def test_what_is_whole_opens(small, shaken, attacked):
     assert attack(attacked, [small.data, shaken.data]).tolist() == [OK, OK]
 
 
-@pytest.mark.parametrize("fault", COUNTS)
-def test_both_runtimes_refuse_wrong_counts(fault, small, attacked):
-    *count, code, said = COUNTS[fault]
-    check_refused(small, attacked, counted(small.data, *count), code, said)
-
-
-@pytest.mark.parametrize("fault", PATCHES)
-def test_both_runtimes_refuse_wrong_contents(fault, small, attacked):
-    *patch, code, said = PATCHES[fault]
-    check_refused(small, attacked, patched(small.data, *patch), code, said)
+def test_both_runtimes_refuse_wrong_counts_and_wrong_contents(small, attacked):
+    cases = [(counted(small.data, *fault[:-2]), *fault[-2:]) for fault in COUNTS.values()]
+    cases += [(patched(small.data, *fault[:-2]), *fault[-2:]) for fault in PATCHES.values()]
+    check_refused(small, attacked, cases)
 
 
 def test_samples_beyond_the_room_are_found(small, attacked):
@@ -355,7 +318,7 @@ def test_no_mutation_does_harm(small, shaken, attacked):
 def test_what_opens_is_loaded_by_boards_too(small, attacked):
     rng = np.random.default_rng(11)
     hostile = [mutated(rng, small.data) for _ in range(400)]
-    module = module_of(small)
+    module = module_of(small.files["solah_blob.py"])
     n_opened = 0
     for data, code in zip(hostile, attack(attacked, hostile, timeout=300), strict=True):
         if code == OK:

@@ -5,19 +5,17 @@ from functools import cache
 
 import numpy as np
 import pytest
+from devices import with_tools
 from export_shapes import ALL_SHAPES
 from judged_models import STEADY, judged_model
-from target_programs import with_tools
 
 from random_models import random_model, random_number_model, random_rows, with_attributes
 from solah import (
     LinguisticTreeClassifier,
-    LinguisticTreeRegressor,
     RuleClassifier,
     datasets,
 )
 from solah.device.layout import lay_out
-from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
@@ -35,29 +33,19 @@ def fitted(name, estimator):
     return estimator.fit(data.table, data.goal).model_
 
 
-def of_numbers():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(200, 3))
-    return LinguisticTreeRegressor(max_rules=30).fit(X, X @ [1.0, 2.0, -1.0]).model_
-
-
 def with_variances(model):
     return model.with_terms(replace(term, variance=0.5) for term in model.terms)
 
 
 CURVES = {
     "wine in 20 rules": lambda: fitted("wine", RuleClassifier(max_rules=20)),
-    "iris": lambda: fitted("iris", RuleClassifier()),
     "wdbc": lambda: fitted("wdbc", RuleClassifier(max_rules=150)),
     "wine that may be unknown": lambda: with_variances(made("wine in 20 rules")),
 }
 TREES = {
     "a tree of iris": lambda: fitted("iris", LinguisticTreeClassifier(max_rules=30)),
-    "a tree of many inputs": lambda: fitted("wdbc", LinguisticTreeClassifier(max_rules=30)),
-    "a number": of_numbers,
     "a number added up": lambda: random_number_model(np.random.default_rng(1), "groups"),
     "words and pairs": lambda: random_model(np.random.default_rng(3), "words and pairs", 2),
-    "groups": lambda: random_model(np.random.default_rng(4), "groups", 3),
     "trees above trees": lambda: random_model(np.random.default_rng(3), "words", 4),
 }
 
@@ -135,15 +123,6 @@ def test_tables_are_counted_to_the_byte():
     )
 
 
-def test_more_rules_cost_more(numbers):
-    small, large = (
-        model_costs(fitted("wine", LinguisticTreeClassifier(max_rules=n)), numbers) for n in (5, 40)
-    )
-    assert small.table_bytes < large.table_bytes
-    assert small.flash < large.flash
-    assert small.instructions < large.instructions
-
-
 def skewed(model, rng, concentration):
     """Let most training rows have had one word, as sensors that are mostly idle do."""
     attributes = {
@@ -174,9 +153,3 @@ def test_no_readings_take_more_branches_than_the_worst_ones(shape, concentration
         time = Q15.time
         least = (time.leaf + time.weighed * twin._n_values) * n_taken.max()
         assert model_costs(model, "q15").instructions > least
-
-
-def test_unknown_numbers_are_refused():
-    model = made("a tree of iris")
-    with pytest.raises(ParameterError, match="'numbers' must be 'float' or 'q15'. Got 'q7'"):
-        model_costs(model, "q7")

@@ -15,7 +15,7 @@ from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.c_writer import class_enumerators, state_enumerators
-from solah.export.names import check_identifier, distinct, distinct_states
+from solah.export.names import check_identifier, distinct_states
 from solah.model import Goal, Model
 
 CLASSES = (
@@ -116,13 +116,6 @@ def test_states_are_all_different(states):
     names = distinct_states(states)
     assert len(set(names)) == len(names) == len(states)
     assert all(re.fullmatch("[0-9a-z_]+", name) for name in names)
-
-
-@given(st.lists(_TEXTS), st.sets(st.sampled_from(["a", "b_2", "class", "minus_2"])))
-def test_what_is_reserved_is_left_alone(texts, reserved):
-    names = distinct(texts, "class", reserved)
-    assert len(set(names)) == len(names)
-    assert not reserved & set(names)
 
 
 def macros_of(header, command):

@@ -6,17 +6,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from c_programs import CPP11, ESTIMATE, WHY, build, decide, estimate, why
+from c_programs import CPP11, ESTIMATE, build, estimate
 from export_shapes import ALL_SHAPES
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.datasets import load_diabetes
 
 from random_models import odd_rows, random_model, without_first_class
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    RuleClassifier,
 )
 from solah.data import from_frame
 from solah.exceptions import ParameterError
@@ -26,20 +25,6 @@ from solah.learn.online import Pace
 from solah.model.encode import encode
 
 GOLDEN = Path(__file__).parent / "golden"
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("shape", ["masses", "words"])
-def test_what_is_decided_on_a_row_is_its_own(shape, numbers, tmp_path, find_tool):
-    rng = np.random.default_rng(5)
-    model = without_first_class(random_model(rng, shape, 4))
-    export = export_c(model, name="m", numbers=numbers)
-    program = build(export, tmp_path, find_tool("cc"))
-    rows = odd_rows(rng, model, 1_000)
-    _, together = export.twin.decide(rows)
-    alone = np.vstack([export.twin.decide(row[None])[1] for row in rows])
-    _, on_device = decide(program, export, rows, 4)
-    assert together.tobytes() == alone.tobytes() == on_device.tobytes()
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
@@ -61,80 +46,11 @@ def test_beliefs_are_shares_and_rows_independent(numbers, seed, shape, n_classes
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize(
-    ("shape", "n_most"),
-    [*((shape, 3) for shape in ALL_SHAPES), ("words and pairs", 0), ("tree", 1)],
-)
-def test_a_device_names_the_reasons_that_its_twin_names(
-    shape, n_most, numbers, tmp_path, find_tool
-):
-    rng = np.random.default_rng(n_most)
-    model = random_model(rng, shape, 3)
-    export = export_c(model, name="m", numbers=numbers)
-    flags = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    program = build(export, tmp_path, find_tool("cc"), WHY, flags, n_most=n_most)
-    rows = odd_rows(rng, model, 300)
-    expected = export.twin.why(rows, n_most)
-    assert why(program, export, rows, n_most) == expected
-    assert any(expected) == (n_most > 0)
-
-
-@pytest.mark.parametrize(("numbers", "near"), [("float", 1e-6), ("q15", 2e-3)])
-def test_the_reasons_of_a_tree_are_its_rules_that_fire_for_the_decision(numbers, near):
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    tree = LinguisticTreeClassifier(max_depth=2).fit(X, y)
-    export = export_c(tree.model_, numbers=numbers)
-    rows = encode(from_frame(X), tree.model_.attributes)
-    unit = 1.0 if numbers == "float" else 2.0**-14
-    for reasons, semantics in zip(export.twin.why(rows, 99), tree.semantics(X), strict=True):
-        (step,) = semantics.steps
-        following, best = np.argsort(step.belief)[-2:]
-        leads = {
-            str(fired.rule): fired.weight * (fired.rule.belief[best] - fired.rule.belief[following])
-            for fired in step.fired
-        }
-        found = {str(export.rules[rule]): amount * unit for rule, amount in reasons}
-        assert found == pytest.approx({k: v for k, v in leads.items() if k in found}, abs=near)
-        assert all(v < near for k, v in leads.items() if k not in found)
-
-
-@pytest.mark.parametrize(("numbers", "near"), [("float", 1e-5), ("q15", 5e-3)])
-def test_the_reasons_of_an_additive_model_are_what_its_terms_add(numbers, near):
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    model = RuleClassifier(max_rules=30).fit(X, y)
-    export = export_c(model.model_, numbers=numbers)
-    unit = 1.0 if numbers == "float" else export.unit
-    terms = {term.name for term in model.model_.program.stages[-1].terms}
-    rows = encode(from_frame(X), model.model_.attributes)
-    for reasons, semantics in zip(export.twin.why(rows, 99), model.semantics(X), strict=True):
-        following, best = np.argsort(semantics.steps[-1].belief)[-2:]
-        leads = {
-            step.tree: step.adds[best] - step.adds[following]
-            for step in semantics.steps
-            if step.tree in terms
-        }
-        assert leads.keys() == terms
-        found = {export.rules[rule].tree: amount * unit for rule, amount in reasons}
-        expected = {tree: lead for tree, lead in leads.items() if lead > near}
-        assert {k: found.get(k, 0.0) for k in expected} == pytest.approx(expected, abs=near)
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_the_analyzer_finds_nothing(numbers, tmp_path, find_tool):
     model = random_model(np.random.default_rng(2), "words", 3)
     export = export_c(model, name="m", numbers=numbers)
     gcc = find_tool("gcc")
     build(export, tmp_path, gcc, flags=("-O2", "-fanalyzer"))
-
-
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_default_models_decide_alike(load):
-    X, y = load(return_X_y=True)
-    model = RuleClassifier(max_rules=30).fit(X, y)
-    places = [int(name[1:]) for name in (a.name for a in model.model_.attributes)]
-    for numbers, most in (("float", 0.0), ("q15", 0.005)):
-        decided, _ = export_c(model.model_, numbers=numbers).twin.decide(X[:, places])
-        assert (model.classes_[decided] != model.predict(X)).mean() <= most
 
 
 def test_large_numbers_are_estimated_in_coarse_units(tmp_path, find_tool):

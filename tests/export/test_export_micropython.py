@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from export_shapes import ALL_SHAPES
-from judged_models import in_time, judged, judged_model
+from judged_models import judged
 from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_wine
 
-from random_models import random_model, random_rows
+from random_models import random_model
 from solah import (
     RuleClassifier,
 )
@@ -27,17 +26,6 @@ def module_of(export):
     exec(compile(text, "model.py", "exec"), module)
     assert not re.search(r"^\s*(import|from)\b", text, re.MULTILINE)
     return module
-
-
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_it_names_the_reasons_that_its_twin_names(shape):
-    rng = np.random.default_rng(3)
-    model = random_model(rng, shape, 3)
-    export = export_micropython(model)
-    why = module_of(export)["why_prepared"]
-    rows = random_rows(rng, model, 300, missing=0.15)
-    found = [why(row, 3) for row in export.twin.prepare(rows).tolist()]
-    assert found == export.twin.why(rows, 3)
 
 
 def test_reasons_are_read_as_sentences(tmp_path, monkeypatch):
@@ -66,21 +54,6 @@ def test_readings_go_in_by_name():
     assert module["decide"](known)[0] in module["CLASSES"]
     with pytest.raises(KeyError, match="cellar"):
         module["decide"]({"cellar": 1})
-
-
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_it_judges_as_its_twin(shape):
-    rng = np.random.default_rng(ALL_SHAPES.index(shape))
-    model = judged_model(rng, shape)
-    export = export_micropython(model)
-    judge = module_of(export)["judge_prepared"]
-    rows = in_time(rng, model, 400)
-    verdicts = export.twin.judge(rows)
-    for i, x in enumerate(export.twin.prepare(rows).tolist()):
-        settled, decision, doubts, n_unseen, beliefs = judge(x)
-        assert (settled, decision) == (verdicts.settled[i], verdicts.decisions[i])
-        assert (doubts, n_unseen) == (verdicts.doubts[i], verdicts.n_unseen[i])
-        assert list(beliefs) == verdicts.beliefs[i].tolist()
 
 
 def test_it_names_what_is_settled():

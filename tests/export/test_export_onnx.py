@@ -1,6 +1,5 @@
 """The ONNX graph: inputs, outputs and metadata as others write them."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from random_models import any_model, random_number_model, with_attributes
 from small_models import room_model
-from solah.exceptions import MissingExtraError, ParameterError
+from solah.exceptions import ParameterError
 from solah.export import export_onnx
 from solah.model.format import model_hash
 
@@ -68,9 +67,3 @@ def test_a_model_that_asks_nothing_is_refused():
     constant = replace(model.root, terms=())
     with pytest.raises(ParameterError, match="asks for no reading"):
         export_onnx(replace(model, nodes=(constant,)))
-
-
-def test_the_extra_is_named_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'solah\[onnx\]'"):
-        export_onnx(room_model())

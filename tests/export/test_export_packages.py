@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from random_models import random_model
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
 from solah.atomic import write_all
 from solah.export import export_c, package_c
-from solah.learn.online import Pace
 
 ROOT = Path(__file__).parents[2]
 # Runs a sketch for a while.
@@ -28,18 +28,16 @@ int main() {{ setup(); for (long n = 0; n < {n}; n++) {{ loop(); }} return 0; }}
 """
 
 
-def models():
-    number = LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
+@cache
+def made(name):
+    """Make a model by what is special about it."""
+    if name == "number":
+        X, y = load_diabetes(return_X_y=True)
+        return LinguisticTreeRegressor(max_depth=2).fit(X, y).model_
+    if name == "classes":
+        return random_model(np.random.default_rng(3), "words", 3)
     rng = np.random.default_rng(0)
-    signals = model_of(rng, describe_everything(), noise(rng, 3000))
-    return {
-        "classes": random_model(np.random.default_rng(3), "words", 3),
-        "number": number,
-        "signals": signals,
-    }
-
-
-MODELS = models()
+    return model_of(rng, describe_everything(), noise(rng, 3000))
 
 
 def run_sketch(folder, sketch, find_tool, n):
@@ -59,10 +57,11 @@ def run_sketch(folder, sketch, find_tool, n):
     return done.stdout
 
 
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "numbers"), [("classes", "q15"), ("number", "float"), ("signals", "q15")]
+)
 def test_the_sketches_of_an_arduino_library_compile_and_run(name, numbers, tmp_path, find_tool):
-    model = MODELS[name]
+    model = made(name)
     export = export_c(model, name="sample", numbers=numbers)
     write_all(tmp_path, package_c(model, export, "arduino"))
     printed = run_sketch(tmp_path, "decide", find_tool, 300_000 if name == "signals" else 3)
@@ -79,7 +78,7 @@ def test_the_sketches_of_an_arduino_library_compile_and_run(name, numbers, tmp_p
 
 
 def test_a_sketch_samples_at_the_rate_of_the_model(tmp_path, find_tool):
-    model = MODELS["signals"]
+    model = made("signals")
     export = export_c(model, name="sample", numbers="q15")
     write_all(tmp_path, package_c(model, export, "arduino"))
     n_seconds = 6
@@ -90,7 +89,7 @@ def test_a_sketch_samples_at_the_rate_of_the_model(tmp_path, find_tool):
 
 
 def test_a_sketch_reads_pins_as_it_says(tmp_path, find_tool):
-    model = MODELS["classes"]
+    model = made("classes")
     export = export_c(model, name="sample", numbers="float")
     files = package_c(model, export, "arduino")
     sketch = files["examples/decide/decide.ino"]
@@ -118,15 +117,8 @@ def test_a_switch_is_read_from_a_digital_pin(tmp_path, find_tool):
     assert run_sketch(tmp_path, "decide", find_tool, 1).startswith("warm ")
 
 
-def test_a_sketch_of_a_device_that_learns_has_a_memory(tmp_path, find_tool):
-    model = MODELS["classes"]
-    export = export_c(model, name="sample", numbers="q15", learning=Pace())
-    write_all(tmp_path, package_c(model, export, "arduino"))
-    assert run_sketch(tmp_path, "decide", find_tool, 1)
-
-
 def test_a_library_of_arduino_describes_itself():
-    model = MODELS["classes"]
+    model = made("classes")
     files = package_c(model, export_c(model, name="sample"), "arduino")
     properties = dict(line.split("=", 1) for line in files["library.properties"].splitlines())
     assert properties["name"] == "solah_sample"
@@ -142,7 +134,7 @@ def test_a_library_of_arduino_describes_itself():
 
 
 def test_a_library_of_platformio_describes_itself():
-    model = MODELS["number"]
+    model = made("number")
     files = package_c(model, export_c(model, name="sample"), "platformio")
     library = json.loads(files["library.json"])
     assert (library["name"], library["license"]) == ("solah_sample", "BSD-3-Clause")
@@ -153,7 +145,7 @@ def test_a_library_of_platformio_describes_itself():
 
 
 def test_a_component_of_esp_idf_has_a_program_that_tests_the_board(tmp_path, find_tool):
-    model = MODELS["signals"]
+    model = made("signals")
     files = package_c(model, export_c(model, name="sample"), "esp-idf")
     manifest = yaml.safe_load(files["idf_component.yml"])
     assert manifest["license"] == "BSD-3-Clause"
@@ -171,19 +163,9 @@ def test_a_component_of_esp_idf_has_a_program_that_tests_the_board(tmp_path, fin
     assert done.stdout == "sample: every row is decided as in Python\n"
 
 
-def test_a_zephyr_module_names_its_files():
-    model = random_model(np.random.default_rng(3), "words and pairs", 2)
-    files = package_c(model, export_c(model, name="sample"), "zephyr")
-    module = yaml.safe_load(files["zephyr/module.yml"])
-    assert module == {"name": "solah_sample", "build": {"cmake": ".", "kconfig": "Kconfig"}}
-    assert "zephyr_library_sources(src/sample.c src/sample_test.c)" in files["CMakeLists.txt"]
-    assert "\nconfig SOLAH_SAMPLE\n" in files["Kconfig"]
-    assert {"src/sample.c", "src/sample.h", "src/solah_float.h"} <= files.keys()
-
-
 @pytest.mark.parametrize("kind", ["arduino", "platformio", "zephyr", "esp-idf"])
 def test_a_package_has_its_licence_and_no_trace_of_a_test_that_is_not_wanted(kind):
-    model = MODELS["classes"]
+    model = made("classes")
     export = export_c(model, name="sample")
     files = package_c(model, export, kind)
     assert files["LICENSE"] == (ROOT / "LICENSE").read_text("utf-8")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from target_programs import check, with_tools
+from devices import check_on, with_tools
 
 from solah import LinguisticTreeClassifier, RuleClassifier, datasets
 from solah.data import from_array
@@ -54,12 +54,14 @@ def fitted(request, sets):
     return model, np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
 
 
-@pytest.mark.parametrize("numbers", ["float", "q15"])
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_target_decides_as_its_twin(target, numbers, fitted, find_tool, tmp_path):
+def test_a_target_decides_as_its_twin(target, fitted, find_tool, tmp_path):
     model, rows = fitted
-    export = export_c(model, name="m", numbers=numbers)
-    check(with_tools(target, find_tool), export, rows, tmp_path)
+    cases = [
+        (model, export_c(model, name=f"m_{numbers}", numbers=numbers), rows)
+        for numbers in ("float", "q15")
+    ]
+    check_on(with_tools(target, find_tool), cases, tmp_path)
 
 
 def test_a_model_of_sensors_believes_the_same_in_integers(shared_data):

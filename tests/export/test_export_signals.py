@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_programs import CPP11
+from devices import sources, with_tools
 from judged_models import STEADY, judged
 from signal_programs import STREAM, batch, check_stream, describe_everything, model_of, noise
-from target_programs import sources, with_tools
 
 from random_models import random_model
 from solah.exceptions import ParameterError
@@ -69,19 +68,6 @@ def test_every_target_has_them(name, everything, find_tool, tmp_path):
     check_stream(export, streamed(target, export, samples, tmp_path), samples)
 
 
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_the_twin_takes_sample_by_sample(numbers, everything):
-    samples = noise(np.random.default_rng(4), 500)
-    export = export_c(everything, name="m", numbers=numbers)
-    stream = export.stream()
-    found = [one for one in map(stream.push, samples) if one is not None]
-    rows = batch(export.signals, samples)
-    np.testing.assert_array_equal([one.readings for one in found], rows)
-    places, beliefs = export.twin.decide(rows)
-    assert [one.decision for one in found] == places.tolist()
-    np.testing.assert_array_equal([one.beliefs for one in found], beliefs)
-
-
 def test_a_loaded_model_takes_sample_by_sample(everything):
     samples = noise(np.random.default_rng(5), 500)
     predictor = Predictor(everything)
@@ -137,13 +123,6 @@ def test_each_kind_of_feature_stands_alone(kind, find_tool, tmp_path):
     samples = noise(rng, 600, 2)
     export = export_c(model_of(rng, signals, samples), name="m")
     check_stream(export, streamed(target, export, samples, tmp_path), samples)
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_it_is_also_c_plus_plus(numbers, everything, find_tool, tmp_path):
-    for name, text in export_c(everything, name="m", numbers=numbers).files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
 
 
 def test_a_device_says_how_many_bytes_it_keeps(everything, find_tool, tmp_path):

@@ -5,13 +5,13 @@ import subprocess
 import numpy as np
 import pytest
 from c_programs import readings
+from devices import sources, with_tools
 from sklearn.datasets import load_wine
-from target_programs import check, sources, with_tools
 
-from random_models import random_model, random_rows
+from random_models import random_model
 from solah import RuleClassifier
 from solah.export import export_c
-from solah.export.targets import TARGETS, build, measure, run
+from solah.export.targets import build, measure, run
 
 pytestmark = pytest.mark.slow
 
@@ -31,34 +31,6 @@ def wine():
     X, y = load_wine(return_X_y=True)
     model = RuleClassifier().fit(X, y).model_
     return model, X[:, [int(attribute.name[1:]) for attribute in model.attributes]]
-
-
-@pytest.fixture(params=TARGETS)
-def target(request, find_tool):
-    return with_tools(request.param, find_tool)
-
-
-# avr-gcc keeps constant tables in RAM, and the smaller AVR has only 2 KB of it.
-@pytest.fixture(params=[name for name in TARGETS if name != "atmega328p"])
-def roomy_target(request, find_tool):
-    return with_tools(request.param, find_tool)
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_the_default_model_decides_alike_everywhere(target, numbers, wine, tmp_path):
-    model, rows = wine
-    rng = np.random.default_rng(0)
-    rows = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
-    check(target, export_c(model, name="m", numbers=numbers), rows, tmp_path)
-
-
-@pytest.mark.parametrize("shape", ["tree", "words", "groups"])
-def test_trees_decide_alike_everywhere(roomy_target, shape, tmp_path):
-    rng = np.random.default_rng(4)
-    model = random_model(rng, shape, 3)
-    rows = random_rows(rng, model, 100)
-    for numbers in ("float", "q15"):
-        check(roomy_target, export_c(model, name="m", numbers=numbers), rows, tmp_path)
 
 
 def test_integers_are_small_and_quick(find_tool, wine, tmp_path):

@@ -1,25 +1,22 @@
 """Policies on devices: every target judges as the twin, and the twin as the policy says."""
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from c_programs import C99, CPP11, TYPES, readings
+from devices import check_on, with_tools
 from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_models import JUDGE, STEADY, check_verdicts, in_time, judge_on, judged_model
-from target_programs import with_tools
+from judged_models import STEADY, in_time, judged_model
 
 from random_models import as_table, random_model, random_number_model, random_rows
 from small_models import room_model
 from solah import LinguisticTreeClassifier, datasets
 from solah.exceptions import ParameterError
 from solah.export import export_c
-from solah.export.targets import TARGETS, build, run
-from solah.learn.online import Pace
+from solah.export.targets import build, run
 from solah.model.evaluate import run as run_program
 from solah.model.policy import (
     Cells,
@@ -124,19 +121,6 @@ def test_an_average_in_integers_keeps_no_offset(bits, levels, n_each):
         assert smoothed[-1, 0] == levels[-1]
 
 
-@pytest.mark.parametrize("numbers", NUMBERS)
-def test_evidence_is_smoothed_from_the_first_row_on(numbers):
-    rng = np.random.default_rng(4)
-    model = replace(random_model(rng, "groups", 3), policy=Policy(smoothing=4))
-    twin = export_c(model, name="m", numbers=numbers).twin
-    rows = random_rows(rng, model, 50)
-    alone, smoothed = twin.decide(rows)[1], twin.judge(rows).beliefs
-    np.testing.assert_array_equal(smoothed[0], alone[0])
-    assert (smoothed[1:] != alone[1:]).any()
-    still = twin.judge(np.repeat(rows[:1], 5, axis=0)).beliefs
-    np.testing.assert_array_equal(still, np.repeat(alone[:1], 5, axis=0))
-
-
 def test_a_judge_goes_on_where_it_stopped():
     rng = np.random.default_rng(5)
     model = judged_model(rng, "groups")
@@ -152,105 +136,26 @@ def test_a_judge_goes_on_where_it_stopped():
 # --- devices ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("numbers", NUMBERS)
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_c_judges_as_the_twin(shape, numbers, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
-    rng = np.random.default_rng(ALL_SHAPES.index(shape))
-    model = judged_model(rng, shape, 2 if numbers == "float" else 4)
-    rows = in_time(rng, model, 2_000)
-    judge_on(target, export_c(model, name="m", numbers=numbers), rows, tmp_path)
-
-
-@pytest.mark.parametrize("numbers", NUMBERS)
-def test_a_hundred_thousand_rows_are_judged_alike(numbers, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
-    rng = np.random.default_rng(6)
-    model = replace(judged_model(rng, "groups", 3), policy=STEADY)
-    export = export_c(model, name="m", numbers=numbers)
-    rows = in_time(rng, model, 100_000)
-    judge_on(target, export, rows, tmp_path)
-    assert set(export.twin.judge(rows[:5_000]).settled.tolist()) == {-1, 0, 1, 2}
-
-
-def test_the_longest_windows_and_dwells_are_kept(find_tool, tmp_path):
-    target = with_tools("host", find_tool)
+def test_many_rows_long_windows_and_parts_of_policies_are_judged_alike(find_tool, tmp_path):
     rng = np.random.default_rng(13)
+    steady = replace(judged_model(rng, "groups"), policy=STEADY)
     longest = Policy(votes=3, window=32, dwell=65_534)
-    model = replace(random_model(rng, "words and pairs", 3), policy=longest)
-    export = export_c(model, name="m", numbers="q15")
-    rows = in_time(rng, model, 140_000)
-    judge_on(target, export, rows, tmp_path)
-    settled = export.twin.judge(rows[:66_000]).settled
+    slow = replace(random_model(rng, "words and pairs", 3), policy=longest)
+    tree = judged_model(rng, "tree")
+    policy = replace(tree.policy, stays_in_range=False, max_unseen=None, smoothing=4)
+    made = [(steady, in_time(rng, steady, 100_000)), (slow, in_time(rng, slow, 140_000))]
+    for changes in ({"domain": None}, {"policy": None}, {"policy": replace(policy, smoothing=1)}):
+        made.append((replace(tree, **{"policy": policy, **changes}), in_time(rng, tree, 300)))
+    cases = [
+        (model, export_c(model, name=f"m{place}", numbers=("q15", "float")[place == 0]), rows)
+        for place, (model, rows) in enumerate(made)
+    ]
+    cases.append((steady, export_c(steady, name="m_q15", numbers="q15"), made[0][1][:20_000]))
+    check_on(with_tools("host", find_tool), cases, tmp_path, n_reasons=0)
+    twins = [export.twin for _, export, _ in cases]
+    assert set(twins[0].judge(made[0][1][:5_000]).settled.tolist()) == {-1, 0, 1, 2}
+    settled = twins[1].judge(made[1][1][:66_000]).settled
     assert np.count_nonzero(np.diff(settled)) == 2  # from "don't know", and when the dwell is over
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("numbers", NUMBERS)
-@pytest.mark.parametrize("name", [name for name in TARGETS if name != "host"])
-def test_every_target_judges_alike(name, numbers, find_tool, tmp_path):
-    target = with_tools(name, find_tool)
-    rng = np.random.default_rng(7)
-    model = replace(judged_model(rng, "groups", 3), policy=STEADY)
-    judge_on(target, export_c(model, name="m", numbers=numbers), in_time(rng, model, 200), tmp_path)
-
-
-LEARN = JUDGE.replace("static m_state state;", "static m_state state;\nstatic m_memory memory;")
-LEARN = LEARN.replace("m_settle_start", "m_begin(&memory);\n    m_settle_start")
-LEARN = LEARN.replace("m_judge(", "m_judge(&memory, ").replace(
-    "    return 0;\n}}", "    return 0;\n}}\n"
-)
-LEARN = LEARN.replace(
-    "        solah_io_write(&decision, sizeof decision);",
-    "        (void)m_learn(&memory, readings, settled);\n"
-    "        solah_io_write(&decision, sizeof decision);",
-)
-
-
-def test_a_device_that_learns_judges_too(find_tool, tmp_path):
-    target = with_tools("host", find_tool)
-    rng = np.random.default_rng(8)
-    model = judged_model(rng, "groups", 3)
-    export = export_c(model, name="m", numbers="q15", learning=Pace())
-    rows = in_time(rng, model, 200)
-    for name, text in export.files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "main.c").write_text(LEARN.format(**TYPES["q15"]), encoding="utf-8")
-    sources = [tmp_path / "m.c", tmp_path / "main.c"]
-    program = build(target, sources, tmp_path, includes=[tmp_path])
-    printed = run(program, readings(export, rows).tobytes())
-    judge = export.twin.start_judging()
-    found = []
-    for row in rows[:, None]:
-        found.append(judge.take(row))
-        export.twin.learn(row, found[-1].settled)
-    fields = ("decisions", "settled", "doubts", "n_unseen", "beliefs")
-    whole = {field: np.concatenate([getattr(one, field) for one in found]) for field in fields}
-    check_verdicts(printed, type(found[0])(**whole))
-
-
-@pytest.mark.parametrize("numbers", NUMBERS)
-@pytest.mark.parametrize("changes", [{"domain": None}, {"policy": None}, {"smoothing": 1}])
-def test_parts_of_a_policy_stand_alone(changes, numbers, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
-    rng = np.random.default_rng(9)
-    model = judged_model(rng, "tree")
-    policy = replace(model.policy, stays_in_range=False, max_unseen=None, smoothing=4)
-    if "smoothing" in changes:
-        model = replace(model, policy=replace(policy, **changes))
-    else:
-        model = replace(model, **{"policy": policy, **changes})
-    export = export_c(model, name="m", numbers=numbers)
-    judge_on(target, export, in_time(rng, model, 300), tmp_path)
-
-
-@pytest.mark.parametrize("numbers", NUMBERS)
-def test_it_is_also_c_plus_plus(numbers, find_tool, tmp_path):
-    model = judged_model(np.random.default_rng(6), "groups")
-    for name, text in export_c(model, name="m", numbers=numbers).files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
-    subprocess.run([find_tool("cc"), *C99, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("numbers", NUMBERS)

@@ -8,7 +8,6 @@ import pytest
 from c_programs import build
 from export_shapes import ALL_SHAPES
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.utils import shuffle
 
 from random_models import random_model, random_rows
 from solah import (
@@ -24,7 +23,7 @@ from solah.learn.online import Learner, Pace
 from solah.model.encode import encode
 from solah.model.format import from_json, to_json
 
-SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZED = ("-g", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 LEARN = """
 #include "m.h"
 #include <stdio.h>
@@ -125,9 +124,7 @@ def mutated(rng, learnt):
     return np.clip(numbers, -(2**31), 2**31 - 1)
 
 
-@pytest.mark.parametrize(
-    ("shape", "pace"), [("masses", 1.0), ("tree", 512.0), ("words and pairs", 1)]
-)
+@pytest.mark.parametrize(("shape", "pace"), [("masses", 1.0), ("words and pairs", 512.0)])
 def test_what_comes_back_is_checked(shape, pace, tmp_path, find_tool):
     rng = np.random.default_rng(6)
     model = random_model(rng, shape, 3)
@@ -179,9 +176,10 @@ def run(program, export, rows, observed, n_classes):
     return found["decision"], found["belief"], done.stdout[size:]
 
 
-@pytest.mark.parametrize(("n_classes", "pace"), [(2, Pace(4.0, forgetting=0.05)), (4, Pace())])
 @pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_a_device_learns_as_its_twin(shape, n_classes, pace, tmp_path, find_tool):
+def test_a_device_learns_as_its_twin(shape, tmp_path, find_tool):
+    is_odd = ALL_SHAPES.index(shape) % 2
+    n_classes, pace = (4, Pace()) if is_odd else (2, Pace(4.0, forgetting=0.05))
     rng = np.random.default_rng(n_classes)
     model = random_model(rng, shape, n_classes)
     export = export_c(model, name="m", numbers="q15", learning=pace)
@@ -212,16 +210,6 @@ def test_a_document_carries_what_was_learnt(shape):
     np.testing.assert_array_equal(at_once.twin.learnt, again.twin.learnt)
 
 
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_what_learns_decides_as_the_model_before_it_has_learnt(shape):
-    rng = np.random.default_rng(9)
-    model = random_model(rng, shape, 3)
-    rows = random_rows(rng, model, 500)
-    _, learning = export_c(model, numbers="q15", learning=Pace()).twin.decide(rows)
-    _, plain = export_c(model, numbers="float").twin.decide(rows)
-    assert learning / 32768 == pytest.approx(plain, abs=0.02)
-
-
 def estimators():
     return [
         LinguisticTreeClassifier(max_depth=2),
@@ -246,16 +234,6 @@ def test_partial_fit_learns_as_a_device(estimator):
     assert estimator.n_rules_ == n_rules
     beliefs = estimator.predict_proba(X.iloc[second])
     assert twin.decide(rows)[1] / 32768 == pytest.approx(beliefs, abs=0.02)
-
-
-def test_rows_that_come_back_are_learnt():
-    X, y = shuffle(*load_wine(return_X_y=True, as_frame=True), random_state=0)
-    model = RuleClassifier(max_rules=20).fit(X, y)
-    swapped = (y + 1) % 3
-    assert model.score(X, swapped) < 0.05
-    for _ in range(5):
-        model.partial_fit(X, swapped)
-    assert model.score(X, swapped) > 0.9
 
 
 def test_what_was_learnt_is_forgotten_without_practice():
@@ -314,12 +292,3 @@ def test_what_cannot_learn_says_so():
         Pace(0.0)
     with pytest.raises(ParameterError, match="'forgetting' must be"):
         Pace(forgetting=1.0)
-
-
-def test_batches_teach_as_their_rows_in_one():
-    X, y = shuffle(*load_wine(return_X_y=True, as_frame=True), random_state=0)
-    whole, parts = (RuleClassifier(max_rules=20).fit(X, y) for _ in range(2))
-    whole.partial_fit(X, (y + 1) % 3, forgetting=0.01)
-    for rows in np.array_split(np.arange(len(y)), 5):
-        parts.partial_fit(X.iloc[rows], (y.iloc[rows] + 1) % 3, forgetting=0.01)
-    np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from c_programs import build, decide
+from c_programs import build
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_learning import LEARN, run
@@ -79,18 +79,6 @@ def test_numbers_go_one_way_on_devices(numbers, seed):
         estimated = twin.estimate(rising(seed, model, promise.attribute))
         allowed = 1e-6 if numbers == "float" else 0.0
         assert least_step(estimated, promise.direction) >= -allowed
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_programs_go_one_way(numbers, tmp_path, find_tool):
-    model = classifier(0, 2)
-    export = export_c(model, name="m", numbers=numbers)
-    program = build(export, tmp_path, find_tool("cc"))
-    for promise in model.monotonic:
-        rows = rising(1, model, promise.attribute)
-        _, beliefs = decide(program, export, rows, 2)
-        assert least_step(beliefs[:, 1], promise.direction) >= -ALLOWED[numbers, 2]
-        np.testing.assert_array_equal(beliefs, export.twin.decide(rows)[1])
 
 
 @pytest.mark.parametrize(("n_classes", "pace"), [(2, Pace(16.0)), (3, Pace(4.0, forgetting=0.05))])

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_diabetes
 
 from random_models import random_attribute, random_model, random_tree
-from solah import LinguisticTreeRegressor
 from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython
-from solah.export.names import check_identifier, distinct, identifier
+from solah.export.names import check_identifier, identifier
 from solah.learn.online import Pace
 from solah.model import Goal, Model
 
@@ -85,24 +83,6 @@ def test_no_name_of_a_model_leads_to_a_name_within_its_source(kind):
     within = set(re.findall(r"\b[a-z_]\w+", source))
     meant = {name for name in within if name.endswith(tuple(endings))}
     assert {name for name in meant if not re.match("(m|solah)_", name)} == set()
-
-
-@pytest.mark.parametrize("kind", ["float", "q15"])
-def test_a_number_has_a_unit_beside_those_of_readings(kind, tmp_path, find_tool):
-    X, y = load_diabetes(return_X_y=True, as_frame=True)
-    X = X.rename(columns={"bmi": "bits", "bp": "m", "s5": "h"})
-    model = LinguisticTreeRegressor(max_depth=1).fit(X, y).model_
-    files_ = export_c(model, name="m", numbers=kind).files
-    names = re.findall(r"^(?:#define|   ) (M_\w+)", files_["m.h"], re.MULTILINE)
-    assert len(set(names)) == len(names)
-    assert ("M_BITS" in names) == (kind == "q15")
-
-
-@given(st.lists(st.text(max_size=4) | st.sampled_from(["x", "X", "x_2", "x 3", "x_2_2"])))
-def test_parts_of_identifiers_are_all_different(texts):
-    parts = distinct(texts, "attribute")
-    assert len(set(parts)) == len(parts) == len(texts)
-    assert all(re.fullmatch("[0-9a-z][0-9a-z_]*", part) for part in parts)
 
 
 @given(

@@ -7,13 +7,13 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from c_programs import C99, CPP11
+from devices import with_tools
 from hypothesis import given
 from hypothesis import strategies as st
-from target_programs import with_tools
 
 from random_models import random_model
 from solah.device.units import UNKNOWN, Unit
-from solah.export import export_blob, export_micropython
+from solah.export import export_blob
 from solah.export.c_writer import runtime_text
 from solah.export.targets import TARGETS, build, run
 from solah.export.targets.known import C_FOLDER
@@ -130,20 +130,6 @@ def test_micropython_reads_what_the_twin_reads(value, bits):
     assert quantise(value, bits) == Unit(bits).quantise(np.array([read_value]))[0]
     code = Unit(0, is_code=True).quantise(np.array([read_value]))[0]
     assert quantise(value, None) == code
-
-
-def test_a_board_takes_infinite_readings_as_the_twin_does():
-    model = random_model(np.random.default_rng(0), "tree")
-    export = export_micropython(model)
-    module = {"__name__": "model"}
-    exec(export.files["model.py"], module)
-    names = [attribute.name for attribute in model.attributes]
-    for value in (np.inf, -np.inf, 1e300, -1e300):
-        row = np.full(len(names), value)
-        prepared = module["prepare"](dict(zip(names, row.tolist(), strict=True)))
-        assert prepared == export.twin.prepare(row[None])[0].tolist()
-        place = export.twin.decide(row[None])[0][0]
-        assert module["decide_prepared"](prepared)[0] == place
 
 
 BLOB = """

@@ -2,23 +2,18 @@
 
 from dataclasses import replace
 
-import blob_programs
 import numpy as np
 import pytest
-from c_programs import WHY, build, why
 from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import ADDITIVE_SHAPES, SHAPES, odd_rows, random_model, random_rows
 from solah.explain.rules import MISSING, part_rules
-from solah.export import export_c, export_micropython
-from solah.export.blob import export_blob
-from solah.learn.online import Pace
+from solah.export import export_c
 from solah.model import Branch, TreeNode
 from solah.model.evaluate import trace
 
 EVERY = 10_000
-SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 # --- the plain computation -------------------------------------------------------------------
@@ -166,57 +161,6 @@ def test_the_first_reasons_are_the_first_of_all(numbers, model, seed, n_most):
     for reasons in every:
         assert reasons == sorted(reasons, key=lambda one: (-one.amount, one.rule))
         assert len({one.rule for one in reasons}) == len(reasons)
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("shape", ["tree", "masses", *ADDITIVE_SHAPES])
-def test_devices_name_the_reasons_of_their_twin(shape, numbers, tmp_path, find_tool):
-    rng = np.random.default_rng(5)
-    model = model_with_joined_branches(rng, shape, 3)
-    export = export_c(model, name="m", numbers=numbers)
-    program = build(export, tmp_path, find_tool("cc"), WHY, SANITIZED, n_most=2)
-    rows = np.vstack([odd_rows(rng, model, 1_000), random_rows(rng, model, 500, missing=0.5)])
-    assert why(program, export, rows, 2) == export.twin.why(rows, 2)
-
-
-def test_boards_and_blobs_name_the_reasons_of_their_twin(tmp_path, find_tool):
-    rng = np.random.default_rng(6)
-    models = [model_with_joined_branches(rng, shape, 3) for shape in ALL_SHAPES]
-    drawn = [odd_rows(rng, model, 200) for model in models]
-    blobs = [export_blob(model) for model in models]
-    program = blob_programs.build(
-        blobs[0], tmp_path, find_tool("cc"), blob_programs.RUN.format(n_most=3)
-    )
-    loader = module_of(blobs[0].files["solah_blob.py"])
-    sent = [(blob.data, blob.twin.prepare(rows)) for blob, rows in zip(blobs, drawn, strict=True)]
-    answers = blob_programs.run(program, sent, 3)
-    for model, blob, rows, answer in zip(models, blobs, drawn, answers, strict=True):
-        expected = blob.twin.why(rows, 3)
-        assert blob_programs.reasons_of(answer) == expected
-        loader["load"](blob.data)
-        board = module_of(export_micropython(model).files["model.py"])
-        prepared = blob.twin.prepare(rows).tolist()
-        assert [loader["why_prepared"](row, 3) for row in prepared] == expected
-        assert [board["why_prepared"](row, 3) for row in prepared] == expected
-
-
-def module_of(text):
-    """Run a module for boards."""
-    module = {"__name__": "model"}
-    exec(compile(text, "model.py", "exec"), module)
-    return module
-
-
-def test_a_device_that_learns_names_the_reasons_of_its_twin(tmp_path, find_tool):
-    rng = np.random.default_rng(7)
-    model = model_with_joined_branches(rng, "words and pairs", 3)
-    export = export_c(model, name="m", numbers="q15", learning=Pace())
-    program_text = WHY.replace("{{\n    {reading}", "{{\n    m_memory memory;\n    {reading}")
-    program_text = program_text.replace("    while", "    m_begin(&memory);\n    while")
-    program_text = program_text.replace("m_why(", "m_why(&memory, ")
-    program = build(export, tmp_path, find_tool("cc"), program_text, SANITIZED, n_most=3)
-    rows = random_rows(rng, model, 300, missing=0.2)
-    assert why(program, export, rows, 3) == export.twin.why(rows, 3)
 
 
 def test_a_rule_is_a_reason_whatever_it_does_not_name():

@@ -4,17 +4,18 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from c_programs import C99, CPP11
+from devices import with_tools
 from export_shapes import ALL_SHAPES
 from judged_models import STEADY, judged_model
 from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_diabetes, load_wine
-from target_programs import with_tools
 
 from random_models import random_model, random_number_model
 from solah import LinguisticTreeRegressor, RuleClassifier
@@ -56,20 +57,25 @@ def judging_model(shape):
     return replace(judged_model(np.random.default_rng(5), shape), policy=STEADY)
 
 
-def models():
+@cache
+def made(name):
+    """Make a model by its name, which is a shape or what is special about it."""
     rng = np.random.default_rng(3)
-    number = LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
-    return {
-        **{shape: random_model(rng, shape, 3) for shape in ALL_SHAPES},
-        "number of a tree": number,
-        "number of groups": random_number_model(rng),
-        "judging tree": judging_model("tree"),
-        "judging groups": judging_model("groups"),
-        "signals": signals_model(),
-    }
+    if name == "number of a tree":
+        return LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
+    if name == "number of groups":
+        return random_number_model(rng)
+    if name == "signals":
+        return signals_model()
+    if name.startswith("judging "):
+        return judging_model(name.removeprefix("judging "))
+    return random_model(rng, name, 3)
 
 
-MODELS = models()
+NAMES = (
+    *(*ALL_SHAPES, "number of a tree", "number of groups", "judging tree", "judging groups"),
+    "signals",
+)
 
 
 def kinds_of(model):
@@ -90,9 +96,9 @@ def run_test(folder, compiler, *, flags=(), sources=("m.c", "m_test.c")):
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("name", ["tree", "words", "groups", *list(MODELS)[-5:]])
+@pytest.mark.parametrize("name", ["words", "number of groups", "judging groups", "signals"])
 def test_a_test_passes_and_compiles_as_all_the_rest(name, tmp_path, find_tool):
-    model = MODELS[name]
+    model = made(name)
     for place, kind in enumerate(kinds_of(model)):
         folder = tmp_path / str(place)
         written(folder, export_c(model, name="m", **kind), model)
@@ -107,18 +113,18 @@ def test_a_test_passes_and_compiles_as_all_the_rest(name, tmp_path, find_tool):
     )
 
 
-@pytest.mark.parametrize("name", ["tree", "number of groups", "groups", "judging groups"])
+@pytest.mark.parametrize("name", ["number of groups", "judging groups"])
 def test_a_blob_is_tested_in_c_and_in_python(name, tmp_path, find_tool):
-    model = MODELS[name]
+    model = made(name)
     written(tmp_path, export_blob(model, name="m"), model)
     code, printed = run_test(tmp_path, find_tool("cc"), sources=("m_test.c",))
     assert (code, printed) == (0, f"m: all of {count(model, 'in Python')}\n")
     assert run_python(tmp_path) == (0, f"m: all of {count(model, 'they should be')}\n")
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "signals"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "signals"])
 def test_a_module_for_micropython_is_tested(name, tmp_path):
-    model = MODELS[name]
+    model = made(name)
     written(tmp_path, export_micropython(model, name="m"), model)
     assert run_python(tmp_path) == (0, f"m: all of {count(model, 'they should be')}\n")
 
@@ -178,26 +184,8 @@ def test_an_altered_table_is_noticed(numbers, add, table, tmp_path, find_tool):
     assert re.fullmatch(rf"m: {what} differs: row \d+, place \d, expected .+, found .+\n", printed)
 
 
-def test_every_score_of_a_model_is_seen_by_some_row(tmp_path, find_tool):
-    """Alter the values of a small model one after the other: the test fails each time."""
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    model = RuleClassifier(max_rules=6).fit(X, y).model_
-    export = export_c(model, name="m", numbers="q15")
-    files = written(tmp_path, export, model, table=from_frame(X), n_rows=40)
-    table = re.search(r"\bvalues\[\] = \{\n(.*?)\n\};", files["m.c"], re.DOTALL)
-    numbers = re.findall(r"-?\d+", table[1])
-    places = range(1, len(numbers), max(len(numbers) // 8, 1))
-    noticed = 0
-    for place in places:
-        other = [*numbers[:place], str(int(numbers[place]) // 2 + 99), *numbers[place + 1 :]]
-        text = files["m.c"][: table.start(1)] + ", ".join(other) + files["m.c"][table.end(1) :]
-        (tmp_path / "m.c").write_text(text, encoding="utf-8")
-        noticed += run_test(tmp_path, find_tool("cc"))[0]
-    assert noticed == len(places)
-
-
 def test_an_altered_module_and_an_altered_blob_are_noticed(tmp_path):
-    model = MODELS["words and pairs"]
+    model = made("words and pairs")
     files = written(tmp_path, export_micropython(model, name="m"), model)
     start = re.search(r"_STAGES = \(\n    \(\((-?\d+)", files["m.py"])
     text = files["m.py"][: start.start(1)] + str(int(start[1]) + 9) + files["m.py"][start.end(1) :]
@@ -205,7 +193,7 @@ def test_an_altered_module_and_an_altered_blob_are_noticed(tmp_path):
     code, printed = run_python(tmp_path)
     assert code == 1
     assert re.match(r"m: row \d: the beliefs should be \[", printed)
-    other = export_blob(MODELS["groups"], name="m")
+    other = export_blob(made("groups"), name="m")
     written(tmp_path, export_blob(model, name="m"), model)
     (tmp_path / "m.bin").write_bytes(other.data)
     code, printed = run_python(tmp_path)
@@ -223,7 +211,7 @@ def test_an_altered_module_and_an_altered_blob_are_noticed(tmp_path):
     ],
 )
 def test_an_altered_policy_is_noticed(numbers, table, what, tmp_path, find_tool):
-    model = MODELS["judging groups"]
+    model = made("judging groups")
     files = written(tmp_path, export_c(model, name="m", numbers=numbers), model)
     if table == "policy":
         source = files["m.c"].replace(", 2, 2, 3};", ", 2, 3, 3};")  # votes
@@ -238,19 +226,8 @@ def test_an_altered_policy_is_noticed(numbers, table, what, tmp_path, find_tool)
     assert re.match(rf"m: {what} differs: row \d+, place \d+", printed), printed
 
 
-def test_an_altered_policy_is_noticed_in_micropython(tmp_path):
-    model = MODELS["judging groups"]
-    files = written(tmp_path, export_micropython(model, name="m"), model)
-    text = re.sub(r"(_POLICY = \(.*), 2, 3\)", r"\1, 3, 3)", files["m.py"])
-    assert text != files["m.py"]
-    (tmp_path / "m.py").write_text(text, encoding="utf-8")
-    code, printed = run_python(tmp_path)
-    assert code == 1
-    assert re.match(r"m: row \d+: verdict \d+ should be \(", printed)
-
-
 def test_verdicts_show_doubts_and_every_class():
-    model = MODELS["judging groups"]
+    model = made("judging groups")
     twin = export_c(model).twin
     sequence = sequence_of(twin, choose_rows(model, twin, None))
     assert sequence.n_repeats == 3
@@ -260,39 +237,27 @@ def test_verdicts_show_doubts_and_every_class():
     twin = export_c(slow).twin
     sequence = sequence_of(twin, choose_rows(slow, twin, None, 50))
     assert (sequence.n_repeats, len(sequence.verdicts.settled)) == (8, 100)
-    assert sequence_of(export_c(MODELS["tree"]).twin, np.empty((0, 6))) is None
-
-
-def test_altered_samples_are_noticed(tmp_path, find_tool):
-    model = MODELS["signals"]
-    files = written(tmp_path, export_c(model, name="m", numbers="float"), model)
-    text = files["m_test.c"].replace("uint32_t state = 1u", "uint32_t state = 2u")
-    assert text != files["m_test.c"]
-    (tmp_path / "m_test.c").write_text(text, encoding="utf-8")
-    code, printed = run_test(tmp_path, find_tool("cc"))
-    assert code == 1
-    assert printed.startswith("m: a reading of a window differs: row 0")
+    assert sequence_of(export_c(made("tree")).twin, np.empty((0, 6))) is None
 
 
 # --- on the targets --------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["cortex-m4f", "rv32", "atmega328p"])
+@pytest.mark.parametrize("target", ["cortex-m4f", "atmega328p"])
 def test_a_board_passes_its_test_and_fails_an_altered_one(target, tmp_path, find_tool):
     target = with_tools(target, find_tool)
-    names = ["judging groups", *([] if target.name == "atmega328p" else ["signals"])]
-    for name in names:
-        for kind in KINDS[:2]:
-            files = written(tmp_path, export_c(MODELS[name], name="m", **kind), MODELS[name])
-            (tmp_path / "main.c").write_text(ON_BOARD, encoding="utf-8")
-            assert outcome_on(target, tmp_path) == (0, -1)
-            text = re.sub(
-                r"(rows_decisions\[N_ROWS\] = \{\n    )(\d+)", r"\g<1>9", files["m_test.c"]
-            )
-            assert text != files["m_test.c"]
-            (tmp_path / "m_test.c").write_text(text, encoding="utf-8")
-            assert outcome_on(target, tmp_path) == (1, 0)
+    cases = [("judging groups", KINDS[1])]
+    if target.name != "atmega328p":
+        cases.append(("signals", KINDS[0]))
+    for name, kind in cases:
+        files = written(tmp_path, export_c(made(name), name="m", **kind), made(name))
+        (tmp_path / "main.c").write_text(ON_BOARD, encoding="utf-8")
+        assert outcome_on(target, tmp_path) == (0, -1)
+        text = re.sub(r"(rows_decisions\[N_ROWS\] = \{\n    )(\d+)", r"\g<1>9", files["m_test.c"])
+        assert text != files["m_test.c"]
+        (tmp_path / "m_test.c").write_text(text, encoding="utf-8")
+        assert outcome_on(target, tmp_path) == (1, 0)
 
 
 def outcome_on(target, folder):
@@ -324,7 +289,7 @@ def test_rows_show_each_class_unknown_readings_and_both_ends():
 
 
 def test_readings_that_c_cannot_write_are_brought_into_reach(tmp_path, find_tool):
-    model = MODELS["groups"]
+    model = made("groups")
     rows = np.full((3, len(model.attributes)), np.inf)
     rows[1] = -1e300
     export = export_c(model, name="m")
@@ -341,14 +306,14 @@ def test_readings_that_c_cannot_write_are_brought_into_reach(tmp_path, find_tool
 
 @pytest.mark.parametrize("n_rows", [-1, 10_001])
 def test_a_number_of_rows_that_makes_no_sense_is_refused(n_rows):
-    model = MODELS["tree"]
+    model = made("tree")
     with pytest.raises(ParameterError, match=r"from 0 to 10,000 rows \(--test-rows\). Got"):
         self_test(model, export_c(model), n_rows=n_rows)
     assert self_test(model, export_c(model), n_rows=0) == {}
 
 
 def test_the_bytes_of_rows_are_counted(tmp_path, find_tool):
-    model = MODELS["judging groups"]
+    model = made("judging groups")
     for kind in KINDS[:2]:
         export = export_c(model, name="m", **kind)
         files = written(tmp_path, export, model)

@@ -4,32 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from c_programs import WHY, build, why
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import ADDITIVE_SHAPES, random_model, random_number_model, random_rows
+from random_models import ADDITIVE_SHAPES, random_model, random_rows
 from solah.device.fixed_twin import _inverse_root as integer_root
 from solah.device.float_twin import _inverse_root as float_root
 from solah.export import export_c, export_micropython
-from solah.export.agreement import agreement_on, drawn_rows
-from solah.export.blob import export_blob
 from solah.learn.online import Learner
 from solah.model.evaluate import run
 from solah.model.format import from_json, to_json
-
-SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 @pytest.fixture(params=["float", "q15"])
 def numbers(request):
     return request.param
-
-
-def module_of(export):
-    module = {"__name__": export.name}
-    exec(compile(export.files[f"{export.name}.py"], "model.py", "exec"), module)
-    return module
 
 
 def without_variances(model):
@@ -93,34 +82,3 @@ def test_a_device_learns_the_rule_for_missing_readings():
 
 
 # --- numbers ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
-def test_the_reasons_of_a_number_move_it_most(shape, numbers, tmp_path, find_tool):
-    rng = np.random.default_rng(4)
-    model = random_number_model(rng, shape)
-    export = export_c(model, name="m", numbers=numbers)
-    rows = random_rows(rng, model, 200, missing=0.2)
-    program = build(export, tmp_path, find_tool("cc"), WHY, SANITIZED, n_most=3)
-    expected = export.twin.why(rows, 3)
-    assert why(program, export, rows, 3) == expected
-    largest = max(float(np.abs(term.weights).max()) for term in model.terms)
-    amounts = [export.unit * one.amount for reasons in expected for one in reasons]
-    assert 0 < min(amounts) <= max(amounts) <= 1.01 * largest
-
-
-def test_boards_name_the_reasons_of_a_number():
-    rng = np.random.default_rng(5)
-    model = random_number_model(rng)
-    export, blob = export_micropython(model), export_blob(model)
-    rows = random_rows(rng, model, 200, missing=0.3)
-    module = module_of(export)
-    prepared = export.twin.prepare(rows).tolist()
-    assert [module["why_prepared"](row, 3) for row in prepared] == blob.twin.why(rows, 3)
-
-
-def test_drawn_rows_of_a_number_agree(numbers):
-    model = random_number_model(np.random.default_rng(2))
-    assert (
-        agreement_on(model, export_c(model, numbers=numbers).twin, drawn_rows(model)).share == 1.0
-    )

@@ -14,8 +14,6 @@ int32_t solah_accumulate(const uint32_t *, const uint32_t *, const int64_t *, in
 int32_t solah_route(const uint32_t *, const int64_t *, int64_t, int32_t, const uint32_t *,
                     const int32_t *, int32_t, const int32_t *, const uint32_t *, const int32_t *,
                     const int32_t *, int32_t, int64_t *, int32_t *, int64_t *);
-int32_t solah_score_routes(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
-                    const int64_t *, const double *, int32_t, double *, int64_t *);
 int32_t solah_score_labels(const uint32_t *, const int64_t *, const int64_t *, int64_t, int32_t,
                     const int32_t *, const uint32_t *, const int32_t *, const int32_t *, int32_t,
                     const int32_t *, int32_t, const int32_t *, int32_t, const double *, int32_t,
@@ -137,7 +135,6 @@ int main(void)
     }
     solah_share_weights(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, credit);
     double *likelihood = malloc(ROWS * sizeof *likelihood);
-    status |= solah_score_routes(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, likelihood, credit);
     /* The same tree again and again, so that rows reach more leaves than the list has room for. */
     enum { TREES = 200, FEW = 3 };
     int32_t *all_roots = malloc(TREES * sizeof *all_roots);

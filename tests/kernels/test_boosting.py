@@ -50,33 +50,6 @@ def test_a_threshold_is_found(kernels):
     assert np.count_nonzero(gains) == 1
 
 
-def test_one_state_is_parted_from_all_others(kernels):
-    case = rows([0, 1, 2, 0, 1, 2], gradient=[-1, 2, -1, -1, 2, -1], nominal=True)
-    n, leaf, gains = grow(kernels, case)
-    assert n == 2
-    assert leaf.tolist() == [1, 0, 1, 1, 0, 1]
-    assert np.flatnonzero(gains).tolist() == [1]
-
-
-@pytest.mark.parametrize(("missing", "side"), [(-3, 0), (3, 1)])
-def test_missing_readings_go_where_they_gain_more(kernels, missing, side):
-    readings = [0, 0, 1, 1, MISSING_BIN, MISSING_BIN]
-    _, leaf, _ = grow(kernels, rows(readings, gradient=[-3, -3, 3, 3, missing, missing]))
-    assert leaf.tolist() == [0, 0, 1, 1, side, side]
-
-
-def test_missing_readings_go_right_if_both_sides_gain_the_same(kernels):
-    _, leaf, _ = grow(kernels, rows([0, 1, MISSING_BIN], gradient=[-3, 3, 0]))
-    assert leaf.tolist() == [0, 1, 1]
-
-
-def test_what_is_missing_may_part_alone(kernels):
-    """No row reads bin 0, so that the first split has missing readings alone on its left."""
-    _, leaf, gains = grow(kernels, rows([1, 2, MISSING_BIN], gradient=[1, 1, -2]))
-    assert leaf.tolist() == [1, 1, 0]
-    assert np.flatnonzero(gains).tolist() == [0]
-
-
 def test_equal_gains_take_the_lowest_attribute_then_bin(kernels):
     """The second attribute is the first again, and bin 1 is empty: both change nothing."""
     column = [0, 0, 2, 2]
@@ -90,20 +63,6 @@ def test_the_largest_gain_is_split_first(kernels):
     assert grow(kernels, case | {"n_leaves": 2})[1].tolist() == [0, 0, 0, 1]
     assert grow(kernels, case | {"n_leaves": 3})[1].tolist() == [0, 0, 2, 1]
     assert grow(kernels, case | {"n_leaves": 16})[1].tolist() == [0, 3, 2, 1]
-
-
-def test_a_constant_attribute_is_not_split(kernels):
-    for nominal in (False, True):
-        n, leaf, gains = grow(kernels, rows([0, 0, 0], gradient=[-1, 5, 1], nominal=nominal))
-        assert n == 1
-        assert leaf.tolist() == [0, 0, 0]
-        assert not gains.any()
-
-
-def test_rows_without_weight_take_no_part(kernels):
-    weights = np.array([1, 1, 0, 1, 1], dtype=np.int32)
-    case = rows([0, 0, 0, 1, 1], gradient=[-1, -1, 999, 1, 1], weights=weights)
-    assert grow(kernels, case)[1].tolist() == [0, 0, -1, 1, 1]
 
 
 @given(case=grown_rows())

@@ -19,6 +19,7 @@ from solah.kernels.arrays import (
     MASS_BITS,
     MASS_MASK,
     MASS_ONE,
+    SLOPE_SCALE,
     WEIGHT_ONE,
     Described,
     FocalSets,
@@ -100,16 +101,22 @@ def test_predictions_are_distributions(kernels, sets, seed):
 @given(case=routed_rows())
 def test_speaking_is_walking_and_weighing(kernels, case):
     forest, labels, classes, weights, scores = case
-    slopes = [np.zeros(scores.shape, dtype=np.int64) for _ in range(2)]
-    likelihoods = [np.ones(len(classes)) for _ in range(2)]
-    kernels.score_labels(forest, labels, classes, weights, scores, likelihoods[0], slopes[0])
-    used = np.flatnonzero(weights)
-    heard = np.empty(len(used))
-    routes = routes_of(kernels, forest, labels[used])
-    kernels.score_routes(routes, classes[used], weights[used], scores, heard, slopes[1])
-    likelihoods[1][used] = heard
-    np.testing.assert_array_equal(*likelihoods)
-    np.testing.assert_array_equal(*slopes)
+    slope, likelihood = np.zeros(scores.shape, dtype=np.int64), np.ones(len(classes))
+    kernels.score_labels(forest, labels, classes, weights, scores, likelihood, slope)
+    routes = routes_of(kernels, forest, labels)
+    row = np.repeat(np.arange(len(labels)), np.diff(routes.starts))
+    part = routes.weights / WEIGHT_ONE
+    added = np.zeros((len(labels), scores.shape[1]))
+    np.add.at(added, row, part[:, None] * scores[routes.leaves])
+    excess = np.exp(added - added.max(axis=1, keepdims=True))
+    excess /= excess.sum(axis=1, keepdims=True)
+    expected = np.where(weights > 0, excess[np.arange(len(labels)), classes], 1.0)
+    np.testing.assert_allclose(likelihood, expected, atol=1e-9)
+    excess[np.arange(len(labels)), classes] -= 1.0
+    change = np.zeros(scores.shape)
+    units = weights[row] / WEIGHT_ONE * SLOPE_SCALE
+    np.add.at(change, routes.leaves, (routes.weights * units)[:, None] * excess[row])
+    np.testing.assert_allclose(slope, change, rtol=1e-6, atol=len(row) + 64)
 
 
 def routes_of(kernels, forest, labels):

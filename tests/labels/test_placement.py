@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.labels.placement import (
+from solah.labels.words import (
     NumbersAtHand,
     merge_peaks,
     place_peaks,

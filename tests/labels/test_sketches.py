@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.labels.limits import Limits
+from solah.labels.drawing import Limits
 from solah.labels.sketches import FineCounts, Sketch, SketchState
 
 CAPACITY = 12

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from solah.exceptions import DataError
@@ -9,22 +8,6 @@ from solah.labels.words import MAX_WORDS, WordPlan, default_names, plan_words
 def test_default_names_are_different_and_as_many_as_asked(n_words):
     names = default_names(n_words)
     assert len(set(names)) == len(names) == n_words
-
-
-def test_the_usual_names_read_well():
-    assert default_names(2) == ("low", "high")
-    assert default_names(3) == ("low", "medium", "high")
-    assert default_names(5) == ("very-low", "low", "medium", "high", "very-high")
-    assert default_names(9)[0] == "level-1"
-
-
-def test_numpy_integers_count():
-    assert plan_words(["a"], {"a": np.int64(5)}, None) == {"a": WordPlan(5)}
-
-
-def test_counts_for_some_columns_leave_the_others_at_the_default():
-    plans = plan_words(["a", "b"], {"a": 5}, None)
-    assert plans == {"a": WordPlan(5), "b": WordPlan(3)}
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from solah import RuleClassifier
 from solah.estimators.inputs import read_class_goal, read_features
 from solah.estimators.rule_parameters import recipe_of
-from solah.learn.additive import settle
+from solah.learn.learning import settle
 from solah.learn.recipe import STRENGTHS
 from solah.learn.sample import Sample
 
 if TYPE_CHECKING:
-    from solah.learn.additive import Structure
+    from solah.learn.learning import Structure
     from solah.learn.memory import MemoryRows
 
 COLUMNS = {

@@ -120,54 +120,34 @@ def fully_and_partly(attribute, readings):
     return found
 
 
-def said_by(tree, table):
-    """Yield each rule's leaves, how far its words describe the rows, and which rows are known."""
-    memberships, known = [], np.ones(table.n_rows, dtype=bool)
-    for attribute in tree.inputs:
-        readings = encode_column(table, attribute).astype(float)
-        known &= ~np.isnan(readings)
-        if attribute.is_coded:
-            of_words = np.equal.outer(readings, np.arange(attribute.n_focal_sets)).astype(float)
-        else:
-            of_words = fully_and_partly(attribute, readings)
-        memberships.append(of_words)
-
-    rules = {}
-
-    def walk(node, above):
-        if tree.split[node] < 0:
-            rules.setdefault(int(tree.heads[node]), {})[tuple(above)] = None
-            return
-        asked = int(tree.split[node])
-        attribute = tree.inputs[asked]
-        for place, child in enumerate(tree.children(node)):
-            word = place if attribute.is_coded else attribute.set_words[place]
-            walk(child, [*above, (asked, word)])
-
-    walk(0, [])
-    for head, conditions in rules.items():
-        leaves = tree.leaves[tree.heads[tree.leaves] == head]
-        described = np.zeros(table.n_rows)
-        for words in conditions:
-            described += np.prod([memberships[asked][:, word] for asked, word in words], axis=0)
-        yield leaves, described, known
-
-
 def assert_counts_are_true(model, table, truth, weights):
-    for tree in model.trees:
-        for leaves, described, known in said_by(tree, table):
-            share = np.where(known, described, 0.0) * weights
-            assert tree.support[leaves].sum() == pytest.approx(share.sum(), abs=1e-4)
-            if share.sum() > 1e-3:
-                expected = share @ truth / share.sum()
-                np.testing.assert_allclose(
-                    tree.belief[leaves], np.tile(expected, (len(leaves), 1)), atol=1e-4
+    """Count the rows of every rule as a reader would, and what they are."""
+    assert model.terms
+    for term in model.terms:
+        lines, known = [], np.ones(table.n_rows, dtype=bool)
+        for one in term.inputs:
+            readings = encode_column(table, one.attribute).astype(float)
+            known &= ~np.isnan(readings)
+            if one.attribute.is_coded:
+                of_words = np.equal.outer(readings, np.arange(len(one.attribute.words)))
+                lines.append(
+                    np.stack([of_words[:, list(part)].any(axis=1) for part in one.parts], 1)
                 )
-        missing = np.isnan(encode_column(table, tree.inputs[0]).astype(float))
-        if tree.missing is not None:
-            assert tree.missing.support == pytest.approx(weights[missing].sum(), abs=1e-6)
-            expected = weights[missing] @ truth[missing] / weights[missing].sum()
-            np.testing.assert_allclose(tree.missing.belief, expected, atol=1e-6)
+            else:
+                lines.append(fully_and_partly(one.asked, readings))
+        share = np.where(known, weights, 0.0)
+        grid = "ni,nj->nij" if len(lines) == 2 else "ni->ni"
+        cells = np.einsum(grid, *(line.astype(float) for line in lines))
+        counts = np.tensordot(share, cells, 1)
+        np.testing.assert_allclose(term.counts, counts, atol=1e-4)
+        told = np.tensordot(cells, share[:, None] * truth, (0, 0))
+        filled = counts > 1e-3
+        shares = told[filled] / counts[filled][:, None]
+        np.testing.assert_allclose(term.shares[filled], shares, atol=1e-4)
+        if term.missing is not None:
+            assert term.missing.support == pytest.approx(weights[~known].sum(), abs=1e-6)
+            expected = weights[~known] @ truth[~known] / weights[~known].sum()
+            np.testing.assert_allclose(term.missing.belief, expected, atol=1e-6)
 
 
 @settings(max_examples=25)

@@ -6,13 +6,10 @@ import jsonschema
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.naive_bayes import GaussianNB
 
 from model_schema import model_schema
 from organised_trees import organised
 from solah import (
-    GeneticHierarchyClassifier,
-    GeneticSearch,
     LinguisticHierarchyClassifier,
     load_model,
 )
@@ -44,18 +41,6 @@ def test_two_classes_share_one_attribute(two):
     assert (attribute.name, attribute.tree, attribute.place) == ("z(well)", "z", 1)
     assert attribute.words == ("unlikely", "open", "likely")
     assert attribute.peaks == (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-def test_several_classes_have_one_each(iris):
-    inputs = fit(iris).model_.root.inputs
-    assert [a.name for a in inputs] == ["z(0)", "z(1)", "z(2)", "x2", "x3"]
-    assert [a.place for a in inputs[:3]] == [0, 1, 2]
-
-
-def test_rules_speak_with_them(two):
-    said = "\n".join(map(str, fit(two).rules()))
-    assert "if z(well) is " in said
-    assert "likely" in said
 
 
 @pytest.mark.parametrize("n_words", BELIEF_WORDS)
@@ -96,24 +81,6 @@ def test_it_is_saved_loaded_and_fits_the_schema(iris, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(iris[0]), model.predict_proba(iris[0]))
 
 
-def test_the_wiring_names_a_tree_once(iris):
-    model = fit(iris)
-    assert model.model_.hierarchy == model.hierarchy_
-
-
-def test_importances_reach_through_all_words(iris):
-    model = fit(iris)
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-    assert model.feature_importances_[:2].sum() > 0
-
-
-def test_semantics_name_the_tree_that_is_heard(iris):
-    way = fit(iris).semantics(iris[0][:1])[0]
-    assert way.steps[1].inputs == ("z",)
-    assert "y (inputs: z):" in str(way)
-    assert way.composed().weight > 0
-
-
 def test_order_and_threads_leave_no_trace():
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :10]
@@ -136,27 +103,8 @@ def test_a_column_may_have_the_name_of_a_belief(two):
     assert from_json(to_json(model.model_).encode()) == model.model_
 
 
-def test_a_cmac_hears_words_and_a_stranger_hears_numbers(two):
+def test_a_cmac_hears_words(two):
     assert fit(two, node="cmac").model_.root.inputs[0].tree == "z"
-    mixed = fit(two, node={"y": GaussianNB()})
-    assert mixed.nodes_[1].inputs[0].tree is None
-    assert mixed.score(*two) > 0.85
-
-
-def test_a_search_knows_them(iris):
-    search = GeneticSearch(3, n_generations=1)
-    model = GeneticHierarchyClassifier(search, belief_words=3, random_state=0)
-    assert model.fit(*iris).score(*iris) > 0.9
-
-
-def test_one_class_and_one_row():
-    assert fit(([[0.0, 1.0, 2.0, 3.0]], [7])).predict([[0.0, 1.0, 2.0, 3.0]]) == [7]
-
-
-@pytest.mark.parametrize("wrong", [1, 6, 2.5])
-def test_other_numbers_of_words_are_refused(two, wrong):
-    with pytest.raises(ValueError, match="belief_words"):
-        fit(two, belief_words=wrong)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Scores within linear inequalities: the optimum there, and nothing outside."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from solah.learn.cone import Cone, Faces
-from solah.learn.objective import ClassObjective, NumberObjective
+from solah.learn.objective import ClassObjective, NumberObjective, Problem
 
 
 @settings(max_examples=60)
@@ -57,12 +59,12 @@ def cost_of(flat, columns, objective, penalty):
 def test_the_fit_is_the_constrained_optimum(seed, n_outputs):
     columns, objective, penalty, cone = cases(seed, n_outputs)
     weights = np.ones(len(columns))
-    found = objective.fit(columns, weights, penalty, cone=cone)
+    found = objective.fit(Problem(columns, weights, penalty, cone=cone))
     inside = np.einsum("ij,jk,ik->i", cone.steps, found.weights, cone.signs)
     assert inside.min() > -1e-9
     flat = np.vstack([found.weights, found.bias]).ravel()
     ours = cost_of(flat, columns, objective, penalty)
-    free = objective.fit(columns, weights, penalty)
+    free = objective.fit(Problem(columns, weights, penalty))
     of_free = np.vstack([free.weights, free.bias]).ravel()
     assert ours > cost_of(of_free, columns, objective, penalty) + 1e-3  # the cone matters
     width = columns.shape[1]
@@ -87,9 +89,10 @@ def test_the_fit_is_the_constrained_optimum(seed, n_outputs):
 
 def test_a_start_outside_leads_inside():
     columns, objective, penalty, cone = cases(0, 2)
-    free = objective.fit(columns, np.ones(len(columns)), penalty)
-    from_free = objective.fit(columns, np.ones(len(columns)), penalty, free, cone=cone)
-    from_nothing = objective.fit(columns, np.ones(len(columns)), penalty, cone=cone)
+    problem = Problem(columns, np.ones(len(columns)), penalty)
+    free = objective.fit(problem)
+    from_free = objective.fit(replace(problem, start=free, cone=cone))
+    from_nothing = objective.fit(replace(problem, cone=cone))
     np.testing.assert_allclose(from_free.weights, from_nothing.weights, atol=1e-4)
 
 
@@ -99,6 +102,6 @@ def test_fixed_rules_are_an_offset():
     moved = ClassObjective(objective.codes, 3, offset)
     totals = np.random.default_rng(1).normal(size=(len(columns), 3))
     np.testing.assert_allclose(moved.losses(totals), objective.losses(totals + offset))
-    found = moved.fit(columns, np.ones(len(columns)), penalty)
+    found = moved.fit(Problem(columns, np.ones(len(columns)), penalty))
     slope, _ = moved.gradient(found.of(columns))
     np.testing.assert_allclose(columns.T @ slope + penalty @ found.weights, 0.0, atol=2e-2)

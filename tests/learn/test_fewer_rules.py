@@ -2,14 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import pytest
-from additive_cases import COLUMNS, cases, make_frame, rows_of
+from additive_cases import cases, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solah import RuleClassifier
 from solah.learn.design import Design
-from solah.learn.recipe import STRENGTHS, AdditiveRecipe, InteractionSettings
+from solah.learn.recipe import STRENGTHS, AdditiveRecipe
 from solah.learn.sample import Sample
 from solah.learn.terms import PairTerm, part_of_words
 
@@ -45,9 +44,9 @@ def path_of(X, y, n_products=4):
     design = Design.begin(sample, AdditiveRecipe())
     design.fit(STRENGTHS[2])
     for number in range(1, n_products + 1):
-        design.add_products(number, InteractionSettings())
+        design.add_products(number)
         design.fit(STRENGTHS[2])
-    return design, design.path(STRENGTHS[2], {})
+    return design, design.path(STRENGTHS[2])
 
 
 @settings(max_examples=25)
@@ -107,13 +106,6 @@ def check_pair(pair):
     assert pair.n_rules == n_cells
 
 
-def test_what_costs_least_goes_first():
-    X, y = make_frame(0, 500, ["number", "number", "number"], 2)
-    X["noise"] = np.random.default_rng(1).normal(size=500)
-    model = RuleClassifier(max_features=3, interactions=0).fit(X, y)
-    assert list(model.dropped_features_) == ["noise"]
-
-
 def test_a_dear_attribute_goes_before_a_cheap_one_that_tells_as_much():
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=600)
@@ -122,11 +114,3 @@ def test_a_dear_attribute_goes_before_a_cheap_one_that_tells_as_much():
     for dear, cheap in (("a", "b"), ("b", "a")):
         model = RuleClassifier(max_features=1, feature_costs={dear: 50.0})
         assert model.fit(frame, y).hierarchy_.attributes == (cheap,)
-
-
-@pytest.mark.parametrize("kind", sorted(COLUMNS))
-def test_few_rules_of_one_column(kind):
-    X, y = make_frame(3, 80, [kind], 3)
-    for max_rules in (1, 2, 3, 5):
-        model = RuleClassifier(max_rules=max_rules).fit(X, y)
-        assert model.n_rules_ == len(model.rules()) <= max_rules

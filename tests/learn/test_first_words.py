@@ -4,14 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import pytest
-from additive_cases import cases, make_frame, sample_of
+from additive_cases import cases, sample_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solah.learn.cuts import split_gains
 from solah.learn.recipe import WORD_KINDS, BoostingSettings, WordSettings
-from solah.learn.vocabulary import _apart, place_words
+from solah.learn.vocabulary import _apart, place_words, split_gains
 
 
 def first_words(sample, kind="auto", **more):
@@ -73,14 +71,6 @@ def test_a_cut_stands_at_a_true_threshold(seed, share, unit):
     assert abs((best.low + best.high) / 2 - share * unit) < 0.03 * unit
 
 
-def test_two_thresholds_are_two_cuts():
-    x = np.random.default_rng(0).random(2_000)
-    found = cuts_of(pd.DataFrame({"x": x}), (x > 0.3) & (x < 0.7))
-    strongest = sorted(sorted(found, key=lambda cut: -cut.gain)[:2], key=lambda cut: cut.low)
-    middles = [(cut.low + cut.high) / 2 for cut in strongest]
-    assert middles == pytest.approx([0.3, 0.7], abs=0.02)
-
-
 @settings(max_examples=25)
 @given(cases(kinds=("number", "gaps", "coarse", "heavy", "text"), min_rows=60), st.randoms())
 def test_neither_cuts_nor_knots_depend_on_the_order_of_rows(case, random):
@@ -99,18 +89,6 @@ def test_ramps_do_not_overlap():
     found = cuts_of(pd.DataFrame({"x": x}), y, window=0.01)
     assert len(found) == 4
     assert all(one.high <= other.low for one, other in pairwise(found))
-
-
-@pytest.mark.parametrize("kind", ["quantile", "uniform"])
-def test_blind_words_stand_where_they_are_asked_for(kind):
-    X, y = make_frame(0, 400, ["heavy"], 2)
-    (one,) = first_words(sample_of(X, y), kind)
-    column = np.sort(X.iloc[:, 0])
-    if kind == "uniform":
-        np.testing.assert_allclose(one.knots, np.linspace(column[0], column[-1], 7))
-    else:
-        below = np.searchsorted(column, one.knots, side="right") / len(column)
-        np.testing.assert_allclose(below, np.linspace(0.02, 0.98, 7), atol=0.01)
 
 
 def test_knots_that_differ_by_a_rounding_are_one():

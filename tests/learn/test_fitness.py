@@ -1,7 +1,6 @@
 """The fitness of hierarchies: cross-validation on rows described once."""
 
 import pickle
-from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from organised_trees import organised
 from solah import Hierarchy, LinguisticHierarchyClassifier
 from solah.estimators.inputs import read_class_goal, read_features
-from solah.exceptions import DataError, ParameterError
+from solah.exceptions import DataError
 from solah.learn import fitness as fitness_module
 from solah.learn.fitness import Memory
 from solah.learn.memory import MemoryRows
@@ -96,11 +95,6 @@ def test_rows_without_weight_do_not_count():
     assert weighted.score(WIRINGS[2]) == prepare("accuracy").score(WIRINGS[2])
 
 
-def test_one_class_is_no_contest():
-    X, _ = load_iris(return_X_y=True)
-    assert prepare("auc", X, np.zeros(150)).score(WIRINGS[0]) == 0.5
-
-
 def test_too_few_rows_cannot_be_compared():
     assert prepare("auc", np.eye(2, 4), np.array([0, 1])) is None
 
@@ -130,22 +124,6 @@ def test_few_memories_of_others_are_kept():
     travelled = [pickle.loads(pickle.dumps(Memory(8))) for _ in range(40)]
     assert len(fitness_module._MEMORIES) == fitness_module._MAX_MEMORIES
     assert travelled[-1] is pickle.loads(pickle.dumps(travelled[-1]))
-
-
-def test_memory_counts_once_what_two_threads_made():
-    memory = Memory(n_bytes=1000)
-    both = Barrier(2)
-
-    def make():
-        both.wait()
-        return np.zeros(10)
-
-    threads = [Thread(target=memory.recall, args=("key", make)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert memory._held == 80
 
 
 def test_what_stands_below_a_part_counts_with_it():
@@ -195,11 +173,6 @@ def test_the_best_candidate_is_trained(chosen):
     assert {one.n_clusters for one in chosen.candidates_} <= {2, 3, 4}
 
 
-def test_candidates_that_come_out_alike_are_compared_once(chosen):
-    wirings = [one.hierarchy for one in chosen.candidates_]
-    assert 1 < len(wirings) == len(set(wirings)) <= 6
-
-
 def test_a_candidate_is_what_its_k_and_theta_lead_to(chosen):
     X, y = load_wine(return_X_y=True, as_frame=True)
     one = chosen.candidates_[-1]
@@ -221,22 +194,3 @@ def test_wide_candidates_are_left_out_unless_all_are_wide():
     limit = sorted(everything)[1]
     assert widths(limit) == [width for width in everything if width <= limit]
     assert widths(1) == everything
-
-
-@pytest.mark.parametrize("name", ["n_clusters", "level_gap"])
-def test_an_empty_list_is_refused(name):
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match=f"'{name}' is an empty list"):
-        organised(**{name: []}).fit(X, y)
-
-
-def test_a_wrong_candidate_is_refused():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match="n_clusters must be an integer"):
-        organised([2, 0]).fit(X, y)
-
-
-def test_with_too_few_rows_the_first_candidate_is_taken():
-    X = np.arange(12.0).reshape(2, 6)
-    model = organised([2, 6], level_gap=[0.1, 1.0]).fit(X, [0, 1])
-    assert model.candidates_ == ()

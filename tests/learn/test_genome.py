@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah import Hierarchy
-from solah.learn.genetic.genome import ROOT, Genome, mend
-from solah.learn.genetic.variation import Variation
+from solah.learn.evolution import ROOT, Genome, Variation, mend
 
 NAMES = tuple(f"x{i}" for i in range(12))
 
@@ -59,20 +58,6 @@ def test_crossing_a_genome_with_itself_changes_nothing(seed):
     if all(genome.clusters[:-1]):  # of trees that only hear others, the top is inherited
         child = variation.cross(genome, genome, rng)
         assert child.hierarchy(NAMES[:10], "y") == genome.hierarchy(NAMES[:10], "y")
-
-
-def test_a_top_that_only_hears_others_is_inherited():
-    rng = np.random.default_rng(0)
-    flat = Genome(((0, 1), (2, 3), (4, 5), ()), (3, 3, 3, ROOT))
-    for _ in range(20):
-        assert Variation(6, max_inputs=8).cross(flat, flat, rng) == flat
-
-
-def test_genomes_that_mean_the_same_give_equal_hierarchies():
-    one = Genome(((0, 1), (2, 3), (4,)), (2, 2, ROOT))
-    other = Genome(((3, 2), (1, 0), (4,)), (2, 2, ROOT))
-    assert one.hierarchy(NAMES, "y") == other.hierarchy(NAMES, "y")
-    assert str(one.hierarchy(NAMES, "y")) == "z1 <- x0, x1; z2 <- x2, x3; y <- z1, z2, x4"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.data.digests import mix
-from solah.learn.folds import group_folds
+from solah.learn.sample import group_folds
 
 
 def digests_of(places):

@@ -52,10 +52,6 @@ def holed():
     return X, y
 
 
-def test_threads_do_not_change_a_bit(holed):
-    assert document(*holed, n_jobs=1) == document(*holed, n_jobs=2) == document(*holed, n_jobs=5)
-
-
 @pytest.mark.skipif(native.load() is None, reason="solah was built without a compiler")
 def test_the_kernel_does_not_change_a_bit(holed, monkeypatch):
     monkeypatch.setenv("SOLAH_KERNEL", "native")
@@ -103,13 +99,6 @@ def test_each_stop_makes_the_tree_smaller(parameter, value, larger):
     small = LinguisticTreeClassifier(**{parameter: value}).fit(X, y)
     large = LinguisticTreeClassifier(**{parameter: larger}).fit(X, y)
     assert small.n_rules_ < large.n_rules_
-
-
-def test_support_of_one_or_more_counts_rows():
-    X, y = load_wine(return_X_y=True)
-    by_rows = LinguisticTreeClassifier(min_support=17.8).fit(X, y)
-    by_share = LinguisticTreeClassifier(min_support=0.1).fit(X, y)
-    assert by_rows.n_rules_ == by_share.n_rules_
 
 
 def test_a_branch_without_rows_believes_its_parent_or_nothing():

@@ -18,7 +18,7 @@ from solah import (
     load_model,
 )
 from solah.data import Kind
-from solah.learn.joining import simplify_tree
+from solah.learn.tree import simplify_tree
 from solah.model.attributes import discrete_attribute
 
 
@@ -45,11 +45,6 @@ def test_rules_keep_all_rows_and_what_they_counted(tree):
     np.testing.assert_allclose(counts[0], counts[1])
 
 
-def test_a_rule_that_is_worth_less_goes(tree):
-    sizes = [simplify_tree(tree, None, cost).node().n_rules for cost in (0.01, 0.5, 2.0, 1e9)]
-    assert tree.node().n_rules > sizes[0] > sizes[1] > sizes[2] > sizes[3] == 1
-
-
 def test_the_pair_that_loses_least_goes_first(tree):
     """Joining costs log-likelihood of the training rows, and greedily as little as possible."""
 
@@ -60,12 +55,6 @@ def test_the_pair_that_loses_least_goes_first(tree):
     losses = [likelihood(tree) - likelihood(simplify_tree(tree, n, 0.0)) for n in (60, 30, 15, 5)]
     assert losses == sorted(losses)
     assert losses[0] < losses[-1] / 5
-
-
-def test_joined_words_are_one_condition(wine):
-    model = LinguisticTreeClassifier(max_rules=4, max_depth=1).fit(*wine)
-    texts = [str(rule) for rule in model.rules()]
-    assert any("at most" in text or "at least" in text or " to " in text for text in texts)
 
 
 def test_states_without_an_order_are_joined_across(tmp_path):
@@ -79,30 +68,6 @@ def test_states_without_an_order_are_joined_across(tmp_path):
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert [str(rule) for rule in loaded.rules()] == [str(rule) for rule in model.rules()]
-
-
-def test_what_fires_is_the_joined_rule(wine):
-    X, y = wine
-    model = LinguisticTreeClassifier(max_rules=5).fit(X, y)
-    rules = {str(rule) for rule in model.rules()}
-    for way in model.semantics(X[:20]):
-        assert {str(fired.rule) for fired in way.steps[0].fired} <= rules
-        assert sum(fired.weight for fired in way.steps[0].fired) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("settings", [{}, {"leaves": "refitted"}, {"shrinkage": 3.0}])
-def test_better_leaves_leave_rules_joined(wine, settings):
-    X, y = wine
-    model = LinguisticTreeClassifier(max_rules=8, **settings).fit(X, y)
-    assert model.n_rules_ <= 8
-    assert model.score(X, y) > 0.9
-
-
-def test_numbers_have_fewer_rules_too():
-    x = np.random.default_rng(0).random((300, 2))
-    model = LinguisticTreeRegressor(max_rules=6).fit(x, x[:, 0] ** 2)
-    assert model.n_rules_ <= 6
-    assert model.score(x, x[:, 0] ** 2) > 0.7
 
 
 def test_order_and_threads_leave_no_trace():

@@ -6,8 +6,6 @@ from learnt_trees import learnt_trees
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from solah import (
-    PAPER,
-    LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     SelfOrganisedHierarchyClassifier,
 )
@@ -37,13 +35,6 @@ def test_refitted_leaves_make_the_training_classes_more_likely(cancer):
         log_loss(tree(leaves="refitted", prior_weight=a).fit(X, y), X, y) for a in (100, 2, 0.01)
     ]
     assert counted > losses[0] > losses[1] > losses[2]
-
-
-def test_a_heavy_prior_leaves_the_leaves_as_they_were(cancer):
-    X, y = cancer
-    (counted,) = learnt_trees(tree(), X, y)
-    (held,) = learnt_trees(tree(leaves="refitted", prior_weight=1e12), X, y)
-    np.testing.assert_allclose(held.belief, counted.belief)
 
 
 def test_refitted_leaves_are_distributions_and_the_rest_stays(cancer):
@@ -134,13 +125,6 @@ def test_shrinkage_draws_a_branch_to_its_parent(cancer):
     np.testing.assert_array_equal(shrunk.belief[0], plain.belief[0])
 
 
-def test_shrinkage_reaches_down_through_the_levels(cancer):
-    X, y = cancer
-    (heavy,) = learnt_trees(LinguisticTreeClassifier(shrinkage=1e9), X, y)
-    reached = heavy.support > 0
-    np.testing.assert_allclose(heavy.belief[reached], heavy.belief[[0] * reached.sum()], atol=1e-4)
-
-
 def test_an_empty_branch_keeps_what_it_was_given(cancer):
     X, y = cancer
     settings = {"null_branch": "uniform", "min_gain": None, "max_depth": 3}
@@ -149,25 +133,3 @@ def test_an_empty_branch_keeps_what_it_was_given(cancer):
     empty = tree.support == 0
     assert empty.any()
     np.testing.assert_allclose(tree.belief[empty], 0.5)
-
-
-def test_hierarchies_have_such_leaves_too(cancer):
-    X, y = cancer
-    wiring = "z <- x0, x1, x2; y <- z, x3, x4, x5"
-
-    def loss(leaves):
-        tree = LinguisticTreeClassifier(leaves=leaves)
-        return log_loss(LinguisticHierarchyClassifier(wiring, tree=tree).fit(X, y), X, y)
-
-    assert loss("refitted") < loss("counted")
-
-
-def test_the_paper_counts():
-    assert PAPER["tree"].leaves == "counted"
-    assert PAPER["tree"].shrinkage == 0.0
-
-
-@pytest.mark.parametrize("wrong", [{"leaves": "dried"}, {"shrinkage": -1.0}, {"prior_weight": 0.0}])
-def test_wrong_settings_are_named(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        LinguisticTreeClassifier(**wrong).fit([[0.0], [1.0]], [0, 1])

@@ -139,11 +139,6 @@ def test_a_device_believes_the_same_with_raised_variances(numbers):
     assert found.largest_difference < 1e-3
 
 
-def test_parts_are_groups_and_what_is_in_none():
-    assert parts_of(["c", "a", "b"], [["b", "z"], ["y"]]) == [{"a"}, {"b"}, {"c"}]
-    assert parts_of(["c", "a", "b"], [["b", "c"]]) == [{"a"}, {"b", "c"}]
-
-
 @given(st.integers(2, 9))
 def test_something_is_lost_and_something_left(n_parts):
     lost = _drawn(200, n_parts)

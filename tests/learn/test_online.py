@@ -40,17 +40,6 @@ def test_both_kernels_believe_and_learn_the_same(shape, n_classes, pace, forgett
         np.testing.assert_array_equal(ours, oracle)
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
-def test_rows_are_learnt_from_in_c(shape, monkeypatch):
-    rng = np.random.default_rng(0)
-    model = random_model(rng, shape, 3)
-    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "native")
-    learner = Learner(model)
-    monkeypatch.delattr(type(learner.twin), "_learn_row")
-    rows = random_rows(rng, model, 20, missing=0.2)
-    assert learner.learn(rows, rng.integers(0, 3, 20)).shape == (20, 3)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_both_kernels_keep_what_is_promised(n_classes, monkeypatch):
     X, y = crossed(n_classes)
@@ -75,10 +64,3 @@ def crossed(n_classes):
     X = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
     hidden = X["a"] + X["a"] * X["b"] + 0.3 * rng.normal(size=120)
     return X, np.argsort(np.argsort(hidden)) * n_classes // 120
-
-
-def test_no_rows_teach_nothing():
-    model = random_model(np.random.default_rng(0), ADDITIVE_SHAPES[0], 3)
-    learner = Learner(model)
-    assert learner.learn(np.empty((0, len(model.attributes))), []).shape == (0, 3)
-    assert (learner.twin.learnt == learner.tables.learnt).all()

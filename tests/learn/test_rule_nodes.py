@@ -55,13 +55,3 @@ def test_nodes_may_be_rules_and_trees():
     assert kinds == {"z": AdditiveNode, "w": TreeNode, "y": TreeNode}
     assert from_json(to_json(model.model_).encode()) == model.model_
     assert model.score(X, y) > 0.8
-
-
-def test_a_node_that_is_not_used_is_dropped():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(400, 3))
-    y = (X[:, 0] > 0).astype(int)
-    names = Hierarchy.parse("z <- x1, x2; y <- z, x0")
-    model = LinguisticHierarchyClassifier(names, node="rules").fit(X, y).model_
-    assert [node.name for node in model.nodes] == ["y"]
-    assert [one.name for one in model.attributes] == ["x0"]

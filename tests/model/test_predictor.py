@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.tree import DecisionTreeClassifier
 
 from random_models import random_model, random_number_model, random_rows
 from solah import (
@@ -222,8 +221,8 @@ def test_unseen_states_count_as_unknown_and_rows_are_not_altered(coloured):
 def test_hierarchies_of_any_nodes_tell_of_unseen_states(coloured):
     _, X = coloured
     y = np.where(X["size"] > 0, "yes", "no")
-    for settings in ({}, {"node": DecisionTreeClassifier(max_depth=2)}):
-        model = LinguisticHierarchyClassifier("z <- colour, door; y <- z, size", **settings)
+    for node in ("tree", "cmac"):
+        model = LinguisticHierarchyClassifier("z <- colour, door; y <- z, size", node=node)
         model.fit(X, y)
         for way in (model.predict, model.node_beliefs):
             with pytest.warns(UnseenStateWarning, match="'colour' has 'pink' in 90 rows, which"):

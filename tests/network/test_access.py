@@ -92,13 +92,6 @@ def test_a_node_cannot_get_the_rights_of_another_user_by_its_name(name):
     assert "user boss" in acl_text(plan, TOPICS, **{name: "boss"})
 
 
-def test_operator_and_watcher_are_two(plan):
-    with pytest.raises(ParameterError, match="two users"):
-        acl_text(plan, TOPICS, operator="me", watcher="me")
-    with pytest.raises(ParameterError, match="is named with"):
-        acl_text(plan, TOPICS, operator="me\ntopic readwrite #")
-
-
 EVIL = "x\nuser x\ntopic readwrite #"
 
 

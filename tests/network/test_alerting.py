@@ -14,11 +14,8 @@ from solah.exceptions import ParameterError
 from solah.network import webhook as webhook_module
 from solah.network.alerting import (
     Alarms,
-    Alert,
     Alerting,
     AlertRule,
-    decode_alerts,
-    encode_alerts,
     load_alerting,
     read_alerting,
 )
@@ -27,7 +24,7 @@ from solah.network.messages import Decided, Decisions, encode
 from solah.network.observing import Observer
 from solah.network.topics import Topics
 from solah.network.watching import alerting, subscribed
-from solah.network.webhook import Webhook, WebhookSender, find_secret
+from solah.network.webhook import Webhook, WebhookSender
 
 DECIDED_PLAINLY = {"settled": "", "doubts": []}
 
@@ -112,48 +109,6 @@ def test_what_stands_is_alerted_and_not_what_the_row_says():
     assert changes(alarms, settled_picture(92.0, judged(6, "dry", "dry"))) == [("damp", "cleared")]
 
 
-def test_decisions_that_are_held_back_for_long_are_alerted():
-    rules = read_alerting(
-        {
-            "rules": [
-                {"name": "unsure", "held_back": "any", "for": 10},
-                {"name": "new", "held_back": ["unseen", "out of range"], "for": 0},
-            ]
-        }
-    ).rules
-    alarms = Alarms(rules)
-    few = judged(1, "wet", None, "few readings")
-    assert changes(alarms, settled_picture(0.0, few)) == []
-    (raised,) = alarms.update(settled_picture(10.0, few))
-    assert (raised.name, raised.text) == ("unsure", "no decision stands: few readings")
-    new = judged(2, "wet", None, "few readings", "unseen")
-    assert changes(alarms, settled_picture(11.0, new)) == [("new", "raised")]
-    over = changes(alarms, settled_picture(12.0, judged(3, "wet", "wet", "unseen")))
-    assert over == [("unsure", "cleared"), ("new", "cleared")]
-
-
-def test_every_node_has_an_alert_of_its_own():
-    alarms = Alarms([AlertRule("gone", "offline", 5.0, nodes=("attic", "cellar"))])
-    changes(alarms, picture(0.0, node="silent"))
-    assert changes(alarms, picture(5.0, node="silent")) == [
-        ("gone (attic)", "raised"),
-        ("gone (cellar)", "raised"),
-    ]
-    assert changes(alarms, picture(6.0)) == [("gone (attic)", "cleared")]
-
-
-def test_little_knowledge_and_silence_are_told():
-    alarms = Alarms(
-        [AlertRule("blind", "known_below", 0.0, limit=0.5), AlertRule("dead", "stale", 0.0)]
-    )
-    assert changes(alarms, picture(0.0, [(1, "wet", 0.4)])) == [("blind", "raised")]
-    assert changes(alarms, picture(1.0, [(1, "wet", 0.4)], stale=True)) == [("dead", "raised")]
-    assert changes(alarms, picture(2.0, [(2, "wet", 0.5)])) == [
-        ("blind", "cleared"),
-        ("dead", "cleared"),
-    ]
-
-
 def test_a_restart_raises_nothing_again():
     kept = {"name": "dead", "text": "no new decision comes", "since": 3.0}
     alarms = Alarms([AlertRule("dead", "stale", 0.0)])
@@ -171,11 +126,6 @@ def test_raised_and_cleared_take_turns(steps):
     assert [one.state for one in told] == [("raised", "cleared")[i % 2] for i in range(len(told))]
     for one in told:
         assert one.state == "cleared" or one.time - one.since >= 10.0
-
-
-def test_alerts_survive_the_way():
-    alerts = [Alert("damp", "wet is decided", 7.0), Alert("ä", "", 0.5)]
-    assert list(decode_alerts(encode_alerts(alerts))) == alerts
 
 
 # --- the file --------------------------------------------------------------------------------
@@ -228,13 +178,6 @@ def test_alerts_are_read_from_yaml(tmp_path):
     file.write_text("[", encoding="utf-8")
     with pytest.raises(ParameterError, match="alerts.yaml: this is not YAML"):
         load_alerting(file)
-
-
-def test_a_secret_is_read_from_a_file(tmp_path):
-    (tmp_path / "token").write_text("abc\n", encoding="utf-8")
-    assert find_secret(f"file:{tmp_path / 'token'}") == "abc"
-    with pytest.raises(ParameterError, match="cannot be read"):
-        find_secret(f"file:{tmp_path / 'none'}")
 
 
 # --- the webhook -----------------------------------------------------------------------------
@@ -291,17 +234,6 @@ def test_posts_are_tried_within_bounds(monkeypatch, codes, n_posts, event):
     assert taken == [("Bearer t0ken", {"alert": 1})] * n_posts
     assert [one.name for one in told] == [event]
     assert "t0ken" not in "".join(told)
-
-
-def test_a_webhook_that_is_away_is_given_up(monkeypatch):
-    monkeypatch.setattr(webhook_module, "_FIRST_PAUSE", 0.01)
-    told = []
-    sender = WebhookSender(Webhook("http://127.0.0.1:1/", retries=1), told.append)
-    sender.send(b"{}")
-    until(lambda: told)
-    sender.stop()
-    assert told[0].name == "webhook_failed"
-    assert told[0].facts == {"attempts": 2}
 
 
 def follow(url, topics, told):

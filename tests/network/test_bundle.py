@@ -1,6 +1,5 @@
 """A plan survives its file; a broken one is refused, and so is one that nobody trusted signed."""
 
-import base64
 import json
 import random
 import stat
@@ -17,11 +16,8 @@ from solah.exceptions import KeyFileError, ParameterError, SolahError
 from solah.keys import load_public_key, make_keys
 from solah.network.bundle import (
     Bundle,
-    BundleError,
-    load_bundle,
     part_signature,
     read_bundle,
-    save_bundle,
 )
 from solah.network.messages import MAX_SEQUENCE
 from solah.network.plan import make_plan
@@ -60,32 +56,6 @@ def test_a_bundle_survives_its_document(shape, seed, starts, signature, counter)
     assert (back.signature, back.counter) == (signature, counter)
     assert back.hash == bundle.hash
     assert back.to_bytes() == bundle.to_bytes()
-
-
-def test_a_bundle_survives_its_file(tmp_path):
-    bundle = bundle_of()
-    save_bundle(bundle, tmp_path / "plan.json")
-    assert load_bundle(tmp_path / "plan.json").to_bytes() == bundle.to_bytes()
-
-
-def test_the_hash_names_plan_and_model_whenever_they_start():
-    bundle = bundle_of()
-    assert bundle.starting_at(7).hash == bundle.hash
-    assert bundle_of(site="other").hash != bundle.hash
-    assert bundle_of(gateway="other").hash != bundle.hash
-    assert bundle_of(seed=1).hash != bundle.hash
-
-
-def test_a_bundle_says_where_shared_attributes_are_measured():
-    model = random_model(np.random.default_rng(0), "words and pairs", 3)
-    placement = {"a": ["x0", "x2", "x4"], "b": ["x1", "x3", "x5"]}
-    bundle = Bundle(make_plan(model, placement), model)
-    assert read_bundle(bundle.to_bytes()).plan == bundle.plan
-    plain = plain_of(bundle)
-    for node in plain["nodes"]:
-        node["reads"] = {"a": ["x0"], "b": ["x0", "x1"]}.get(node["name"], [])
-    with pytest.raises(BundleError, match="'nodes' do not fit the model"):
-        read_bundle(as_bytes(plain))
 
 
 # --- broken documents ----------------------------------------------------------------------------
@@ -155,20 +125,6 @@ def test_a_broken_document_is_refused_with_what_is_wrong(data, words):
         read_bundle(data)
 
 
-@pytest.mark.parametrize("depth", [10, 300, 900, 960, 990])
-@pytest.mark.parametrize("key", ["site", "from", "nodes", "model", "signature", "version"])
-def test_nesting_is_refused_at_any_depth(key, depth):
-    plain = as_bytes({**plain_of(bundle_of()), key: "HERE"})
-    with pytest.raises(SolahError):
-        read_bundle(plain.replace(b'"HERE"', b"[" * depth + b"]" * depth))
-
-
-def test_an_error_names_the_file(tmp_path):
-    (tmp_path / "plan.json").write_bytes(broken(version=2))
-    with pytest.raises(BundleError, match=r"plan\.json: the document is not a plan of version 1"):
-        load_bundle(tmp_path / "plan.json")
-
-
 STRANGE = (
     *(None, True, -1, 0, 10**30, 0.5, float("nan"), float("inf"), "", "y", "z0", "x0", "\ud800"),
     *("+", "a/b", [], {}, [[]], ["y"], {"y": "gateway"}, {"z0": 1}, [None], "x" * 1000),
@@ -181,7 +137,7 @@ def mutated(rng, data):
     return as_bytes(with_strange(rng, json.loads(data), STRANGE))
 
 
-@pytest.mark.parametrize(("shape", "times"), [("three groups", 1_000), ("words", 150)])
+@pytest.mark.parametrize(("shape", "times"), [("three groups", 300), ("words", 60)])
 def test_a_mutated_bundle_is_a_bundle_or_refused(shape, times):
     rng = random.Random(0)
     data = bundle_of(shape).to_bytes()
@@ -276,6 +232,9 @@ def test_a_file_without_a_fitting_key_is_refused(keys, tmp_path):
         bundle_of().signed(other)
 
 
-def test_a_signature_is_written_as_base64(keys):
-    signed = bundle_of().signed(keys[0])
-    assert base64.b64decode(plain_of(signed)["signature"]) == signed.signature
+def test_nesting_is_refused_at_any_depth():
+    for key in ("site", "from", "nodes", "model", "signature", "version"):
+        plain = as_bytes({**plain_of(bundle_of()), key: "HERE"})
+        for depth in (10, 300, 900, 960, 990):
+            with pytest.raises(SolahError):
+                read_bundle(plain.replace(b'"HERE"', b"[" * depth + b"]" * depth))

@@ -151,11 +151,6 @@ def test_a_wrong_address_is_refused(url, said):
         find_broker(url)
 
 
-def test_certificates_are_for_secret_connections():
-    with pytest.raises(ParameterError, match="mqtts"):
-        find_broker("mqtt://localhost", authority="ca.pem")
-
-
 # --- MQTT 5 ----------------------------------------------------------------------------------
 
 
@@ -198,19 +193,6 @@ def test_messages_expire_and_say_what_they_are(broker):
         return later
 
     until(lambda: kept() == [("there/kept too", b"long")])
-
-
-def test_messages_wait_for_who_is_away(broker):
-    heard = []
-    connect(broker.url, "us", []).stop()
-    other = connect(broker.url, "other", [])
-    for number in range(100):
-        other.publish("there/it", str(number).encode())
-    until(lambda: not other.in_flight)
-    again = connect(broker.url, "us", heard)
-    until(lambda: len(heard) == 100)
-    again.stop()
-    other.stop()
 
 
 class Acceptor:
@@ -264,21 +246,3 @@ def test_a_broker_without_mqtt_5_is_asked_again(is_patient, refusal):
     client.stop()
     assert server.versions == ([5, 4] if refusal else [5, 5, 5, 4])
     assert not is_patient or b"what waited" in server.said[0]
-
-
-@pytest.mark.parametrize("is_patient", [False, True])
-def test_one_connection_that_breaks_does_not_tell_the_version(is_patient):
-    """What stands before a broker that is starting may hang up, too."""
-    server = Acceptor(lambda n, _: (b"\x20\x03\x00\x00\x00", True) if n == 2 else (b"", False))
-    client = Client(find_broker(server.url, version="5"), "us", lambda *_: None)
-    client.start(is_patient=is_patient)
-    server.wait()
-    assert client.version == "5"
-    client.stop()
-    assert server.versions == [5, 5]
-
-
-@pytest.mark.parametrize("url", ["mqtt://[::1", "mqtt://[x]:1", "mqtt://", "[", "mqtt://a:0"])
-def test_what_is_no_address_is_told(url):
-    with pytest.raises(ParameterError, match="a broker is written mqtt://host:port"):
-        find_broker(url)

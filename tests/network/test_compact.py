@@ -4,12 +4,10 @@ import random
 from dataclasses import replace
 
 import cbor2
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mutations import with_noise
-from test_core import network
 from test_sending import on_change
 
 from solah.network.compact import (
@@ -83,12 +81,6 @@ def test_terms_arrive_as_they_were_sent(row, winner, allowed):
     assert decode_terms(encode_terms(terms, BUNDLE), [BUNDLE]) == terms
 
 
-def test_exact_terms_arrive_too():
-    bundle = on_change("groups", Sending(unit=0.0))
-    terms = Terms(bundle.hash, 5, 1, (0.1, 0.0, 1 / 3))
-    assert decode_terms(encode_terms(terms, bundle), [bundle]) == terms
-
-
 def test_a_row_takes_few_bytes():
     row = Said(1234, 1.7e9, {PART: (2.5, -1.25, 0.0)}, readings={}, previous=1230, is_exact=False)
     payload = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row,)), BUNDLE)
@@ -106,26 +98,12 @@ def test_readings_never_arrive_younger_than_they_are(time, age):
     assert len(payload) <= 64
 
 
-def test_those_who_send_every_row_use_names():
-    bundle = network("groups")
-    message = Beliefs("a", bundle.hash, (Said(1, 0.0, {"z": (0.5, -0.5)}),))
-    assert encode_rows(message, bundle).startswith(b"{")
-    assert decode_rows(encode_rows(message, bundle), "a", [bundle]) == message
-
-
 def test_requests_are_lists_of_rows():
     payload = encode_ask(Ask((7, 300)), BUNDLE)
     assert payload == cbor2.dumps([7, 300])
     assert decode_ask(payload) == Ask((7, 300))
     since = encode_ask(Ask(since=3), BUNDLE)
     assert decode_ask(since) == Ask(since=3)
-
-
-def test_messages_about_other_models_are_known_as_such():
-    message = Beliefs(NODE.name, BUNDLE.hash, ())
-    payload = encode_rows(message, BUNDLE)
-    assert decode_rows(payload, NODE.name, []).model == BUNDLE.hash[:8]
-    assert decode_terms(encode_terms(Terms(BUNDLE.hash, 1, 0, ()), BUNDLE), []) is None
 
 
 GOOD = {0: 5, 2: 10, 3: [[1, 2]], 5: {0: 1.5}}
@@ -180,11 +158,6 @@ def test_messages_that_are_refused(plain):
         decode_rows(cbor2.dumps(plain), NODE.name, [BUNDLE])
 
 
-def test_strangers_are_not_in_the_plan():
-    with pytest.raises(MessageError, match="the plan has no node 'eve'"):
-        decode_rows(cbor2.dumps([SHORT, GOOD]), "eve", [BUNDLE])
-
-
 @pytest.mark.parametrize(
     "plain",
     [
@@ -203,21 +176,13 @@ def test_requests_that_are_refused(plain):
         decode_ask(cbor2.dumps(plain))
 
 
-def test_units_are_taken_only_where_the_plan_has_some():
-    bundle = on_change("groups", Sending(unit=0.0))
-    node = next(one for one in bundle.plan.nodes if one.sends)
-    plain = [int(bundle.hash[:8], 16), {0: 5, 2: 10, 3: [[1, 2]]}]
-    with pytest.raises(MessageError, match="must be exact numbers"):
-        decode_rows(cbor2.dumps(plain), node.name, [bundle])
-
-
 def test_noise_raises_nothing_else():
     rng = random.Random(0)
     row = replace(Said(5, 10.0, {PART: (0.5, 0.25, 0.0)}), readings={ATTRIBUTE: 1.5})
     rows = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row, row)), BUNDLE)
     terms = encode_terms(Terms(BUNDLE.hash, 5, 1, (0.5, 0.0, 0.25)), BUNDLE)
     n_refused = 0
-    for _ in range(3_000):
+    for _ in range(1_000):
         for payload, decode in (
             (rows, lambda one: decode_rows(one, NODE.name, [BUNDLE])),
             (terms, lambda one: decode_terms(one, [BUNDLE])),
@@ -226,11 +191,4 @@ def test_noise_raises_nothing_else():
                 decode(with_noise(rng, payload))
             except MessageError:
                 n_refused += 1
-    assert n_refused > 1_000
-
-
-def test_numbers_may_be_of_numpy():
-    signal = tuple(np.array([0.5, 0.25, 0.0]))
-    row = Said(5, 10.0, {PART: signal}, readings={ATTRIBUTE: float(np.float64(1.5))})
-    payload = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row,)), BUNDLE)
-    assert decode_rows(payload, NODE.name, [BUNDLE]).rows[0].signals == {PART: (0.5, 0.25, 0.0)}
+    assert n_refused > 300

@@ -2,12 +2,11 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
-from solah.network.condition import LEAST_STALE, STATES, judge, stale_after
+from solah.network.condition import STATES, judge
 from solah.network.messages import Status, encode
 from solah.network.observing import Observer
 from solah.network.prometheus import metrics
@@ -49,22 +48,6 @@ def test_a_node_that_falls_silent_is_told():
     assert 'solah_site_state{site="house",state="live"} 0' in text
 
 
-def test_decisions_that_stop_are_stale_though_all_nodes_live():
-    site, observer = watched()
-    later = START + LEAST_STALE + 5
-    keep_alive(site, observer, later)
-    found = observer.snapshot(later)
-    assert found["condition"]["state"] == "stale"
-    assert 'solah_decisions_stale{site="house"} 1' in metrics(found)
-    _, patient = watched(stale_after=600.0)
-    keep_alive(site, patient, later)
-    assert condition(patient, later)["state"] == "live"
-
-
-def test_a_slow_site_is_not_stale_at_once():
-    assert stale_after([0.0, 100.0, 200.0]) == 500.0
-
-
 def test_nothing_is_known_without_the_broker():
     _, observer = watched()
     observer.note_link(True, START)
@@ -84,19 +67,6 @@ def test_what_the_broker_kept_does_not_make_a_dead_node_live():
     (node, *_) = observer.snapshot(START + 1)["nodes"]
     assert node["heard"] is None
     assert condition(observer, START + SILENT_AFTER + 1)["state"] == "offline"
-
-
-def test_a_lost_node_that_decides_makes_the_site_stale():
-    site, observer = watched()
-    observer.take(site.topics.status("gateway"), encode(Status("gateway", "offline")), START + 3)
-    assert condition(observer, START + 3) == {"state": "stale", "reasons": ["gateway is offline"]}
-
-
-def test_before_the_first_message_a_site_waits():
-    observer = Observer(Site(make_bundle()).topics)
-    assert condition(observer, START)["state"] == "waiting"
-    observer.adopt(make_bundle())
-    assert condition(observer, START)["state"] == "waiting"
 
 
 NODE = st.fixed_dictionaries(
@@ -129,10 +99,3 @@ def test_live_means_that_nothing_is_wrong(nodes, last_at, is_stale, missing, is_
         assert not missing
         assert is_connected is not False
     json.dumps(found.describe())
-
-
-@pytest.mark.parametrize("state", ["silent", "offline"])
-def test_all_nodes_gone_is_offline(state):
-    nodes = [{"name": "a", "state": state, "is_planned": True, "decides": True}]
-    decisions = {"last_at": 7.0, "is_stale": True, "last_missing": []}
-    assert judge(nodes, decisions, True).state == "offline"

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import jinja2.sandbox
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
 from random_models import random_model
-from solah.model import Goal
 from solah.network.bundle import Bundle
 from solah.network.home_assistant import discovery
 from solah.network.influx import line
@@ -84,14 +82,6 @@ def test_prometheus_reads_any_name(name, other):
     assert collected(metrics(picture))
 
 
-def test_two_names_that_are_cut_alike_do_not_spoil_the_text():
-    picture = with_plan()
-    for part in picture["parts"]:
-        part |= {"name": "same", "belief": [0.2, 0.3, 0.5]}
-    values = collected(metrics(picture))
-    assert values["solah_belief", 'site="house",part="same",class="c2"'] == 0.5
-
-
 # --- InfluxDB --------------------------------------------------------------------------------
 
 
@@ -141,28 +131,6 @@ def test_any_name_makes_one_line(name, other):
     assert "" not in tags.values()
     assert fields["seq"] == "1i"
     assert len(time) == 1
-
-
-@pytest.mark.parametrize("time", [0.0, -5.0, 1e12])
-def test_a_row_without_a_time_gets_that_of_the_database(time):
-    assert parsed(line(Decided(1, time, "c", {"c": 1.0}), "house", "1f"))[3] == []
-
-
-def test_an_estimate_is_a_field():
-    _, tags, fields, _ = parsed(line(Decided(1, START, "4.25", {}), "house", "1f"))
-    assert "decision" not in tags
-    assert fields["estimate"] == "4.25"
-
-
-def test_a_line_tells_what_stands_and_why_it_may_not():
-    row = Decided(7, 1.5, "wet", {"wet": 0.5}, settled="dry", doubts=("few readings", 'a "b" \\'))
-    stands = line(row, "house", "1f")
-    assert stands.startswith("solah,decision=wet,model=1f,settled=dry,site=house ")
-    assert r'held_back=false,doubts="few readings, a \"b\" \\" 1500000000' in stands
-    held_back = line(replace(row, settled=None, doubts=()), "house", "1f")
-    assert held_back.startswith("solah,decision=wet,model=1f,site=house ")
-    assert "held_back=true 1500000000" in held_back
-    assert "held_back" not in line(replace(row, settled=""), "house", "1f")
 
 
 # --- Home Assistant --------------------------------------------------------------------------
@@ -223,27 +191,6 @@ def test_home_assistant_shows_what_stands(settled, state, certainty):
     assert rendered(belief["value_template"], payload) == certainty
 
 
-def test_not_knowing_is_no_class():
-    bundle = make_bundle()
-    goal = replace(bundle.model.goal, states=("don't know", "c1", "c2"))
-    found = announced(replace(bundle, model=replace(bundle.model, goal=goal)))
-    sensor = found["homeassistant/sensor/solah_house/decision/config"]
-    assert sensor["options"] == ["don't know", "c1", "c2", "don't know?"]
-
-
-def test_home_assistant_finds_the_nodes():
-    bundle = make_bundle()
-    found = announced(bundle, prefix="ha")
-    nodes = {topic: one for topic, one in found.items() if topic.startswith("ha/binary_sensor/")}
-    assert {one["state_topic"] for one in nodes.values()} == {
-        f"solah/house/{node.name}/status" for node in bundle.plan.nodes
-    }
-    for one in nodes.values():
-        status = encode(Status("attic", "online", "1f", {"late": 3}))
-        assert rendered(one["value_template"], status) == one["payload_on"]
-        assert json.loads(rendered(one["json_attributes_template"], status)) == {"late": 3}
-
-
 def test_every_sensor_is_told_apart():
     model = random_model(np.random.default_rng(0), "three groups", 3)
     names = [attribute.name for attribute in model.attributes]
@@ -253,21 +200,3 @@ def test_every_sensor_is_told_apart():
     assert len({one["unique_id"] for one in found.values()}) == len(found)
     assert all(re.fullmatch(r"[\w/-]+", topic, re.ASCII) for topic in found)
     assert len({json.dumps(one["device"]) for one in found.values()}) == 1
-
-
-def test_a_number_has_no_certainty():
-    bundle = make_bundle("masses")
-    goal = Goal("load", words=("low", "high"), peaks=(0.0, 1.0, 2.0), centres=(0.0, 5.0, 10.0))
-    found = announced(replace(bundle, model=replace(bundle.model, goal=goal)))
-    sensor, known = (one for topic, one in found.items() if "/sensor/" in topic)
-    assert known["name"] == "load known"
-    assert sensor["state_class"] == "measurement"
-    assert "options" not in sensor
-
-
-def test_home_assistant_lets_old_values_expire():
-    found = announced(make_bundle(), expire_after=90)
-    for topic, one in found.items():
-        is_node = "/binary_sensor/" in topic
-        assert one["expire_after"] == (20 if is_node else 90)
-        assert is_node or one["availability"]

@@ -59,12 +59,3 @@ def test_a_log_has_an_object_per_line():
     quiet = []
     json_log(quiet.append, quiet=True)("nothing much")
     assert quiet == []
-
-
-def test_what_a_node_complains_of_has_a_name():
-    told = []
-    node = node_without_a_broker(told)
-    node._take(node._topics.said("z0"), b"garbage")
-    (event,) = told
-    assert (event.name, event.level) == ("refused_message", "warning")
-    assert event.facts["topic"].endswith("/out")

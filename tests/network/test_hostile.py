@@ -11,7 +11,6 @@ from test_core import expected, network
 from random_models import random_rows
 from simulated import readings_of
 from solah.keys import make_keys
-from solah.network.bundle import Bundle
 from solah.network.client import Client, find_broker
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
@@ -19,7 +18,7 @@ from solah.network.node import Node, NodeOptions
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
 
-N_MESSAGES = 10_000
+N_MESSAGES = 3_000
 
 
 @pytest.fixture
@@ -101,10 +100,9 @@ def hostile_messages(rng, bundle, topics):
         yield topics.model, b"{}", "refused_models"
 
 
-@pytest.mark.parametrize("shape", ["three groups", "groups"])
-def test_nothing_that_strangers_say_is_accepted(broker, keys, shape):
-    bundle = network(shape)
-    rows = random_rows(np.random.default_rng(0), bundle.model, 1_500)
+def test_nothing_that_strangers_say_is_accepted(broker, keys):
+    bundle = network("groups")
+    rows = random_rows(np.random.default_rng(0), bundle.model, 600)
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows, trust=load_trust([keys[1]]))
     nodes.start()
@@ -158,22 +156,3 @@ def test_rows_that_were_decided_are_not_decided_again(broker):
     listener.stop()
     assert nodes.counters("gateway")["decisions"] == 100
     assert not listener.contradictions
-
-
-def test_a_signed_model_is_taken_and_others_are_not(broker, keys):
-    bundle = network("three groups")
-    signed = bundle.starting_at(50).signed(keys[0])
-    forged = Bundle(signed.plan, signed.model, 60, signed.signature, signed.counter)
-    nodes = Threads(bundle, broker.url, [], trust=load_trust([keys[1]]))
-    nodes.start()
-    operator = Client(find_broker(broker.url), "operator", lambda *_: None, is_kept=False)
-    operator.start()
-    for one in (forged, signed.starting_at(70), signed):
-        operator.publish(Topics("site").model, one.to_bytes())
-    until(lambda: all(nodes.counters(name).get("adopted") for name in nodes.nodes))
-    nodes.stop()
-    operator.stop()
-    for name, node in nodes.nodes.items():
-        assert nodes.counters(name)["adopted"] == 1
-        assert nodes.counters(name)["refused_models"] == 2
-        assert node.core.bundle.starts == 50

@@ -96,22 +96,21 @@ def check(bundle, rows, listener, first=0):
 # --- nodes and brokers that are killed -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("victim", [0, -1], ids=["the one that decides", "one that measures"])
-def test_readings_of_a_killed_node_are_not_lost(victim, broker, sensors, tmp_path):
+def test_readings_of_a_killed_node_are_not_lost(broker, sensors, tmp_path):
     bundle = network("masses")
     deciding = bundle.plan.nodes[0]
     assert deciding.reads  # what is said to it, nobody else knows
-    rows = random_rows(np.random.default_rng(0), bundle.model, 900)
+    rows = random_rows(np.random.default_rng(0), bundle.model, 500)
     plan = tmp_path / "plan.json"
     save_bundle(bundle, plan)
     listener = Listener(broker.url)
     nodes = Launcher(bundle, plan, broker.url, tmp_path, ["--deadline", "60"])
-    name = bundle.plan.nodes[victim].name
+    name = deciding.name
     nodes.start()
     try:
         speaking = threading.Thread(target=sensors(bundle).say, args=(rows,))
         speaking.start()
-        for n_decided in (100, 300, 500):
+        for n_decided in (100, 300):
             listener.wait(n_decided)
             nodes.kill(name)
             nodes.start(name)
@@ -126,7 +125,7 @@ def test_readings_of_a_killed_node_are_not_lost(victim, broker, sensors, tmp_pat
 def test_a_killed_broker_loses_no_decision(make_broker, tmp_path):
     broker = make_broker("allow_anonymous true", "autosave_interval 1")
     bundle = network("three groups")
-    rows = random_rows(np.random.default_rng(1), bundle.model, 1_500)
+    rows = random_rows(np.random.default_rng(1), bundle.model, 900)
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows)
     nodes.start()
@@ -149,11 +148,6 @@ def test_what_is_remembered_survives_the_file(tmp_path):
     write_memory(tmp_path / "state", memory)
     assert read_memory(tmp_path / "state") == memory
     assert memory.over == ((5, 6), (11, 11))
-
-
-def test_a_state_of_before_is_understood(tmp_path):
-    (tmp_path / "state").write_text("41")
-    assert read_memory(tmp_path / "state") == Memory(41, 41)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"settled": -2}', "[" * 100_000])

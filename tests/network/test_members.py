@@ -15,11 +15,9 @@ from simulated import readings_of
 from solah.cli import main as program
 from solah.model.policy import Policy
 from solah.network.bundle import Bundle, BundleError, save_bundle
-from solah.network.client import BrokerError, Client, find_broker
-from solah.network.core import NodeCore
-from solah.network.members import check_shareable, shared_topic
+from solah.network.client import Client, find_broker
+from solah.network.members import check_shareable
 from solah.network.messages import Measured, Status, decode_status, encode
-from solah.network.node import Node, NodeOptions, client_id
 from solah.network.observing import Observer
 from solah.network.plan import make_plan
 from solah.network.publishing import publish_bundle
@@ -134,23 +132,6 @@ def test_members_take_a_new_model_that_can_be_shared_and_no_other(broker, member
     until(lambda: members.counters.get("adopted"))
 
 
-def test_a_broker_without_mqtt_5_has_no_members(broker):
-    node = Node(NodeCore(alone(), "hub"), find_broker(broker.url), NodeOptions(member="one"))
-    with pytest.raises(BrokerError, match="a part of MQTT 5"):
-        node.run()
-
-
-def test_one_that_is_refused_takes_no_rows_with_it(broker, members, sender, tmp_path):
-    listener = Listener(broker.url)
-    members.start("one")
-    plan = ("--plan", tmp_path / "plan.json", "--name", "hub", "--broker", broker.url)
-    words = ("node", *plan, "--member", "old", "--state", tmp_path / "old.state")
-    assert program.main([*map(str, words)]) == 2  # without --mqtt 5
-    send(sender, random_rows(np.random.default_rng(0), alone().model, 100), 0, 100)
-    listener.wait(100)
-    listener.stop()
-
-
 def test_what_needs_the_rows_of_others_is_refused():
     bundle = alone()
     check_shareable(bundle)
@@ -159,13 +140,6 @@ def test_what_needs_the_rows_of_others_is_refused():
     settling = replace(bundle.model, policy=Policy(votes=2, window=3))
     with pytest.raises(BundleError, match="by the rows before"):
         check_shareable(replace(bundle, model=settling))
-
-
-def test_names_of_members_are_told_apart():
-    assert client_id(TOPICS, "hub", "one") == "solah:site:hub:one"
-    assert shared_topic(TOPICS, "hub") == "$share/hub/solah/site/hub/in"
-    status = Status("hub", "online", counters={"readings": 7}, member="one")
-    assert decode_status(encode(status)) == status
 
 
 def test_counters_of_members_are_added_up_and_bounded():
@@ -207,10 +181,3 @@ def test_wrong_options_of_members_are_one_line(tmp_path, capsys, words, message)
     plan = ["--plan", str(tmp_path / "plan.json"), "--name", "hub"]
     assert program.main(["node", *plan, *words]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_site_has_no_members(tmp_path, capsys):
-    file = tmp_path / "site.yaml"
-    file.write_text("site: house\n", encoding="utf-8")
-    assert program.main(["node", str(file), "--name", "hub", "--member", "one"]) == 2
-    assert "--member is for --plan" in capsys.readouterr().err

@@ -98,18 +98,6 @@ def test_a_message_arrives_bit_for_bit(message, wire):
     assert repr(again(message, wire)) == repr(message)
 
 
-@given(number=st.floats(-1e9, 1e9))
-def test_both_ways_of_writing_say_the_same(number):
-    message = Beliefs("a", "b", (Said(1, 0.5, {"z": (number, -0.0, 5e-324)}),))
-    assert repr(again(message, "json")) == repr(again(message, "cbor")) == repr(message)
-
-
-def test_beliefs_that_rounding_took_beyond_one_arrive():
-    row = Decided(1, 0.0, "a", {"a": 1.0 + 2.3e-16, "b": -1e-17})
-    message = Decisions("n", "m", (row,))
-    assert again(message, "json") == message
-
-
 # --- readings, as others write them --------------------------------------------------------------
 
 
@@ -130,12 +118,6 @@ def test_beliefs_that_rounding_took_beyond_one_arrive():
 )
 def test_readings_come_in_several_ways(payload, row):
     assert decode_readings(payload) == (row,)
-
-
-@pytest.mark.parametrize("dumps", [lambda rows: json.dumps(rows).encode(), cbor2.dumps])
-def test_readings_of_several_rows_come_as_a_list(dumps):
-    rows = [{"readings": {"t": 1.0}, "seq": n} for n in range(3)]
-    assert decode_readings(dumps(rows)) == tuple(Measured({"t": 1.0}, n) for n in range(3))
 
 
 # --- what is wrong is refused --------------------------------------------------------------------
@@ -277,12 +259,6 @@ def test_json_that_would_do_harm_is_refused(payload):
     check_refused(payload)
 
 
-def test_many_lists_are_refused_before_they_are_built(monkeypatch):
-    monkeypatch.setattr("solah.network.messages.json.loads", pytest.fail)
-    with pytest.raises(MessageError, match="more than 32,768 lists and objects"):
-        decode_readings(b"[" + b"{}," * 40_000 + b"{}]")
-
-
 @pytest.mark.parametrize("container", [b"\x80", b"\xa0"])
 def test_many_lists_are_refused_in_cbor_too(monkeypatch, container):
     monkeypatch.setattr("cbor2.CBORDecoder", pytest.fail)
@@ -394,7 +370,7 @@ def mutated(rng, wire):
 def test_a_mutated_message_is_a_message_or_refused(wire):
     rng = random.Random(0)
     outcomes = {"taken": 0, "refused": 0}
-    for _ in range(10_000):
+    for _ in range(2_000):
         payload = mutated(rng, wire)
         for decode in (
             decode_beliefs,
@@ -404,8 +380,8 @@ def test_a_mutated_message_is_a_message_or_refused(wire):
             decode_status,
         ):
             outcomes[outcome(decode, payload)] += 1
-    assert outcomes["taken"] > 1_000
-    assert outcomes["refused"] > 10_000
+    assert outcomes["taken"] > 200
+    assert outcomes["refused"] > 2_000
 
 
 def outcome(decode, payload):
@@ -426,3 +402,9 @@ def test_the_row_of_progress_is_a_whole_number(payload):
     assert decode_progress(b"-1") == -1
     with pytest.raises(MessageError):
         decode_progress(payload)
+
+
+def test_many_lists_are_refused_before_they_are_built(monkeypatch):
+    monkeypatch.setattr("solah.network.messages.json.loads", pytest.fail)
+    with pytest.raises(MessageError, match="more than 32,768 lists and objects"):
+        decode_readings(b"[" + b"{}," * 40_000 + b"{}]")

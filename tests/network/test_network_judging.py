@@ -17,8 +17,7 @@ from solah.model import Goal
 from solah.model.decide import PolicyDecider
 from solah.model.policy import Cells, Domain, Policy, SeenTogether, Settling
 from solah.network.bundle import Bundle
-from solah.network.judging import Judging, added_doubts
-from solah.network.messages import Decided, Decisions, MessageError, decode_decisions, encode
+from solah.network.judging import Judging
 from solah.network.plan import make_plan
 from solah.network.sending import Sending
 
@@ -33,29 +32,6 @@ def decide(bundle, rows, **about):
     simulation = Simulation(bundle, deadline=1.0, **about)
     replay(simulation, bundle, rows)
     return {one.sequence: one for one in simulation.run()}
-
-
-def test_a_decision_of_low_belief_is_held_back():
-    bundle = with_policy(Policy(min_belief=(0.7, 0.7, 0.7)))
-    rows = random_rows(np.random.default_rng(1), bundle.model, 60)
-    decided = decide(bundle, rows)
-    beliefs = expected(bundle.model, rows)
-    held = beliefs.max(axis=1) < 0.7
-    assert 5 < held.sum() < 55
-    for sequence, one in decided.items():
-        assert (one.settled is None) == held[sequence]
-        assert ("low belief" in one.doubts) == held[sequence]
-        assert one.settled in (None, one.decision)
-
-
-def test_few_known_readings_are_held_back():
-    bundle = with_policy(Policy(min_known=0.6))
-    rows = random_rows(np.random.default_rng(2), bundle.model, 60, 0.4)
-    decided = decide(bundle, rows)
-    few = {sequence for sequence, one in decided.items() if one.known < 0.6}
-    assert 5 < len(few) < 55
-    assert {sequence for sequence, one in decided.items() if one.settled is None} == few
-    assert all(decided[one].doubts == ("few readings",) for one in few)
 
 
 @settings(max_examples=20, deadline=None)
@@ -133,33 +109,8 @@ def test_pairs_are_checked_within_a_node_only():
         assert all(("unseen" in one.doubts) == is_seen for one in decided.values())
 
 
-def test_without_a_policy_nothing_is_settled():
-    bundle = with_policy()
-    rows = random_rows(np.random.default_rng(1), bundle.model, 3)
-    assert all(one.settled == "" for one in decide(bundle, rows).values())
-
-
-def test_doubts_add_up():
-    assert added_doubts([(1, 2), (3, 0)]) == (4, 2)
-    assert added_doubts([]) == (0, 0)
-
-
 def test_beliefs_that_are_no_evidence_are_averaged_as_they_are():
     judging = Judging(Policy(smoothing=2), Goal("y", ("a", "b")))
     judging.take(np.array([1.0, 0.0]), 1.0, (0, 0), is_evidence=False)
     judged = judging.take(np.array([0.0, 1.0]), 1.0, (0, 0), is_evidence=False)
     assert judged.belief == (0.5, 0.5)
-
-
-@pytest.mark.parametrize("wire", ["json", "cbor"])
-@pytest.mark.parametrize("settled", ["", None, "a"])
-def test_what_stands_travels(wire, settled):
-    row = Decided(1, 0.5, "a", {"a": 1.0}, settled=settled, doubts=("unseen",))
-    message = Decisions("n", "m", (row,))
-    assert decode_decisions(encode(message, wire)) == message
-
-
-def test_what_stands_must_be_a_text():
-    payload = encode(Decisions("n", "m", (Decided(1, 0.5, "a", {"a": 1.0}, settled="x"),)))
-    with pytest.raises(MessageError, match="settled must be a text"):
-        decode_decisions(payload.replace(b'"x"', b"5"))

@@ -16,7 +16,6 @@ from solah.network.client import Client, Receipt, find_broker
 from solah.network.core import NodeCore
 from solah.network.messages import Measured
 from solah.network.node import Node, NodeOptions, client_id
-from solah.network.sources import json_lines
 from solah.network.topics import Topics
 
 NAMES = st.text("ab.-_", min_size=1, max_size=6)
@@ -27,11 +26,6 @@ ROOTS = st.text("ab.-_:/", min_size=1, max_size=6)
 def test_no_two_nodes_have_one_name_at_the_broker(one, other):
     ids = [client_id(Topics(site, root), node) for root, site, node in (one, other)]
     assert (ids[0] == ids[1]) == (one == other)
-
-
-def test_nodes_whose_names_run_together_are_told_apart():
-    west = client_id(Topics("house-west"), "cellar")
-    assert west != client_id(Topics("house"), "west-cellar")
 
 
 # --- what waits ----------------------------------------------------------------------------------
@@ -86,15 +80,6 @@ def test_plans_are_taken_in_the_order_in_which_they_came():
     assert node.core.bundle.starts == 8_500
 
 
-def test_what_comes_later_is_waited_for():
-    backlog = Backlog(5, 100)
-    other = threading.Thread(target=backlog.put, args=("kind", "late", 1))
-    other.start()
-    assert backlog.take(20.0, 5) == [("kind", "late")]
-    other.join()
-    assert backlog.take(0.0, 5) == []
-
-
 def node_without_a_broker(told=None):
     log = (lambda _: None) if told is None else told.append
     core = NodeCore(network("three groups"), "gateway")
@@ -110,13 +95,6 @@ def test_a_flood_of_large_messages_takes_no_memory_without_end():
     assert waiting * len(large) <= 64 * 1024 * 1024
     assert node.counters["overflow"] == 300 - waiting
     assert node.counters["overflow_bytes"] == (300 - waiting) * len(large)
-
-
-def test_a_plan_that_is_too_large_is_not_kept():
-    node = node_without_a_broker()
-    node._receive("solah/site/model", bytes(64 * 1024 * 1024 + 1))
-    assert len(node._backlog) == 0
-    assert node.counters["refused_models"] == 1
 
 
 def test_rows_do_not_wait_for_the_next_one(monkeypatch):
@@ -135,23 +113,6 @@ def test_rows_do_not_wait_for_the_next_one(monkeypatch):
     brought = [row.sequence for kind, part in items for row in part if kind == "rows"]
     assert brought == list(range(250))
     assert [len(part) for _, part in items] == [100, 100, 50]
-
-
-@given(
-    sizes=st.lists(st.integers(0, 40), max_size=60),
-    most_items=st.integers(1, 10),
-    most_bytes=st.integers(1, 100),
-)
-def test_what_is_put_together_has_bounds_too(sizes, most_items, most_bytes):
-    backlog, gone = Backlog(most_items, most_bytes), []
-    for place, size in enumerate(sizes):
-        gone += [one for _, part, _ in backlog.add("rows", place, size, most=3) for one in part]
-        assert gone == list(range(len(gone)))
-        waiting = sizes[len(gone) : place + 1]
-        assert len(backlog) <= most_items
-        assert sum(waiting) <= most_bytes or len(waiting) == 1
-    left = [one for _, part in backlog.take(0.0, 1_000) for one in part]
-    assert left == list(range(len(gone), len(sizes)))
 
 
 class Paho:
@@ -191,12 +152,6 @@ def test_what_waits_for_the_broker_has_a_bound_in_bytes(make_client):
     assert client.publish("there", bytes(60))
 
 
-def test_a_broker_may_confirm_before_the_number_of_a_message_is_known(make_client):
-    client = make_client(is_quick=True)
-    assert all(client.publish("there", bytes(60)) for _ in range(5))
-    assert client.in_flight == 0
-
-
 # --- complaints ----------------------------------------------------------------------------------
 
 
@@ -227,21 +182,3 @@ def test_the_first_is_told_at_once_and_the_others_are_counted():
     complaints.tell(now=260.0)
     complaints.add("a", "after a quiet minute", now=261.0)
     assert told[5:] == ["a: after a quiet minute"]
-
-
-def test_complaints_are_bounded_in_kinds_and_length():
-    told = []
-    complaints = Complaints(told.append)
-    for number in range(1_000):
-        complaints.add(f"kind {number}", "x" * 10_000, now=0.0)
-    assert len(told) == 101
-    assert max(map(len, told)) < 400
-
-
-def test_wrong_lines_are_told_once_and_counted():
-    told = []
-    lines = ["not JSON\n"] * 1_000 + ['{"seq": 1, "readings": {"x": 2}}\n']
-    (row,) = json_lines(lines, told.append)
-    assert row.sequence == 1
-    assert len(told) == 2
-    assert "999 more like that" in told[1]

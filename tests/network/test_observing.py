@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
-from random_models import ADDITIVE_SHAPES, random_model, random_number_model, random_rows
+from random_models import ADDITIVE_SHAPES, random_rows
 from solah.explain.traversal import TracedRows
 from solah.keys import make_keys
-from solah.model import Goal
-from solah.network.bundle import Bundle
 from solah.network.messages import (
     Beliefs,
     Decided,
@@ -25,10 +23,9 @@ from solah.network.messages import (
     encode,
 )
 from solah.network.observing import MOST_DECISIONS, MOST_STRANGERS, Observer
-from solah.network.plan import make_plan
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
-from solah.network.watched import Rate, standing
+from solah.network.watched import standing
 
 SHAPES = ("three groups", "masses", "words", "over a sum", *ADDITIVE_SHAPES)
 
@@ -67,34 +64,6 @@ def test_beliefs_are_shown_as_the_model_has_them(shape):
             place = model.goal.decide(belief[None, :])[0]
             assert part["says"] == model.goal.states[place]
             assert part["certainty"] == part["belief"][place]
-
-
-def test_the_hierarchy_can_be_walked_from_the_root():
-    bundle = make_bundle("three groups")
-    parts = watch(Site(bundle), 1).snapshot(START)["parts"]
-    heard = [place for part in parts for place in part["hears"]]
-    assert sorted(heard) == list(range(len(parts) - 1))
-    assert [part["place"] for part in parts] == list(range(len(parts)))
-    assert {part["node"] for part in parts} == {node.name for node in bundle.plan.nodes}
-    assert [part["kind"] for part in parts] == ["term"] * 6 + ["group"] * 3 + ["sum"]
-    assert sorted(name for part in parts for name in part["asks"]) == [f"x{i}" for i in range(6)]
-
-
-def test_nodes_are_shown_with_their_pace():
-    site = Site(make_bundle())
-    picture = watch(site, 40).snapshot(START + 4.0)
-    nodes = by_name(picture["nodes"])
-    assert [node["name"] for node in picture["nodes"]] == [*site.nodes]
-    assert nodes["gateway"]["decides"]
-    assert nodes["attic"]["runs"] == ["rules on x0", "rules on x1", "z0"]
-    for node in nodes.values():
-        assert node["state"] == "online"
-        assert node["has_newest"]
-        assert node["rows"] == 40
-        assert node["rate"] == pytest.approx(10, abs=1)
-        assert node["heard"] == pytest.approx(START + 3.92)
-    late = watch(site, 0).snapshot(START + 60)
-    assert {node["rate"] for node in late["nodes"]} == {0.0}
 
 
 def test_decisions_are_counted_and_the_last_kept():
@@ -142,13 +111,6 @@ def test_what_stands_and_why_it_does_not_is_shown():
     assert decisions["by_doubt"] == {"low belief": 1, "unseen": 1}
 
 
-def test_doubts_that_do_not_exist_are_refused():
-    observer = watch(Site(make_bundle()))
-    before = observer.snapshot(START + 99)["messages"]["unfit"]
-    judged(observer, (None, ("made up",)))
-    assert observer.snapshot(START + 102)["messages"]["unfit"] == before + 1
-
-
 def test_what_was_missing_is_named():
     picture = watch(Site(make_bundle(), silent=("attic",))).snapshot(START + 4)
     decisions = picture["decisions"]
@@ -160,99 +122,6 @@ def test_what_was_missing_is_named():
     assert 0 < decisions["last"][0]["known"] < 1
     assert by_name(picture["parts"])["z0"]["state"] == "missing"
     assert by_name(picture["nodes"])["attic"]["state"] == "offline"
-
-
-def test_a_message_that_comes_twice_is_one_decision():
-    site = Site(make_bundle())
-    messages = site.messages(5)
-    observer = Observer(site.topics)
-    observer.adopt(site.bundle)
-    feed(observer, messages + messages)
-    assert observer.snapshot(START)["decisions"]["total"] == 5
-
-
-def test_an_old_row_that_is_said_again_does_not_come_back():
-    site = Site(make_bundle())
-    observer = Observer(site.topics)
-    observer.adopt(site.bundle)
-    messages = site.messages(5)
-    feed(observer, messages)
-    first = next(payload for topic, payload, _ in messages if topic == site.topics.said("attic"))
-    for later, row in ((1.0, 4), (30.0, 0)):
-        observer.take(site.topics.said("attic"), first, START + later)
-        assert by_name(observer.snapshot(START)["parts"])["z0"]["row"] == row
-
-
-def test_a_last_will_keeps_the_counters():
-    topics = Topics("house")
-    observer = Observer(topics)
-    observer.take(topics.status("a"), encode(Status("a", "online", "1f", {"late": 3})), START)
-    observer.take(topics.status("a"), encode(Status("a", "offline", "1f")), START + 1)
-    (node,) = observer.snapshot(START + 1)["nodes"]
-    assert (node["state"], node["counters"], node["is_planned"]) == ("offline", {"late": 3}, False)
-
-
-def test_decisions_are_shown_without_a_plan():
-    site = Site(make_bundle())
-    observer = Observer(site.topics)
-    feed(observer, site.messages(3))
-    picture = observer.snapshot(START + 1)
-    assert picture["model"] is None
-    assert picture["decisions"]["total"] == 3
-    assert picture["decisions"]["by_decision"] == {}
-    assert picture["messages"]["other_model"] == 9
-
-
-def test_a_new_model_is_drawn_and_the_old_one_still_read():
-    old, new = make_bundle(seed=0), make_bundle(seed=1)
-    site = Site(old)
-    observer = watch(site, 2)
-    observer.take(site.topics.model, new.to_bytes(), START)
-    assert observer.snapshot(START)["model"]["hash"] == new.hash
-    assert {part["state"] for part in observer.snapshot(START)["parts"]} == {"waiting", "inside"}
-    feed(observer, site.messages(2, first=2))
-    picture = observer.snapshot(START + 1)
-    assert picture["decisions"]["total"] == 4
-    assert picture["messages"]["other_model"] == 0
-    assert not any(node["has_newest"] for node in picture["nodes"])
-
-
-def test_numbers_are_decided_too():
-    model = random_model(np.random.default_rng(0), "tree", n_classes=3)
-    goal = Goal("load", words=("low", "high"), peaks=(0.0, 1.0, 2.0), centres=(0.0, 5.0, 10.0))
-    model = replace(model, goal=goal)
-    placement = {"attic": [attribute.name for attribute in model.attributes]}
-    site = Site(Bundle(make_plan(model, placement, site="house"), model))
-    picture = watch(site, 3).snapshot(START)
-    (part,), (last, *_) = picture["parts"], picture["decisions"]["last"]
-    assert picture["model"]["task"] == "regression"
-    assert picture["decisions"]["by_decision"] == {}
-    assert (last["row"], last["certainty"], last["place"]) == (2, None, None)
-    assert (part["state"], part["belief"]) == ("heard", [])
-    assert part["says"] == f"about {float(last['decision']):.4g}"
-
-
-def test_numbers_that_are_added_up_are_shown():
-    model = random_number_model(np.random.default_rng(0))
-    site = Site(Bundle(make_plan(model, site="house"), model))
-    picture = watch(site, 3).snapshot(START)
-    expected = node_beliefs(model, 3)
-    parts = by_name(picture["parts"])
-    assert picture["messages"]["unfit"] == 0
-    for name in ("first", "second", "rules on x4", "rules on x5", "y"):
-        assert parts[name]["says"] == f"about {expected[name][2, 0]:.4g}"
-        assert parts[name]["belief"] == []
-    assert picture["decisions"]["known"] == 1.0
-
-
-def test_readings_that_go_to_another_node_are_no_beliefs():
-    bundle = make_bundle("words and pairs")
-    assert {"x0", "x1"} & {name for node in bundle.plan.nodes for name in node.sends}
-    picture = watch(Site(bundle, silent=("attic",))).snapshot(START + 3)
-    assert [one["name"] for one in picture["parts"]] == [part.name for part in bundle.model.parts]
-    assert picture["messages"]["unfit"] == 0
-    assert {one["part"] for one in picture["decisions"]["missing"]} >= {"rules on x0", "x1"}
-    assert 0 < picture["decisions"]["known"] < 1
 
 
 # --- what is not taken -----------------------------------------------------------------------
@@ -289,16 +158,6 @@ def test_beliefs_that_do_not_fit_are_counted(change, why):
     assert after["nodes"] == before["nodes"]
 
 
-def test_a_belief_beyond_one_is_no_belief():
-    bundle = make_bundle("masses")
-    topics = Topics("house")
-    observer = Observer(topics)
-    observer.adopt(bundle)
-    said = Beliefs("attic", bundle.hash, (Said(1, START, {"z0": (2.0, -1.0, 0.0)}),))
-    observer.take(topics.said("attic"), encode(said), START)
-    assert observer.snapshot(START)["messages"]["unfit"] == 1
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -322,13 +181,6 @@ def test_decisions_that_do_not_fit_are_counted(change):
     assert picture["decisions"]["total"] == 0
     observer.take(topic, payload, START)
     assert observer.snapshot(START)["decisions"]["total"] == 1
-
-
-def test_a_plan_of_another_site_is_not_taken():
-    observer = Observer(Topics("house"))
-    observer.take("solah/house/model", make_bundle(site="shed").to_bytes(), START)
-    assert observer.bundle is None
-    assert observer.snapshot(START)["messages"]["unfit"] == 1
 
 
 def test_only_plans_of_those_who_are_trusted_are_taken(tmp_path):
@@ -379,17 +231,6 @@ def test_models_do_not_fill_the_memory():
         said = Beliefs("attic", bundle.hash, (Said(1, START, {"z0": (0.0, 0.0, 0.0)}),))
         observer.take("solah/house/attic/out", encode(said), START)
     assert observer.snapshot(START)["messages"]["other_model"] == 2
-
-
-@given(steps=st.lists(st.tuples(st.floats(-10, 10), st.integers(0, 100)), max_size=200))
-def test_a_rate_is_bounded_whatever_the_clock_does(steps):
-    rate, now = Rate(), START
-    for step, some in steps:
-        now += step
-        rate.add(some, now)
-        assert 0 <= rate.at(now) <= rate.total
-    assert rate.total == sum(some for _, some in steps)
-    assert len(rate.buckets) <= 21
 
 
 SITE = Site(make_bundle())
@@ -451,16 +292,8 @@ def test_hostile_nesting_is_unreadable(topic, payload):
     assert observer.snapshot(START)["messages"]["unreadable"] == 1
 
 
-def test_what_is_said_elsewhere_is_no_fault():
+def test_a_plan_of_another_site_is_not_taken():
     observer = Observer(Topics("house"))
-    for topic in ("solah/shed/model", "solah/house/a/b/c", "solah/house/a/explain", "other"):
-        observer.take(topic, b"{}", START)
-    observer.take("solah/house/a/influx", b"solah,site=house seq=1i", START)
-    observer.take("solah/house/model", b"", START)
-    observer.take("solah/house/progress", b"17", START)
-    observer.take("solah/house/a/in", b'[{"x0": 1.5}, {"x0": null}]', START)
-    picture = observer.snapshot(START)
-    assert picture["messages"]["elsewhere"] == 4
-    assert picture["messages"]["unreadable"] == 0
-    assert picture["progress"] == 17
-    assert picture["nodes"][0]["readings"] == 2
+    observer.take("solah/house/model", make_bundle(site="shed").to_bytes(), START)
+    assert observer.bundle is None
+    assert observer.snapshot(START)["messages"]["unfit"] == 1

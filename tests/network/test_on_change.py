@@ -59,19 +59,3 @@ def test_what_strangers_say_in_few_bytes_is_counted(what, plain, counter):
     node._take(topic, cbor2.dumps(plain))
     assert {**node.core.counters, **node.counters} == {counter: 1}
     assert node.core.n_open == 0
-
-
-@pytest.mark.parametrize(
-    ("plain", "counters"),
-    [
-        ([SHORT, 1, 0, -1, 0, 0], {"malformed": 1}),
-        ([SHORT, 1, 9], {"malformed": 1}),
-        ({"row": 1}, {"malformed": 1}),
-        ([SHORT ^ 1, 1, 0], {}),
-        ([SHORT, 1, 0], {}),
-    ],
-)
-def test_terms_that_cannot_be_read_are_counted(plain, counters):
-    node = Node(NodeCore(BUNDLE, SENDER.name), find_broker("mqtt://localhost"))
-    node._take(Topics("site").terms, cbor2.dumps(plain))
-    assert {**node.core.counters, **node.counters} == counters

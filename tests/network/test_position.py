@@ -74,7 +74,7 @@ FLOODS = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20)
 @given(
     kind=st.sampled_from(sorted(BUNDLES)),
     seed=st.integers(0, 100),
@@ -157,16 +157,6 @@ def test_a_site_that_was_off_for_a_week_loses_nothing(kind, first):
     assert complete(bundle, rows[N_ROWS:], decisions, first) == list(range(N_ROWS))
 
 
-def test_a_sensor_that_was_off_for_a_week_joins_again():
-    bundle = BUNDLES["many"]
-    rows = random_rows(np.random.default_rng(4), bundle.model, N_ROWS)
-    simulation = Simulation(bundle)
-    for node in simulation.nodes.values():
-        node.resume(Memory(604_800, 604_800 if node.name != "z0" else 10))
-    replay(simulation, bundle, rows, first=604_801)
-    assert complete(bundle, rows, simulation.run(), 604_801) == list(range(N_ROWS))
-
-
 @pytest.mark.parametrize("kind", sorted(BUNDLES))
 def test_numbers_may_begin_again(kind):
     bundle = BUNDLES[kind]
@@ -189,13 +179,3 @@ def test_what_is_said_again_of_long_ago_moves_nothing():
         assert not position.note_elsewhere("a", 10, now)
         assert not position.note_elsewhere("b", 10, now)
     assert position.reached == 1_000
-
-
-def test_a_row_waits_for_the_live_majority_alone():
-    position = Position(keep=16, n_sources=3)
-    for source, row in (("a", 500), ("b", 10), ("c", 12)):
-        position.note(source, row, now=0.0)
-    assert position.update(0.0, patience=2.0) == 12
-    position.note("b", 11, now=1.9)
-    assert position.update(2.5, patience=2.0) == 11  # who is silent is not waited for
-    assert position.update(9.0, patience=2.0) == 500

@@ -16,20 +16,16 @@ from solah.cli import main as program
 from solah.exceptions import ParameterError
 from solah.keys import make_keys
 from solah.model import save_document
-from solah.network.bundle import Bundle, BundleError, load_bundle, read_bundle, save_bundle
+from solah.network.bundle import BundleError, load_bundle, read_bundle, save_bundle
 from solah.network.client import find_broker
-from solah.network.comparing import Comparison
 from solah.network.core import NodeCore
 from solah.network.observing import Observer
-from solah.network.plan import make_plan, with_sending
 from solah.network.publishing import (
-    chosen_first,
     find_published,
     publish_bundle,
     read_history,
     row_at,
 )
-from solah.network.sending import Sending
 from solah.network.shadowing import next_shadow
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
@@ -86,21 +82,8 @@ def test_only_shadows_are_tried_out_and_only_plans_used():
 
 
 def _core(bundle):
-    from solah.network.core import NodeCore
 
     return NodeCore(bundle, "gateway")
-
-
-def test_a_shadow_that_fails_does_not_stop_its_node(monkeypatch):
-    from test_node_parts import node_without_a_broker
-
-    told = []
-    node = node_without_a_broker(told)
-    node._take_shadow(other_model().as_shadow().to_bytes())
-    monkeypatch.setattr(node._shadow, "advance", lambda _: 1 / 0)
-    node._advance_shadow(0.0)
-    assert node._shadow is None
-    assert [one.name for one in told] == ["shadow_started", "shadow_failed"]
 
 
 def test_the_role_is_part_of_what_is_signed(tmp_path):
@@ -110,32 +93,6 @@ def test_the_role_is_part_of_what_is_signed(tmp_path):
     forged = replace(signed, is_shadow=False).to_bytes()
     with pytest.raises(BundleError, match="signature"):
         read_bundle(forged, load_trust([public]))
-
-
-def test_a_plan_that_sends_on_change_is_tried_out_row_by_row():
-    bundle = network("three groups")
-    sending = replace(bundle, plan=with_sending(bundle.plan, bundle.model, Sending()))
-    shadow = next_shadow(None, sending.as_shadow().to_bytes(), NodeCore(sending, "gateway"), None)
-    assert shadow is not None
-    assert shadow.core.bundle.plan.sending is None
-
-
-def test_rows_that_come_again_are_compared_once():
-    comparison = Comparison()
-    for _ in range(3):
-        comparison.act(1, "wet")
-        comparison.shadow(1, "dry")
-    assert comparison.describe()["rows"] == 1
-    assert comparison.by_decision() == {"wet": 1}
-
-
-def test_numbers_are_compared_by_how_far_they_are_apart():
-    comparison = Comparison(is_number=True)
-    for row, (acting, tried) in enumerate([("1.0", "3.0"), ("2.0", "2.0")]):
-        comparison.act(row, acting)
-        comparison.shadow(row, tried)
-    found = comparison.describe()
-    assert (found["apart"], found["agreed"], found["differing"]) == (1.0, 1, [])
 
 
 # --- the history -----------------------------------------------------------------------------
@@ -257,31 +214,6 @@ def test_a_larger_share_adds_sites(broker, tmp_path, capsys):
     (left_out,) = set(SITES) - {line.split(":")[0] for line in told.splitlines()}
     assert f"not yet published at {left_out}" in told
     assert len(run(capsys, "publish", *files, "--at", 7, "--json")) == len(SITES)
-
-
-def test_another_model_begins_at_other_sites():
-    firsts = set()
-    for seed in range(8):
-        model = network("three groups", seed).model
-        sites = [Bundle(make_plan(model, site=name), model) for name in SITES]
-        firsts.add(SITES[chosen_first(sites, 0.01).index(True)])
-    assert len(firsts) > 1
-
-
-def test_sites_of_one_name_are_chosen_one_by_one():
-    model = network("three groups").model
-    assert sum(chosen_first([Bundle(make_plan(model), model)] * 5, 0.2)) == 1
-
-
-def test_one_site_out_of_reach_does_not_hold_up_the_others(broker, tmp_path, capsys):
-    files = write_sites(tmp_path, broker.url)
-    away = files[2].read_text(encoding="utf-8").replace(broker.url, "mqtt://127.0.0.1:9")
-    files[2].write_text(away, encoding="utf-8")
-    told = fails(capsys, "publish", *files, "--at", 5)
-    assert "not published at west (the broker mqtt://127.0.0.1:9 cannot be reached" in told
-    for name in SITES:
-        kept = [] if name == "west" else read_history(find_broker(broker.url), Topics(name))
-        assert len(kept) == (name != "west")
 
 
 def test_shares_of_what_are_named(tmp_path, capsys):

@@ -1,10 +1,7 @@
 """Nodes that take raw samples decide as one process does, whatever becomes of the messages."""
 
-import sys
 from dataclasses import replace
-from io import StringIO
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +10,6 @@ from hypothesis import strategies as st
 
 from random_models import MAKERS, random_cored
 from simulated import Simulation
-from solah.exceptions import DataError
 from solah.model import Goal, Model
 from solah.model.attributes import Kind
 from solah.model.predictor import Predictor
@@ -29,7 +25,6 @@ from solah.network.messages import (
     encode,
 )
 from solah.network.plan import make_plan
-from solah.network.sources import called, json_lines
 from solah.signals import describe_signals
 
 CLASSES = ("a", "b", "c")
@@ -166,19 +161,6 @@ def readings(core, row):
     return list(core._rows.get(row).readings.values())
 
 
-def test_ticks_are_counted_on(core):
-    assert [take(core), take(core), take(core, 48)] == [[0], [1, 2], [3, 4]]
-    assert not core.counters["restarted_ticks"]
-
-
-def test_a_short_gap_is_missing_samples(core):
-    take(core, 0)
-    assert take(core, 36) == [1, 2, 3]
-    assert core.counters["missing_ticks"] == 12
-    assert readings(core, 1) == [None, None]
-    assert readings(core, 3) == [1.0, 1.0]
-
-
 def test_a_long_gap_begins_again(core):
     take(core, 0)
     assert take(core, 12_000) == [999, 1000]
@@ -193,18 +175,6 @@ def test_repeated_ticks_are_left_out(core):
     assert take(core, 36, 24, value=2.0) == [3]  # twelve of them are new
     assert core.counters["repeated_ticks"] == 48 + 12
     assert readings(core, 3) == [1.5, 1.5]
-
-
-def test_ticks_that_begin_again_are_taken(core):
-    take(core, 240)
-    take(core, 0)
-    assert core.counters["restarted_ticks"] == 1
-    assert readings(core, 0) == [1.0, 1.0]
-
-
-def test_a_channel_that_is_missing_is_unknown(core):
-    core.read([Measured({}, samples=Samples({"x": (1.0,) * 24}, 0))], 0.0, 1000.0)
-    assert readings(core, 0) == [1.0, None]
 
 
 @pytest.mark.parametrize(
@@ -227,25 +197,6 @@ def test_samples_that_do_not_fit_are_counted_and_change_nothing(core, channels, 
     assert take(core, n_ticks=12) == [0]
 
 
-def test_channels_of_others_are_counted(core):
-    assert take(core, 0, z=(1.0,), y=(1.0,) * 24) == [0]
-    assert core.counters["unknown_channels"] == 2
-
-
-def test_rows_that_are_told_by_time_take_no_samples(core):
-    by_time = NodeCore(core.bundle, "all", Settings(window=1.0))
-    assert take(by_time) == []
-    assert by_time.counters["unfit_samples"] == 1
-
-
-def test_a_model_of_readings_takes_no_samples(core):
-    model = core.bundle.model
-    plain = Model(model.goal, model.attributes, model.nodes)
-    plain = NodeCore(Bundle(make_plan(plain, {"all": core.plan.reads}), plain), "all")
-    assert take(plain) == []
-    assert plain.counters["unfit_samples"] == 1
-
-
 def test_the_next_model_knows_the_samples_before_it(core):
     take(core, 0, 36)
     goal = replace(core.bundle.model.goal, name="other")
@@ -254,14 +205,6 @@ def test_the_next_model_knows_the_samples_before_it(core):
     assert core.adopt(Bundle(make_plan(model, {"all": core.plan.reads}), model, 4))
     assert take(core, 36, 48) == [2, 3, 4, 5]
     assert readings(core, 2) == readings(core, 4) == [1.0, 1.0]
-
-
-@pytest.mark.parametrize("wire", ["json", "cbor"])
-def test_samples_come_through(wire):
-    message = Measured({}, samples=Samples({"x": (1.0, float("nan"))}, 7))
-    (found,) = decode_readings(encode(message, wire))
-    assert found.samples.tick == 7
-    np.testing.assert_array_equal(found.samples.channels["x"], [1.0, np.nan])
 
 
 @pytest.mark.parametrize(
@@ -285,29 +228,3 @@ def test_samples_come_through(wire):
 def test_hostile_samples_are_refused(payload):
     with pytest.raises(MessageError):
         decode_readings(payload)
-
-
-def test_lines_have_samples():
-    told = []
-    lines = StringIO('{"samples": {"x": [1, null]}, "tick": 3}\n{"samples": {"x": ["1"]}}\n')
-    (row,) = json_lines(lines, told.append)
-    assert row.samples.tick == 3
-    assert "samples.x[0] must be a number or null" in told[0]
-
-
-def test_a_function_returns_samples_and_readings(monkeypatch):
-    found = iter(
-        [{"samples": {"x": np.ones(2, np.float32)}, "tick": np.int64(4)}, {"x": 1.0}, None]
-    )
-    monkeypatch.setitem(sys.modules, "my_sensors", SimpleNamespace(read=lambda: next(found)))
-    samples, row = called("my_sensors:read")
-    assert samples.samples == Samples({"x": (1.0, 1.0)}, 4)
-    assert row == Measured({"x": 1.0}, 0)
-
-
-@pytest.mark.parametrize("wrong", [{"tick": 1.5}, {"tick": -1}, {"ticks": 1}])
-def test_a_function_is_told_what_is_wrong_with_samples(monkeypatch, wrong):
-    sensors = SimpleNamespace(read=lambda: {"samples": {"x": [1.0]}, **wrong})
-    monkeypatch.setitem(sys.modules, "my_sensors", sensors)
-    with pytest.raises(DataError, match="my_sensors:read failed"):
-        next(called("my_sensors:read"))

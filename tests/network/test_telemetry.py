@@ -14,11 +14,9 @@ from processes import until
 from test_formats import collected
 from watched_site import START, Site, feed, make_bundle
 
-from solah.exceptions import MissingExtraError
 from solah.network.observing import Observer
 from solah.network.prometheus import metrics
 from solah.network.telemetry import exporting
-from solah.network.topics import Topics
 
 
 @contextmanager
@@ -82,23 +80,3 @@ def test_a_collector_gets_what_prometheus_would(monkeypatch):
         for (name, labels), value in collected(metrics(observer.snapshot(START + 3))).items()
     }
     assert received(requests[-1]) == pytest.approx(expected)
-
-
-def test_a_collector_that_is_away_is_told_and_no_more(monkeypatch):
-    told = []
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-    monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", "50")
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
-    with exporting(Observer(Topics("house")), told.append):
-        until(lambda: told)
-    assert {one.name for one in told} == {"metrics_unsent"}
-    assert all(str(one).startswith("metrics: ") for one in told)
-
-
-def test_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "opentelemetry.sdk.metrics", None)
-    with (
-        pytest.raises(MissingExtraError, match=r"pip install 'solah\[otel\]'"),
-        exporting(Observer(Topics("house")), print),
-    ):
-        pass

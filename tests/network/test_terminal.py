@@ -102,13 +102,6 @@ def test_what_is_held_back_is_not_shown_as_decided():
     ]
 
 
-def test_colour_adds_nothing_that_words_do_not_say():
-    picture = picture_of(make_bundle(), silent=("attic",))
-    coloured = printed(picture, force_terminal=True, color_system="standard", legacy_windows=False)
-    assert "\x1b[" in coloured
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == printed(picture)
-
-
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("shape", ["three groups", "groups", "words", "words and pairs"])
 def test_nothing_is_wider_than_the_terminal(shape, width):
@@ -125,18 +118,3 @@ def test_any_name_fits(name):
     snapshot = observer.snapshot(START)
     assert "\x1b" not in printed(snapshot)
     assert "No plan was received yet" in printed(snapshot)
-
-
-def test_an_empty_site_has_a_page_too():
-    text = printed(Observer(Topics("house")).snapshot(START))
-    assert text.startswith(
-        "site house: waiting; no message yet\n0 decisions, 0.0 a second\nNo plan was received yet"
-    )
-
-
-def test_a_deep_hierarchy_stays_on_the_page():
-    picture = picture_of(make_bundle("three groups"))
-    parts = [{**picture["parts"][0], "place": i, "hears": [i - 1] if i else []} for i in range(80)]
-    text = printed(picture | {"parts": parts})
-    assert text.count(parts[0]["name"]) >= 80
-    assert max(map(len, text.splitlines())) <= 80

@@ -2,18 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_core import network
-from test_position import single
 
-from random_models import random_rows
-from simulated import named
 from solah.network.bundle import Bundle
-from solah.network.core import NodeCore
-from solah.network.messages import Measured
 from solah.network.versions import NoRoomError, Versions
 
 
@@ -47,34 +40,3 @@ def test_the_last_plan_that_has_begun_is_in_force(steps):
             begun = [one for one in adopted if one.starts <= row]
             assert versions.of(row).hash == begun[-1].hash
         assert versions.first <= max(needed, 0)
-
-
-def test_a_plan_for_which_there_is_no_room_comes_later():
-    bundle = single()
-    core = NodeCore(bundle, "only")
-    rows = random_rows(np.random.default_rng(0), bundle.model, 60)
-    starts = [2_000 * (one + 1) for one in range(9)]
-    for start in starts[:7]:
-        assert core.adopt(bundle.starting_at(start))
-    with pytest.raises(NoRoomError, match="from row 16000 on has to wait"):
-        core.adopt(bundle.starting_at(starts[7]))
-    assert len(core.bundles) == 8
-    readings = [named(bundle.model, row) for row in rows]
-    for place, one in enumerate(readings):
-        core.read([Measured(one, 5_000 + place)], 0.0, 0.0)
-    core.advance(0.0)
-    assert core.adopt(bundle.starting_at(starts[7]))
-    assert [one.starts for one in core.bundles] == starts[1:8]  # that before is over
-
-
-def test_six_plans_that_wait_change_no_row_before_them():
-    old, *new = plans(7, [0, 50, 60, 70, 80, 90, 95])
-    core = NodeCore(old, "z0")
-    for plan in new:
-        assert core.adopt(plan)
-    (one, *_) = core.plan.reads
-    core.read([Measured({one: 1.0}, row) for row in range(100)], 0.0, 0.0)
-    hashes = {row.sequence: said.model for said in core.advance(0.0).beliefs for row in said.rows}
-    for row in range(100):
-        begun = [plan for plan in (old, *new) if plan.starts <= row]
-        assert hashes[row] == begun[-1].hash

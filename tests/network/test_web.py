@@ -10,11 +10,10 @@ from dataclasses import replace
 import httpx
 import numpy as np
 import pytest
-from processes import PATIENCE, until
+from processes import PATIENCE
 from watched_site import START, Site, feed, make_bundle
 
 from random_models import random_model
-from solah.exceptions import MissingExtraError, ParameterError
 from solah.network import web
 from solah.network.alerting import Alert, encode_alerts
 from solah.network.bundle import Bundle
@@ -102,23 +101,6 @@ def test_names_are_escaped():
         assert name not in text
 
 
-def test_a_page_without_a_plan_says_so():
-    assert "No plan was received yet" in ask(Observer(Topics("house")), "/").text
-
-
-def test_a_picture_is_answered_as_json():
-    observer = watch(make_bundle())
-    answer = ask(observer, "/snapshot.json")
-    assert answer.json() == observer.snapshot(START + 3)
-    assert answer.headers["cache-control"] == "no-store"
-
-
-def test_metrics_are_answered_for_prometheus():
-    answer = ask(watch(make_bundle()), "/metrics")
-    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
-    assert 'solah_decisions_total{site="house"} 10\n' in answer.text
-
-
 def test_the_server_tells_whether_it_is_ready():
     observer = watch(make_bundle())
     assert ask(observer, "/healthz").json() == {"status": "ok"}
@@ -128,45 +110,12 @@ def test_the_server_tells_whether_it_is_ready():
     assert ask(observer, "/readyz").status_code == 503
 
 
-def test_events_tell_only_what_is_new():
-    observer = watch(make_bundle(), n_rows=40)
-    answer = ask(observer, "/events")
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    (event,) = answer.text.strip().split("\n\n")
-    picture = json.loads(event.removeprefix("data: "))
-    assert picture["decisions"]["total"] == 40
-    assert len(picture["decisions"]["last"]) == 20
-
-
-def test_a_quiet_stream_has_a_heartbeat(monkeypatch):
-    monkeypatch.setattr(web, "_HEARTBEAT", 0.0)
-    answer = ask(watch(make_bundle()), "/events")
-    assert answer.text.strip().split("\n\n")[1:] == [": nothing new"] * 2
-
-
 @pytest.mark.parametrize(
     ("host", "code"),
     [("localhost:8765", 200), ("127.0.0.1", 200), ("[::1]:8765", 200), ("evil.example", 400)],
 )
 def test_pages_from_elsewhere_cannot_ask(host, code):
     assert ask(Observer(Topics("house")), "/snapshot.json", host).status_code == code
-
-
-def test_other_hosts_can_be_allowed():
-    assert ask(Observer(Topics("house")), "/metrics", hosts=["*"]).status_code == 200
-
-
-def test_a_port_that_is_taken_is_named():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(ParameterError, match=f"'127.0.0.1', port {port}: .* choose another"):
-            web.serve(web.make_app(Observer(Topics("house"))), port=port)
-
-
-def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "starlette.applications", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'solah\[web\]'"):
-        web.make_app(Observer(Topics("house")))
 
 
 # --- a real server ---------------------------------------------------------------------------
@@ -328,52 +277,6 @@ def test_the_page_follows_the_network(open_page):
     page.locator("#announcer", has_text=last["decision"]).wait_for(state="attached")
 
 
-def test_numbers_follow_the_language_of_the_browser(open_page):
-    observer = watch(make_bundle())
-    page = open_page(observer, locale="de-DE")
-    last = observer.snapshot(START + 3)["decisions"]["last"][0]
-    spelt = f"{100 * last['certainty']:.1f}\N{NO-BREAK SPACE}%".replace(".", ",")
-    page.locator("#certainty", has_text=spelt).wait_for()
-    results = page.locator(".hierarchy.wide .result").all_text_contents()
-    assert any(re.search(r" 0,\d\d$", one) for one in results)
-
-
-def test_a_decision_that_came_too_soon_is_announced_later(open_page):
-    observer = Observer(Topics("house"))
-
-    def decide(sequence, decision):
-        row = Decided(sequence, START, decision, {decision: 0.5}, ())
-        observer.take("solah/house/decision", encode(Decisions("a", "0", (row,))), START)
-
-    decide(0, "wet")
-    page = open_page(observer)
-    page.locator("#announcer", has_text="wet").wait_for(state="attached")
-    decide(1, "dry")
-    page.locator("#announcer", has_text="dry").wait_for(state="attached")
-
-
-def test_a_new_model_is_drawn(open_page):
-    observer = watch(make_bundle("three groups"))
-    page = open_page(observer)
-    assert page.locator(".hierarchy.wide .node").count() == 10
-    observer.adopt(make_bundle("words"))
-    page.locator(".hierarchy.wide .node").nth(3).wait_for(state="detached")
-    assert page.locator(".hierarchy.wide .node").count() == 3
-
-
-def test_a_paused_page_stands_still(open_page):
-    site = Site(make_bundle())
-    observer = Observer(site.topics)
-    feed(observer, site.beginning())
-    page = open_page(observer)
-    page.locator("#pause").click()
-    feed(observer, site.messages(10))
-    until(lambda: page.evaluate("picture.decisions.total") == 10)
-    assert page.locator("#total").text_content() == "0"
-    page.locator("#pause").click()
-    assert page.locator("#total").text_content() == "10"
-
-
 def test_names_are_text_and_nothing_else(open_page):
     observer = watch(nasty_bundle(), silent=("attic",))
     status = encode(Status("stranger", "online", NASTY[1], {NASTY[0]: 3}))
@@ -383,15 +286,6 @@ def test_names_are_text_and_nothing_else(open_page):
     assert page.locator("#verdict-missing").text_content() == f"Missing: {NASTY[1]}."
     assert page.evaluate("document.querySelectorAll('img, [onload], [onerror]').length") == 0
     assert page.evaluate("document.scripts.length") == 1
-
-
-def test_decisions_without_a_plan_are_text_too(open_page):
-    observer = Observer(Topics("house"))
-    row = Decided(1, START, NASTY[0], {NASTY[0]: 0.5}, (NASTY[1],))
-    observer.take("solah/house/decision", encode(Decisions("a", "0", (row,))), START)
-    page = open_page(observer)
-    assert page.locator("#verdict").text_content() == NASTY[0]
-    assert page.evaluate("document.querySelectorAll('img').length") == 0
 
 
 def test_what_is_missing_is_said_in_words_and_to_everyone(open_page):
@@ -428,11 +322,6 @@ def test_the_page_is_not_live_without_the_broker(open_page):
     assert page.locator("#now-word").text_content() == "as last decided"
     assert page.locator(".now.is-old").count() == 1
     assert "The last decision came" in page.locator("#decision-age").text_content()
-
-
-def test_the_page_names_the_nodes_that_are_gone(open_page):
-    page = open_page(watch(make_bundle(), silent=("attic",)))
-    page.locator("#link-state", has_text="Degraded: attic is offline").wait_for()
 
 
 def test_the_page_shows_alerts_and_the_shadow(open_page):

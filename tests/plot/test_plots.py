@@ -22,7 +22,6 @@ from sklearn.linear_model import LogisticRegression
 from random_models import ADDITIVE_SHAPES, random_model, random_number_model
 from solah import (
     Hierarchy,
-    LinguisticHierarchyClassifier,
     LinguisticLabeller,
     LinguisticTreeClassifier,
     RuleClassifier,
@@ -31,8 +30,8 @@ from solah import (
 from solah.exceptions import ColumnError, DataError, MissingExtraError, ParameterError
 from solah.explain import attribute_importances
 from solah.explain.importance import node_shares
-from solah.learn.grouping import group_attributes
-from solah.learn.objective import ClassStep, NumberStep
+from solah.learn.objective import PathStep
+from solah.learn.organisation import group_attributes
 from solah.model.attributes import cored_attribute
 from solah.model.predictor import Predictor
 from solah.plot import (
@@ -286,19 +285,13 @@ def test_an_outline_has_rules_features_and_importances(additive):
         assert term.features[0] in shown_texts
 
 
-def test_nodes_are_below_the_one_that_they_feed(wine):
+def test_nodes_are_below_the_one_that_they_feed():
     hierarchy = Hierarchy.parse("z1 <- a, b; z2 <- z1, c; z3 <- d; y <- z2, z3")
     display = HierarchyDisplay(hierarchy).plot()
     assert texts(display.names_) == ["y", "z2", "z1", "z3"]
     assert texts(display.features_) == ["sum of 2 parts", "c", "a, b", "d"]
     places = [text.get_position()[0] for text in display.names_]
     assert places[0] < places[1] == places[3] < places[2]
-    node = {"z1": LogisticRegression(max_iter=5000), "y": "tree"}
-    wiring = "z1 <- alcohol, hue; y <- z1, ash"
-    mixed = LinguisticHierarchyClassifier(wiring, node=node).fit(*wine)
-    display = HierarchyDisplay.from_estimator(mixed)
-    assert texts(display.features_) == ["ash", "alcohol, hue"]
-    assert display.bars_ is None
 
 
 def long_names(n):
@@ -382,16 +375,8 @@ def test_names_of_many_features_are_not_cut():
 # --- path ----------------------------------------------------------------------------------------
 
 
-def _step(max_rules, n_rules, n_attributes, log_loss, accuracy, error=0.0, is_chosen=False):
-    return ClassStep(
-        max_rules=max_rules,
-        n_rules=n_rules,
-        n_attributes=n_attributes,
-        log_loss=log_loss,
-        accuracy=accuracy,
-        error=error,
-        is_chosen=is_chosen,
-    )
+def _step(max_rules, n_rules, n_attributes, loss, quality, error=0.0, is_chosen=False):
+    return PathStep(max_rules, n_rules, n_attributes, loss, quality, error, is_chosen)
 
 
 STEPS = (
@@ -419,7 +404,7 @@ def test_a_path_of_an_estimator_is_its_own():
         path_ = STEPS
 
     class Regressor(RegressorMixin, BaseEstimator):
-        path_ = (NumberStep(max_rules=3, n_rules=3, n_attributes=1, rmse=2.5, r2=0.4),)
+        path_ = (PathStep(3, 3, 1, 2.5, 0.4, metrics=("R²", "RMSE")),)
 
     assert PathDisplay.from_estimator(Classifier()).steps == PathDisplay(STEPS).steps
     of_numbers = PathDisplay.from_estimator(Regressor())

@@ -15,7 +15,7 @@ from solah import (
 )
 from solah.evaluation import Plan, cross_validate
 from solah.explain import rules_of
-from solah.learn.objective import ClassStep
+from solah.learn.objective import PathStep
 from solah.report import (
     importance_by_name,
     name_measure,
@@ -128,16 +128,8 @@ def test_spreads_are_spelt():
     assert name_measure("auc") == "AUC"
 
 
-def _step(max_rules, n_rules, n_attributes, log_loss, accuracy, error=0.0, is_chosen=False):
-    return ClassStep(
-        max_rules=max_rules,
-        n_rules=n_rules,
-        n_attributes=n_attributes,
-        log_loss=log_loss,
-        accuracy=accuracy,
-        error=error,
-        is_chosen=is_chosen,
-    )
+def _step(max_rules, n_rules, n_attributes, loss, quality, error=0.0, is_chosen=False):
+    return PathStep(max_rules, n_rules, n_attributes, loss, quality, error, is_chosen)
 
 
 def path_steps():

@@ -3,12 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
-from small_scope import SMALL
-
 from reproduction.findings import find_bars, find_out
-from reproduction.page import format_table, render_page, write_summary
-from reproduction.running import Reproduction
+from reproduction.page import render_page
 from reproduction.tables.layout import PRINTED
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -35,34 +31,6 @@ def test_findings_are_made_of_the_tables_in_the_dict():
     tables = {table["name"]: table for table in summary["tables"]}
     assert find_out(tables) == summary["findings"]
     assert find_bars(tables, summary["processor_seconds"]) == summary["bars"]
-
-
-def test_both_files_hold_the_same(tmp_path):
-    summary = Reproduction.plan(["databases"], SMALL, tmp_path).run(n_jobs=1)
-    document, page = write_summary(summary, tmp_path / "new" / "folder")
-    assert json.loads(document.read_text(encoding="utf-8")) == summary
-    assert page.read_text(encoding="utf-8") == render_page(summary)
-    assert "| Wine | 13 | 13 | 3 | 3 | 178 | 178 |" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("kind", "value", "text"),
-    [
-        ("text", "a|b", "a|b"),
-        ("share", 0.12345, "0.123"),
-        ("count", 12345, "12,345"),
-        ("seconds", 0.01234, "0.012"),
-        ("seconds", 12.34, "12.3"),
-        ("seconds", 1234.5, "1,234"),
-        ("percent", [75.171, 4.3], "75.17 ± 4.30"),
-        ("mean", 2.345, "2.35"),
-        ("counts", [2, 1], "2, 1"),
-        ("share", None, "-"),
-    ],
-)
-def test_figures_are_formatted_by_kind(kind, value, text):
-    columns = [{"key": "x", "title": "X", "kind": kind}]
-    assert format_table({"columns": columns, "rows": [{"x": value}]}) == (["X"], [[text]])
 
 
 def line(data, model, settings, accuracy, branches=10):

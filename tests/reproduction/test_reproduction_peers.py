@@ -32,29 +32,11 @@ def test_numbers_states_and_gaps(peer):
     assert (model.classes_[beliefs.argmax(axis=1)] == GOAL).mean() >= 0.75
 
 
-@pytest.mark.parametrize("peer", PEERS)
-def test_an_unknown_state_is_no_error(peer):
-    model = peer.for_table(MIXED, {}, random_state=0).fit(MIXED, GOAL)
-    colours = Column("colour", np.array(["pink"] * 8, object))
-    strange = Table((MIXED.columns[0], colours, MIXED.columns[2]), 8)
-    assert np.isfinite(model.predict_proba(strange)).all()
-
-
 def test_naive_bayes_of_numbers_alone_is_scikit_learns():
     iris = datasets.load("iris")
     ours = MixedNaiveBayes.for_table(iris.table, {}).fit(iris.table, iris.goal)
     theirs = GaussianNB().fit(iris.X, iris.goal)
     assert np.allclose(ours.predict_proba(iris.table), theirs.predict_proba(iris.X))
-
-
-def test_naive_bayes_of_states_alone_is_scikit_learns():
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, (60, 2))
-    goal = np.where(codes[:, 0] + rng.integers(0, 2, 60) > 1, "b", "a")
-    table = Table(tuple(Column(f"c{j}", codes[:, j].astype(float)) for j in range(2)), 60)
-    ours = MixedNaiveBayes.for_table(table, {}).fit(table, goal)
-    theirs = CategoricalNB(min_categories=4).fit(codes, goal)
-    assert np.allclose(ours.predict_proba(table), theirs.predict_proba(codes))
 
 
 def test_naive_bayes_counts_the_prior_once():

@@ -26,8 +26,6 @@ PATTERNS = {20: PATTERNS_20, 14: PATTERNS_14}
 UNITED = [[0], [1], [2], [3], [4], [5, 6], [13, 14], [7], [8, 9], [10, 11], [12], [15, 19],
           [16, 17], [18]]  # fmt: skip
 
-MESSAGES = ["WINNER! Call now to claim your prize", "see you at six"]
-
 
 def by_patterns(messages, patterns):
     found = [[bool(re.search(one, text.lower())) for one in patterns] for text in messages]
@@ -38,53 +36,43 @@ def numbers_found(message, n_keywords=20):
     return np.flatnonzero(keyword_features([message], n_keywords)[0]).tolist()
 
 
-@pytest.mark.parametrize(
-    ("message", "number"),
-    [
-        ("an urgent matter", 0),
-        ("congratulations dear", 1),
-        ("hello!", 2),
-        ("you could win it", 3),
-        ("we won it", 3),
-        ("an offer for you", 4),
-        ("an award for you", 5),
-        ("a prize for you", 6),
-        ("call me later", 7),
-        ("reply at once", 8),
-        ("send it on", 9),
-        ("stop it", 10),
-        ("click here", 11),
-        ("a long text", 12),
-        ("a txt", 12),
-        ("sex", 13),
-        ("the girls", 14),
-        ("cash only", 15),
-        ("feel free", 16),
-        *((f"only {digit}p", 17) for digit in range(10)),
-        ("ten euros", 18),
-        ("gbp", 18),
-        ("a pound", 18),
-        ("£", 18),
-        ("$", 18),
-        ("€", 18),
-        ("at what price", 19),
-    ],
-)
-@pytest.mark.parametrize("write", [str, str.upper, str.title])
-def test_each_keyword_is_found_in_any_case_and_only_it(message, number, write):
-    assert numbers_found(write(message)) == [number]
-    assert numbers_found(write(message), 14) == [
-        new for new, olds in enumerate(UNITED) if number in olds
-    ]
+EXAMPLES = [
+    ("an urgent matter", 0),
+    ("congratulations dear", 1),
+    ("hello!", 2),
+    ("you could win it", 3),
+    ("we won it", 3),
+    ("an offer for you", 4),
+    ("an award for you", 5),
+    ("a prize for you", 6),
+    ("call me later", 7),
+    ("reply at once", 8),
+    ("send it on", 9),
+    ("stop it", 10),
+    ("click here", 11),
+    ("a long text", 12),
+    ("a txt", 12),
+    ("sex", 13),
+    ("the girls", 14),
+    ("cash only", 15),
+    ("feel free", 16),
+    *((f"only {digit}p", 17) for digit in range(10)),
+    ("ten euros", 18),
+    ("gbp", 18),
+    ("a pound", 18),
+    ("£", 18),
+    ("$", 18),
+    ("€", 18),
+    ("at what price", 19),
+]
 
 
-@pytest.mark.parametrize("message", ["", "ok, see you at six", "5 p", "p5", "1O p.m.", "٣p"])
-def test_other_messages_have_none(message):
-    assert numbers_found(message) == []
-
-
-def test_keywords_are_found_inside_words_and_several_at_once():
-    assert numbers_found("Twins: recall the TEXTBOOK price, 150ppm") == [3, 7, 12, 17, 19]
+def test_each_keyword_is_found_in_any_case_and_only_it():
+    for message, number in EXAMPLES:
+        for written in (message, message.upper(), message.title()):
+            assert numbers_found(written) == [number]
+            united = [new for new, olds in enumerate(UNITED) if number in olds]
+            assert numbers_found(written, 14) == united
 
 
 PIECES = st.sampled_from(
@@ -103,14 +91,6 @@ def test_the_14_are_ors_of_the_20_and_both_are_what_the_patterns_find(messages):
     ors = np.column_stack([twenty[:, olds].max(axis=1) for olds in UNITED])
     np.testing.assert_array_equal(fourteen, ors)
     np.testing.assert_array_equal(twenty, by_patterns(messages, PATTERNS_20))
-
-
-@pytest.mark.parametrize("n_keywords", [20, 14])
-def test_features_are_zeros_and_ones(n_keywords):
-    features = keyword_features(MESSAGES, n_keywords)
-    assert features.dtype == np.float64
-    assert features.shape == (2, n_keywords)
-    assert set(features.ravel()) == {0.0, 1.0}
 
 
 @pytest.mark.shared

@@ -89,14 +89,6 @@ def test_solah_against_the_tree(run):
     assert means[0]["accuracy"] == pytest.approx((1.00 + 0.95) / 2)
 
 
-def test_many_attributes_have_few_folds_and_all(run):
-    table = run("high")["high"]
-    assert {row["name"] for row in table["rows"]} == {"iris"}
-    folds = [(row["model"], row["folds"]) for row in rows_of(table, settings="default")]
-    assert folds == [("SOLAH", 2), ("SOLAH", 3), ("single tree", 2), ("single tree", 3)]
-    assert "Iris: with PAPER, branches of the single tree" in table["notes"][1]
-
-
 def test_the_comparison(run):
     tables = run("comparison", scope=replace(SMALL, databases=SMALL.databases[::2]))
     wine, iris = tables["comparison"]["rows"]
@@ -119,14 +111,6 @@ def test_the_comparison(run):
     assert standing["rows"][3]["learning_seconds"] > standing["rows"][6]["learning_seconds"]
     assert 0 <= standing["facts"]["p_value"] <= 1
     assert tables["comparison-printed"]["rows"][0]["solah"] == [98.17, 2.95]
-
-
-def test_the_comparison_without_the_search(run):
-    scope = replace(SMALL, optlah=(), runs=1, databases=(WINE,))
-    tables = run("comparison", scope=scope)
-    assert "optlah paper" not in tables["comparison"]["rows"][0]
-    assert tables["comparison"]["rows"][0]["solah paper"][1] == 0.0
-    assert tables["comparison-standing"]["facts"]["p_value"] is None
 
 
 @pytest.mark.shared

@@ -3,7 +3,7 @@
 import pytest
 
 from solah.estimators.base import LinguisticEstimator
-from solah.labels.limits import Limits
+from solah.labels.drawing import Limits
 
 SMALLER = Limits(
     many_rows=100,

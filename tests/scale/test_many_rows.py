@@ -6,7 +6,7 @@ from scale_rows import cut, document, document_in_memory, plant
 from sklearn.base import clone
 
 from solah import LinguisticTreeClassifier, RuleClassifier, SelfOrganisedHierarchyClassifier
-from solah.labels.limits import LIMITS
+from solah.labels.drawing import LIMITS
 from solah.scale.engines import LocalEngine, Portions
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scale_rows import partitions
 
 from solah.data import Column, Kind, Table
-from solah.labels.limits import Limits
-from solah.labels.placement import weighted_quantiles
+from solah.labels.drawing import Limits
+from solah.labels.goals import integer_weights
 from solah.labels.sketches import FineCounts, Sketch
-from solah.labels.weights import integer_weights
+from solah.labels.words import weighted_quantiles
 from solah.model.attributes import Attribute
 from solah.scale import numbers as numbers_module
 from solah.scale.engines import statistics_of

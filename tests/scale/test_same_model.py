@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scale_rows import WIRING, cut, document, document_in_memory, frames, partitions, plant
 from sklearn.base import clone
-from sklearn.naive_bayes import GaussianNB
 from smaller_sizes import SMALLER
 
 from solah import (
@@ -259,9 +258,6 @@ def test_what_needs_its_rows_in_memory_says_so(rows):
     wired = LinguisticHierarchyClassifier(WIRING, cross_fit=3)
     with pytest.raises(ParameterError, match="'cross_fit' is for rows in memory"):
         wired.fit([rows], "y")
-    strange = LinguisticHierarchyClassifier(WIRING, node=GaussianNB())
-    with pytest.raises(ParameterError, match="GaussianNB, which learns from rows in memory only"):
-        strange.fit([rows], "y")
 
 
 def test_a_class_weight_of_no_class_is_refused(rows):

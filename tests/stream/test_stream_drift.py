@@ -48,14 +48,6 @@ def test_a_step_is_detected_soon_and_located():
     assert abs(np.median(located) - 2_000) <= 40
 
 
-def test_a_fall_is_no_rise():
-    falling = errors(0, (1_000, 0.6), (1_000, 0.1))
-    assert alarms(AdaptiveWindow(), falling)
-    only_rises = AdaptiveWindow(only_rises=True)
-    assert not alarms(only_rises, falling)
-    assert only_rises.n_kept < 1_500
-
-
 @given(SHARES)
 def test_the_window_has_the_mean_and_the_variance_of_its_values(values):
     window = AdaptiveWindow(check_every=1)
@@ -139,8 +131,3 @@ def test_shuffling_that_stops_early_finds_the_same(monkeypatch):
     quick = [shift_of(*one) for one in asked]
     monkeypatch.setattr(drift, "_CERTAIN", np.inf)
     assert [shift_of(*one) for one in asked] == quick
-
-
-def test_rows_that_cannot_be_compared_are_no_shift():
-    mixed = [row._replace(values=(row.values[0], "?!", 1.0)) for row in rows(1, 50)]
-    assert shift_of(rows(0), mixed) is None

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
 from stream_rows import turning
 
 from solah import (
@@ -13,10 +12,9 @@ from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     RuleClassifier,
-    SelfOrganisedHierarchyClassifier,
     load_model,
 )
-from solah.exceptions import DataError, ForeignNodeError, ParameterError
+from solah.exceptions import DataError, ParameterError
 from solah.model import save_document
 from solah.model.format import model_hash
 from solah.stream import Cause, EventKind, StreamLearner
@@ -52,15 +50,6 @@ def test_a_turn_is_detected_and_answered(turned):
     assert swap.new_loss < swap.old_loss
     assert stream.metrics.drifts == {"error": 1, "dependence": 0, "new class": 0}
     assert stream.metrics.accuracy > 0.9
-
-
-def test_a_stream_beats_a_model_that_stays():
-    X, y = turning(3_000, 1_500)
-    tree = LinguisticTreeClassifier().fit(X[:1_500], y[:1_500])
-    stream = learner(window=1000)
-    fed(stream, X, y, 500)
-    right = (stream.predict(X[2_000:]) == y[2_000:]).mean()
-    assert right > (tree.predict(X[2_000:]) == y[2_000:]).mean() + 0.2
 
 
 def test_a_stationary_stream_raises_no_alarm():
@@ -123,17 +112,6 @@ def test_frames_and_arrays_are_one(tmp_path):
     assert loaded.predict(frame).tolist() == stream.predict(frame).tolist()
 
 
-def test_categories_and_missing_values_are_learned():
-    rng = np.random.default_rng(0)
-    colour = rng.choice(["red", "green", None], size=400)
-    size = np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400))
-    frame = pd.DataFrame({"colour": colour, "size": size})
-    stream = learner()
-    ripe = np.where(colour == "red", "ripe", "raw")
-    stream.learn(frame, ripe)
-    assert (stream.predict(frame) == ripe).mean() > 0.95
-
-
 def test_there_is_no_model_at_first():
     X, y = turning(59, 59)
     stream = learner()
@@ -146,17 +124,6 @@ def test_there_is_no_model_at_first():
     assert stream.learn(X[:1], y[:1])[0].cause is Cause.START
     assert stream.classes_.tolist() == ["no", "yes"]
     assert stream.predict_proba(X).sum(axis=1) == pytest.approx(1)
-
-
-def test_rows_without_a_class_are_counted_and_not_learned():
-    X, y = turning(200, 200)
-    stream = learner()
-    stream.learn(X, y)
-    before = model_hash(stream.model)
-    stream.learn(X, [None] * 200)
-    stream.learn(X, np.full(200, np.nan))
-    assert model_hash(stream.model) == before
-    assert (stream.metrics.rows, stream.metrics.labelled) == (600, 200)
 
 
 def test_a_single_class_is_an_event_and_not_the_end():
@@ -266,9 +233,6 @@ def test_bad_input_is_refused():
     ):
         with pytest.raises(ParameterError, match=message):
             StreamLearner(**parameters)
-    foreign = SelfOrganisedHierarchyClassifier(node=DecisionTreeClassifier())
-    with pytest.raises(ForeignNodeError, match="leave 'node' out"):
-        StreamLearner(foreign, **QUICK).learn(X, y)
     stream = learner()
     stream.learn(X, y)
     with pytest.raises(ValueError, match="2 features"):

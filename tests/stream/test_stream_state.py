@@ -59,12 +59,6 @@ def test_names_categories_and_orders_are_kept(tmp_path):
         again.predict(frame.rename(columns={"hot": "cold"}))
 
 
-def test_a_stream_without_rows_is_resumed_too(tmp_path):
-    StreamLearner(LinguisticTreeClassifier(), **QUICK).save(tmp_path / "state.json")
-    again = StreamLearner.resume(tmp_path / "state.json", LinguisticTreeClassifier())
-    assert len(again.learn(*turning(100, 100))) == 1
-
-
 def test_a_save_that_fails_leaves_the_last_one(tmp_path, monkeypatch):
     X, y = turning(200, 200)
     path = tmp_path / "state.json"

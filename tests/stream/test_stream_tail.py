@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solah.data import Column, ReadOptions, Table
-from solah.exceptions import ColumnError, DataError, FileFormatError
+from solah.exceptions import FileFormatError
 from solah.stream import StreamLearner
 from solah.stream.tail import (
     NewLines,
@@ -41,10 +41,6 @@ def test_it_does_not_matter_how_lines_come():
     whole = cells(tables(["\n".join(lines)]))
     assert whole == [("1.5", "x"), ("2.5", "y"), ("3.5", "z")]
     assert cells(tables(["\n".join(lines[:2]), *lines[2:]])) == whole
-
-
-def test_a_source_without_rows_has_none():
-    assert cells(tables(["a,b"])) == []
 
 
 def test_lines_that_are_no_rows_are_told_and_left_out():
@@ -102,11 +98,6 @@ def test_a_file_that_was_begun_anew_is_read_from_its_start(tmp_path):
     assert next(line for line in source if line.lines).lines == [b"a", b"9"]
 
 
-def test_a_file_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(FileFormatError, match=r"gone.csv cannot be read: No such file"):
-        list(lines_of_file(tmp_path / "gone.csv"))
-
-
 def test_a_line_without_end_is_refused(tmp_path):
     path = tmp_path / "zeros.csv"
     path.write_bytes(b"0" * (1 << 21))
@@ -153,12 +144,3 @@ def test_rows_that_cannot_be_read_are_left_out():
     assert learner.metrics.rows == 198
     assert [("wet" in line, "dry" in line) for line in told] == [(True, False), (False, True)]
     assert learner.classes_.tolist() == [0, 1]
-
-
-def test_columns_that_are_not_there_end_it():
-    texts, goal = mixed_rows(20)
-    table = Table((Column("x", texts), Column("y", goal)), 20)
-    with pytest.raises(ColumnError, match="no column 'z'"):
-        feed(StreamLearner(), table, "z", on_skipped=print)
-    with pytest.raises(DataError):
-        feed(StreamLearner(), table, "y", drop=["id"], on_skipped=print)

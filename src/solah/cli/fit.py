@@ -369,7 +369,7 @@ def _spell_words(learnt: _Learnt) -> str | None:
         "supervised": f"learnt: they stand where {learnt.model.goal.name} changes",
         "quantile": "from equal shares of the rows",
         "uniform": "from equal distances",
-    }[learnt.estimator.word_kind_]
+    }[learnt.estimator.selection_.word_kind]
     of = f"each of {len(sizes)} measurements" if len(sizes) > 1 else "the only measurement"
     return f"{each} for {of}, {where}"
 

@@ -55,8 +55,8 @@ def out_of_fold(estimator: Estimator, problem: Problem | ScanProblem) -> OutOfFo
     if chosen is None or (is_window and problem.n_groups < 2):
         return None
     if hasattr(estimator, "classes_"):
-        return OutOfFold(accuracy=chosen.accuracy, log_loss=chosen.log_loss)
-    return OutOfFold(r2=chosen.r2, rmse=chosen.rmse)
+        return OutOfFold(accuracy=chosen.quality, log_loss=chosen.loss)
+    return OutOfFold(r2=chosen.quality, rmse=chosen.loss)
 
 
 def _class_counts(problem: Problem, estimator: Estimator) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from solah.data import Column, State
     from solah.kernels.arrays import Float, Int64
-    from solah.labels.limits import Limits
+    from solah.labels.drawing import Limits
 
 # A table costs time by the square of its bins; these keep the error well below 0.002.
 N_BINS = 160

@@ -15,8 +15,8 @@ from solah.dependence.threads import map_threads
 from solah.exceptions import DataError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.kernels.coded import N_SUMS
-from solah.labels.limits import LIMITS
-from solah.labels.weights import integer_weights
+from solah.labels.drawing import LIMITS
+from solah.labels.goals import integer_weights
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from solah.dependence.matrix import Progress
     from solah.kernels.arrays import Float, Int64
     from solah.kernels.coded import Coded
-    from solah.labels.limits import Limits
+    from solah.labels.drawing import Limits
 
 Method: TypeAlias = Literal["auto", "exact", "binned"]
 

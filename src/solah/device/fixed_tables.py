@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.device.layout import CurveRow, StageParts, StateRow
+from solah.device.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
 from solah.device.units import REACH, Integers, Unit, choose_unit, largest_bits
 from solah.exceptions import ParameterError
 from solah.model.monotone import signs_of
@@ -16,7 +16,7 @@ from solah.model.program import AxisKind, Grid
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from solah.device.layout import Curve, Layout, StageLayout, StateTable, WalkTerm
+    from solah.device.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float, Int32
     from solah.model.document import Model
     from solah.model.program import Axis
@@ -95,7 +95,7 @@ class FixedTables:
     ----------
     layout : the layout of the model's program
     units : how each reading becomes an integer
-    knots, values, curves, states, walks, stages : as the runtime reads them
+    knots, values, cells, curves, states, grids, walks, stages : as the runtime reads them
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
     warnings : what does not fit well into integers, for people
     learnt : (n_rules, n_values) the first scores of rules, in the unit 2^-LEARNT_BITS, if the
@@ -107,8 +107,10 @@ class FixedTables:
     units: tuple[Unit, ...]
     knots: Integers
     values: Integers
+    cells: Integers
     curves: tuple[CurveRow, ...]
     states: tuple[StateRow, ...]
+    grids: tuple[GridRow, ...]
     walks: tuple[FixedWalk, ...]
     stages: tuple[FixedStage, ...]
     preference: Integers | None
@@ -154,7 +156,10 @@ class _Tables:
         self._knots: list[int] = []
         self._values: list[int] = []
         self._curves: list[CurveRow] = []
+        self._cells: list[int] = []
         self._states: list[StateRow] = []
+        self._grids: list[GridRow] = []
+        self._sides: dict[int, SideRow] = {}
         self._walks: list[FixedWalk] = []
         # A constant has no rules, and learns nothing.
         n_values = len(layout.stages[-1].start)
@@ -167,8 +172,10 @@ class _Tables:
             units=self._units,
             knots=np.array(self._knots, dtype=np.int64),
             values=np.array(self._values, dtype=np.int64),
+            cells=np.array(self._cells, dtype=np.int64),
             curves=tuple(self._curves),
             states=tuple(self._states),
+            grids=tuple(self._grids),
             walks=tuple(self._walks),
             stages=stages,
             preference=self._preference(stages[-1]),
@@ -184,11 +191,13 @@ class _Tables:
 
     def _stage(self, stage: StageLayout) -> FixedStage:
         bits = self._value_bits(stage)
-        n_before = len(self._curves), len(self._states), len(self._walks)
+        n_before = len(self._curves), len(self._states), len(self._grids), len(self._walks)
         for curve in stage.curves:
             self._add_curve(curve, bits)
         for table in stage.tables:
             self._add_states(table, bits)
+        for grid in stage.grids:
+            self._add_grid(grid, bits)
         self._walks += [self._walk(walk, bits) for walk in stage.walks]
         parts = StageParts.behind(stage, *n_before)
         start = _scaled(stage.start, bits, MOST_TOTAL)
@@ -253,6 +262,26 @@ class _Tables:
         self._states.append(row)
         lines = np.vstack([table.values, table.unknown])
         self._values += _scaled(lines, bits).ravel().tolist()
+
+    def _add_grid(self, grid: GridTerm, bits: int) -> None:
+        first, second = (self._side(axis) for axis in grid.axes)
+        places = len(self._cells), len(self._values)
+        self._grids.append(GridRow((first, second), *places, tuple(grid.rules.tolist())))
+        self._cells += grid.lines.ravel().tolist()
+        self._values += _scaled(grid.values, bits).ravel().tolist()
+
+    def _side(self, axis: Axis) -> SideRow:
+        """Return an axis of a grid, which other grids may share."""
+        if axis.kind is AxisKind.CATEGORY:
+            return SideRow(axis.source, axis.size, is_state=True, knot=0, value=0)
+        if id(axis) not in self._sides:
+            peaks = self._peaks(axis)
+            places = len(self._knots), len(self._values)
+            self._sides[id(axis)] = SideRow(axis.source, axis.size, False, *places)
+            self._knots += peaks.tolist()
+            for slope, shift in _inverses(peaks, _LARGEST)[:-1]:
+                self._values += [shift, slope]
+        return self._sides[id(axis)]
 
     def _walk(self, walk: WalkTerm, bits: int) -> FixedWalk:
         leaves = np.flatnonzero(walk.split < 0)
@@ -378,20 +407,20 @@ def _parted(peaks: Integers, gap: int = 1) -> Integers:
     return np.asarray(np.minimum(np.maximum.accumulate(peaks - places), highest) + places)
 
 
-def _inverses(peaks: Integers) -> list[tuple[int, int]]:
-    """Write what a step towards the next peak is worth, with 16 bits and a shift each.
+def _inverses(peaks: Integers, largest: int = 65535) -> list[tuple[int, int]]:
+    """Write what a step towards the next peak is worth, up to a number and with a shift each.
 
     Towards a peak that is never reached it is worth nothing; away from one, everything.
     """
     found = []
     for peak, way in zip(peaks.tolist(), np.diff(peaks).tolist(), strict=False):
         if peak + way > REACH or peak < -REACH:
-            found.append((0 if peak + way > REACH else ONE, 0))
+            found.append((0 if peak + way > REACH else min(ONE, largest), 0))
             continue
         shift = 0
-        while shift < 16 and (ONE << (shift + 1)) // way <= 65535:
+        while shift < 16 and (ONE << (shift + 1)) // way <= largest:
             shift += 1
-        found.append((min((ONE << shift) // way, 65535), shift))
+        found.append((min((ONE << shift) // way, largest), shift))
     return [*found, (0, 0)]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
-    from solah.device.layout import CurveRow
+    from solah.device.layout import CurveRow, SideRow
     from solah.device.policy_tables import PolicyTables
     from solah.device.units import Integers
     from solah.model.program import Axis
@@ -109,6 +109,11 @@ class FixedTwin(Twin):
         if axis.kind is AxisKind.CATEGORY:
             return np.where((reading >= 0) & (reading < axis.size), reading, UNKNOWN)
         return np.where(reading == UNKNOWN, UNKNOWN, self._relative(axis.source, reading))
+
+    def _upper(self, side: SideRow, pieces: Integers, way: Integers) -> Integers:
+        places = side.value + 2 * pieces
+        upper = way * self._values[places + 1] >> self._values[places] | 1
+        return np.asarray(np.minimum(upper, ONE))
 
     def _times(self, weight: Integers, mass: Integers) -> Integers:
         return (weight * mass + 16384) >> 15

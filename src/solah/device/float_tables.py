@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solah.device.layout import CurveRow, StageParts, StateRow
+from solah.device.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
 from solah.exceptions import ParameterError
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.device.layout import Curve, Layout, StageLayout, StateTable, WalkTerm
+    from solah.device.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.program import Axis
@@ -56,7 +57,7 @@ class LostTables:
 
     Attributes
     ----------
-    shares : (n_parts,) what is lost with each part: of curves, states and trees
+    shares : (n_terms,) the share of each term: of curves, states, grids and walks
     prior : (2 * n_values,) the logarithms of the classes' shares, and what the bias adds to them
     factor : of the squares of shares
     """
@@ -84,18 +85,22 @@ class FloatTables:
     Attributes
     ----------
     layout : the layout of the model's program
-    knots : the knots of all curves
-    values : the scores of curves and states: of a curve, piece by piece, those at the left knot and
-        the slopes, then those of an unknown reading; a line per state, then those of none of them
-    curves, states, walks, stages : where everything stands
+    knots : the knots of all curves, and the peaks of grids
+    values : the scores of curves, states and grids: of a curve, piece by piece, those at the left
+        knot and the slopes, then those of a missing reading; a line per state, then those of none
+        of them; of an axis of a grid its slopes, of a grid a line per rule and missing reading
+    cells : the lines of the cells of grids
+    curves, states, grids, walks, stages : the positions of everything
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
     """
 
     layout: Layout
     knots: Float32
     values: Float32
+    cells: NDArray[np.int64]
     curves: tuple[CurveRow, ...]
     states: tuple[StateRow, ...]
+    grids: tuple[GridRow, ...]
     walks: tuple[WalkTables, ...]
     stages: tuple[StageRow, ...]
     preference: Float32 | None
@@ -117,7 +122,10 @@ class _Tables:
         self._knots: list[Float] = []
         self._values: list[Float] = []
         self._curves: list[CurveRow] = []
+        self._cells: list[int] = []
         self._states: list[StateRow] = []
+        self._grids: list[GridRow] = []
+        self._sides: dict[int, SideRow] = {}
         self._walks: list[WalkTables] = []
 
     def tables(self) -> FloatTables:
@@ -128,8 +136,10 @@ class _Tables:
             layout=self._layout,
             knots=_flat(self._knots),
             values=_flat(self._values),
+            cells=np.array(self._cells, dtype=np.int64),
             curves=tuple(self._curves),
             states=tuple(self._states),
+            grids=tuple(self._grids),
             walks=tuple(self._walks),
             stages=stages,
             preference=preference_of(self._layout),
@@ -137,11 +147,13 @@ class _Tables:
 
     def _stage(self, stage: StageLayout) -> StageRow:
         _check_size(stage)
-        n_before = len(self._curves), len(self._states), len(self._walks)
+        n_before = len(self._curves), len(self._states), len(self._grids), len(self._walks)
         for curve in stage.curves:
             self._add_curve(curve)
         for table in stage.tables:
             self._add_states(table)
+        for grid in stage.grids:
+            self._add_grid(grid)
         self._walks += map(walk_tables, stage.walks)
         parts = StageParts.behind(stage, *n_before)
         start, lost = _float32(stage.start), _lost_tables(stage)
@@ -175,6 +187,25 @@ class _Tables:
         row = StateRow(table.attribute, len(table.values), _length(self._values), rules)
         self._states.append(row)
         self._values += [*table.values, table.unknown]
+
+    def _add_grid(self, grid: GridTerm) -> None:
+        first, second = (self._side(axis) for axis in grid.axes)
+        places = len(self._cells), _length(self._values)
+        self._grids.append(GridRow((first, second), *places, tuple(grid.rules.tolist())))
+        self._cells += grid.lines.ravel().tolist()
+        self._values += list(grid.values)
+
+    def _side(self, axis: Axis) -> SideRow:
+        """Return an axis of a grid, which other grids may share."""
+        if axis.kind is AxisKind.CATEGORY:
+            return SideRow(axis.source, axis.size, is_state=True, knot=0, value=0)
+        if id(axis) not in self._sides:
+            places = _length(self._knots), _length(self._values)
+            self._sides[id(axis)] = SideRow(axis.source, axis.size, False, *places)
+            peaks = _parted(_float32(axis.peaks)).astype(np.float64)
+            self._knots.append(peaks)
+            self._values.append(1 / np.diff(peaks))
+        return self._sides[id(axis)]
 
 
 def _lost_tables(stage: StageLayout) -> LostTables | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
-    from solah.device.layout import CurveRow
+    from solah.device.layout import CurveRow, SideRow
     from solah.device.policy_tables import PolicyTables
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
@@ -87,6 +87,9 @@ class FloatTwin(Twin):
             place = self._state(reading, len(peaks))
             reading = np.where(place == len(peaks), np.float32(np.nan), reading)
         return _describe(reading, peaks, ignorance)
+
+    def _upper(self, side: SideRow, pieces: Float32, way: Float32) -> Float32:
+        return np.asarray(np.minimum(way * self._values[side.value + pieces], np.float32(1)))
 
     def _times(self, weight: Float32, mass: Float32) -> Float32:
         return weight * mass

@@ -1,15 +1,15 @@
-"""Lays a program out as what devices compute: curves, tables of categories, and walks.
+"""Lays a program out as what devices compute: curves, tables of categories, grids and walks.
 
 Weights are relative to those of the first class, so that a rule has one number less. A term with
 one measured feature becomes a broken line over its readings, without the knots at which it does not
-bend.
+bend. A term with two measured features or categories becomes a grid.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NO_RULE = 2**16 - 1
 """The number of a leaf that is never named as a reason."""
+_MOST_LINES = 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,26 @@ class StateTable:
     attribute: int
     values: Float
     unknown: Float
+    rules: Int32
+    share: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class GridTerm:
+    """The weights of two features together: linear between the peaks of both.
+
+    Attributes
+    ----------
+    axes : the axes of both features
+    lines : (n_1 + 1, n_2 + 1) the line of each cell; the last of each axis is for a missing reading
+    values : (n_lines, n_values) the weights of each rule, then those of missing readings
+    rules : (n_rules,) the numbers of the rules, which are consecutive
+    share : the share of the weights that is missing with any of both readings
+    """
+
+    axes: tuple[Axis, Axis]
+    lines: Int32
+    values: Float
     rules: Int32
     share: float = 0.0
 
@@ -128,7 +149,7 @@ class StageLayout:
     name : the name of the stage
     is_weighed : whether weights, or numbers, are added up; else one term gives the shares
     start : (n_values,) the scores before any term
-    curves, tables, walks : the terms
+    curves, tables, grids, walks : the terms
     lost : the scores beside missing terms; None if these change nothing else
     """
 
@@ -137,13 +158,14 @@ class StageLayout:
     start: Float
     curves: tuple[Curve, ...]
     tables: tuple[StateTable, ...]
+    grids: tuple[GridTerm, ...]
     walks: tuple[WalkTerm, ...]
     lost: Lost | None = None
 
     @property
-    def terms(self) -> tuple[Curve | StateTable | WalkTerm, ...]:
+    def terms(self) -> tuple[Curve | StateTable | GridTerm | WalkTerm, ...]:
         """All terms, in the order in which they are added up."""
-        return (*self.curves, *self.tables, *self.walks)
+        return (*self.curves, *self.tables, *self.grids, *self.walks)
 
     @property
     def shares(self) -> Float:
@@ -214,9 +236,7 @@ class _Builder:
 
     def _stage(self, stage: Stage) -> StageLayout:
         start = self._against_first(stage, stage.baseline)
-        curves: list[Curve] = []
-        tables: list[StateTable] = []
-        walks: list[WalkTerm] = []
+        parts: dict[type, list[Any]] = {Curve: [], StateTable: [], GridTerm: [], WalkTerm: []}
         if stage.link is Link.SHARES and self._program.centres is not None:
             # From the middle on, so that the weights of rules are small and their unit is fine.
             numbers = stage.terms[0].weights @ self._program.centres
@@ -224,17 +244,13 @@ class _Builder:
         for term in stage.terms:
             values = self._values(stage, term, start)
             part = self._term(stage, term, values)
-            if isinstance(part, Curve):
-                curves.append(part)
-            elif isinstance(part, StateTable):
-                tables.append(part)
-            elif isinstance(part, WalkTerm):
-                walks.append(part)
-            else:
+            if isinstance(part, np.ndarray):
                 start = start + part
+            else:
+                parts[type(part)].append(part)
         is_weighed = stage.link is not Link.SHARES
-        terms = tuple(curves), tuple(tables), tuple(walks)
-        laid_out = StageLayout(stage.name, is_weighed, start, *terms)
+        curves, tables, grids, walks = map(tuple, parts.values())
+        laid_out = StageLayout(stage.name, is_weighed, start, curves, tables, grids, walks)
         return replace(laid_out, lost=self._lost(stage, laid_out.shares))
 
     def _lost(self, stage: Stage, shares: Float) -> Lost | None:
@@ -262,7 +278,7 @@ class _Builder:
 
     def _term(
         self, stage: Stage, term: Term, values: Float
-    ) -> Curve | StateTable | WalkTerm | Float:
+    ) -> Curve | StateTable | GridTerm | WalkTerm | Float:
         """Return a term, or its weights if they are always the same."""
         share = 0.0 if stage.link is not Link.SOFTMAX or term.missing is not None else term.share
         axes = [self._program.axes[axis] for axis in term.axes]
@@ -271,6 +287,9 @@ class _Builder:
                 return np.asarray(values[0])
             if len(axes) == 1 and axes[0].is_read:
                 return self._line(stage, term, axes[0], values, share)
+            grid = self._grid(stage, term, values, share)
+            if grid is not None:
+                return grid
         return self._walk(stage, term, values, share)
 
     def _line(
@@ -292,6 +311,30 @@ class _Builder:
         else:
             knots = knots[bends]
         return Curve(axis.source, knots, lines[bends], unknown, rules[bends], share)
+
+    def _grid(self, stage: Stage, term: Term, values: Float, share: float) -> GridTerm | None:
+        """Return a term over two features; None if it is none, or has too many lines."""
+        first, *others = (self._program.axes[axis] for axis in term.axes)
+        if not isinstance(term.cells, Grid) or len(others) != 1 or stage.link is Link.SHARES:
+            return None
+        (second,) = others
+        if not (first.is_read and second.is_read) or max(first.size, second.size) >= _MOST_LINES:
+            return None
+        rules, table = term.cells.rules, self._against_first(stage, term.cells.table)
+        lines = np.full(table.shape[:2], -1, dtype=np.int32)
+        lines[:-1, :-1] = rules
+        # A rule about one feature alone applies whether the other one is missing or not.
+        lines[:-1, -1] = np.where(_is_level(rules), rules[:, 0], -1)
+        lines[-1, :-1] = np.where(_is_level(rules.T), rules[0], -1)
+        missing = lines < 0
+        unknown, places = np.unique(table[missing], axis=0, return_inverse=True)
+        if len(values) + len(unknown) > _MOST_LINES:
+            return None
+        lines[missing] = len(values) + places.ravel()
+        numbers = self._number(stage, [(term.name, rule) for rule in range(len(values))])
+        return GridTerm(
+            (first, second), lines, np.vstack([values, unknown]), np.array(numbers), share
+        )
 
     def _walk(self, stage: Stage, term: Term, values: Float, share: float) -> WalkTerm:
         axes = tuple(self._program.axes[axis] for axis in term.axes)
@@ -457,23 +500,47 @@ class StateRow:
 
 
 @dataclass(frozen=True)
+class SideRow:
+    """One of the two axes of a grid: its feature, and where its peaks and slopes begin.
+
+    Of a category, ``n_lines`` is the number of categories, and there are no peaks.
+    """
+
+    attribute: int
+    n_lines: int
+    is_state: bool
+    knot: int
+    value: int
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """A line of the table of grids: both axes, and where cells and values begin."""
+
+    sides: tuple[SideRow, SideRow]
+    cell: int
+    value: int
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class StageParts:
-    """What is added up in a stage: its parts of the tables of curves, states and trees."""
+    """The parts of the tables that one stage adds up."""
 
     curves: slice
     states: slice
+    grids: slice
     walks: slice
 
     @classmethod
-    def behind(cls, stage: StageLayout, n_curves: int, n_states: int, n_walks: int) -> StageParts:
-        """Find the parts of a stage that stand behind so many others."""
+    def behind(cls, stage: StageLayout, *numbers: int) -> StageParts:
+        """Return the parts of a stage behind as many curves, states, grids and walks."""
+        sizes = map(len, (stage.curves, stage.tables, stage.grids, stage.walks))
         return cls(
-            slice(n_curves, n_curves + len(stage.curves)),
-            slice(n_states, n_states + len(stage.tables)),
-            slice(n_walks, n_walks + len(stage.walks)),
+            *(slice(n, n + size) for n, size in zip(numbers, sizes, strict=True)),
         )
 
     def firsts_and_numbers(self) -> list[int]:
         """Return where each part begins and how long it is, as the runtimes read them."""
-        parts = (self.curves, self.states, self.walks)
+        parts = (self.curves, self.states, self.grids, self.walks)
         return [number for part in parts for number in (part.start, part.stop - part.start)]

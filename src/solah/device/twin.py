@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.float_tables import FloatTables, StageRow, WalkTables
-    from solah.device.layout import CurveRow, StateRow
+    from solah.device.layout import CurveRow, GridRow, SideRow, StateRow
     from solah.device.policy_tables import PolicyTables, Verdicts
     from solah.model.program import Axis
 
@@ -201,6 +201,9 @@ class Twin(ABC):
             total += self._of_curve(curve, x[:, curve.attribute])
         for states in self._tables.states[stage.parts.states]:
             total += self._of_states(states, x[:, states.attribute])
+        for grid in self._tables.grids[stage.parts.grids]:
+            lines, weights, _ = self._mix(grid, x)
+            total += self._rounded((weights[..., None] * self._lines(grid)[lines]).sum(axis=1))
         for walk in self._tables.walks[stage.parts.walks]:
             of_tree: Numbers = np.zeros_like(total)
             for _, _, products in self._branches(walk, x, beliefs):
@@ -224,6 +227,8 @@ class Twin(ABC):
             yield self.are_known(x[:, curve.attribute])
         for states in self._tables.states[stage.parts.states]:
             yield self._state(x[:, states.attribute], states.n_states) < states.n_states
+        for grid in self._tables.grids[stage.parts.grids]:
+            yield self._mix(grid, x)[2]
         for walk in self._tables.walks[stage.parts.walks]:
             yield np.all([self._is_read(one, x) for one in walk.inputs], axis=0)
 
@@ -253,8 +258,67 @@ class Twin(ABC):
             readings = x[:, states.attribute]
             rules = np.array([*states.rules, -1])[self._state(readings, states.n_states)]
             yield RuleScores(rules, self._of_states(states, readings), whole)
+        for grid in self._tables.grids[stage.parts.grids]:
+            lines, weights, _ = self._mix(grid, x)
+            for line, weight in zip(lines.T, weights.T, strict=True):
+                is_rule = (weight > 0) & (line < len(grid.rules))
+                yield RuleScores(
+                    np.where(is_rule, grid.rules[0] + line, -1),
+                    self._part(weight[:, None], self._lines(grid)[line]),
+                    self._part(weight, self._one),
+                )
         for walk in self._tables.walks[stage.parts.walks]:
             yield from self._of_rules(walk, x, beliefs)
+
+    def _mix(self, grid: GridRow, x: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Mix the cells between which two readings lie, as ``solah_mix_cells`` does.
+
+        Returns
+        -------
+        lines : (n_rows, 4) the lines of values
+        weights : (n_rows, 4) their weights; that of a line that comes again is 0 there
+        known : (n_rows,) whether both readings are known
+        """
+        first, second = (self._between(side, x[:, side.attribute]) for side in grid.sides)
+        n_columns = grid.sides[1].n_lines + 1
+        rows = np.minimum(first[0][:, None] + [0, 0, 1, 1], grid.sides[0].n_lines)
+        columns = np.minimum(second[0][:, None] + [0, 1, 0, 1], n_columns - 1)
+        lines = self._tables.cells[grid.cell + rows * n_columns + columns]
+        weights = self._times(first[1][:, [0, 0, 1, 1]], second[1][:, [0, 1, 0, 1]])
+        for later in range(1, 4):
+            for earlier in range(later):
+                same = lines[:, earlier] == lines[:, later]
+                weights[same, earlier] += weights[same, later]
+                weights[same, later] = 0
+        known = (first[0] < grid.sides[0].n_lines) & (second[0] < n_columns - 1)
+        return lines, weights, known
+
+    def _between(self, side: SideRow, x: Numbers) -> tuple[Numbers, Numbers]:
+        """Find the line of a grid that readings begin at, and the weights of it and the next."""
+        weights: Numbers = np.zeros((len(x), 2), dtype=self.whole.dtype)
+        weights[:, 0] = self.whole
+        if side.is_state:
+            return self._state(x, side.n_lines), weights
+        known = self.are_known(x)
+        knots = self._tables.knots[side.knot : side.knot + side.n_lines]
+        inside = np.where(known, self._relative(side.attribute, x), knots[0])
+        inside = np.minimum(np.maximum(inside, knots[0]), knots[-1])
+        line = np.searchsorted(knots, inside, side="right") - 1
+        rows = np.flatnonzero(known & (inside > knots[line]))
+        pieces = line[rows]
+        weights[rows, 1] = self._upper(side, pieces, inside[rows] - knots[pieces])
+        weights[:, 0] -= weights[:, 1]
+        return np.where(known, line, side.n_lines), weights
+
+    def _lines(self, grid: GridRow) -> Numbers:
+        n_lines = 1 + int(self._tables.cells[self._cells_of(grid)].max())
+        lines = self._tables.values[grid.value : grid.value + n_lines * self._n_values]
+        return lines.reshape(n_lines, self._n_values)
+
+    @staticmethod
+    def _cells_of(grid: GridRow) -> slice:
+        first, second = (side.n_lines + 1 for side in grid.sides)
+        return slice(grid.cell, grid.cell + first * second)
 
     def _of_rules(
         self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
@@ -398,6 +462,10 @@ class Twin(ABC):
     @abstractmethod
     def _masses(self, walk: Any, a: int, x: Numbers, beliefs: list[Numbers]) -> Numbers:
         """Return the masses of what a tree asks on its focal sets."""
+
+    @abstractmethod
+    def _upper(self, side: SideRow, pieces: Numbers, way: Numbers) -> Numbers:
+        """Return how far readings are on their way from a peak to the next one."""
 
     @abstractmethod
     def _times(self, weight: Numbers, mass: Numbers) -> Numbers:

@@ -10,8 +10,13 @@ import numpy as np
 
 from solah.data.spelling import spell
 from solah.edit.diff_text import ClassChange, Decisions, Flip
-from solah.evaluation.calibration import bin_beliefs, calibration_error
-from solah.evaluation.scores import brier_score, log_loss, score_numbers
+from solah.evaluation.scores import (
+    bin_beliefs,
+    brier_score,
+    calibration_error,
+    log_loss,
+    score_numbers,
+)
 from solah.exceptions import ColumnError, DataError
 from solah.explain.traversal import numbers_of
 from solah.model.document import Task

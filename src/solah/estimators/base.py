@@ -1,56 +1,83 @@
-"""The base class of the estimators: nested parameters, and what a fitted model offers."""
+"""The base classes of the estimators: what all have, and what all classifiers have."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from solah.estimators.inputs import known_names, read_features, tolerant_tags
-from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.estimators.inputs import (
+    complete_thresholds,
+    known_names,
+    read_class_goal,
+    read_features,
+    read_groups,
+    read_known_classes,
+    read_problem,
+    tolerant_tags,
+    without_identifiers,
+)
+from solah.estimators.out_of_core import fit_scan, score_rows
+from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.explain import attribute_importances, rules_of
 from solah.kernels.choose import count_threads
-from solah.labels.limits import LIMITS, Limits
-from solah.model import Model, save_document
+from solah.labels.describe import describe_table
+from solah.labels.drawing import LIMITS, Limits
+from solah.learn.memory import MemoryRows, is_large
+from solah.learn.passed import PassedRows
+from solah.model import save_document
+from solah.model.encode import encode, is_path, warn_of_unseen
+from solah.model.evaluate import predict as run_model
 from solah.model.predictor import Predictor
+from solah.scale import is_dask, is_scan, predict_partitions
+from solah.sklearn_private import fit_context
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
     from datetime import datetime
 
     from numpy.typing import ArrayLike
 
+    from solah.data import Table
+    from solah.data.digests import UInt64
     from solah.edit import Editor
-    from solah.explain import Explanation, Semantics
+    from solah.explain import Explanation
     from solah.explain.rules import Rules
     from solah.kernels.arrays import Float
+    from solah.labels.describe import LabelSettings
+    from solah.labels.goals import ClassGoal
+    from solah.learn.rows import Rows
+    from solah.model import Goal, Model
+    from solah.scale.profile import Profile
 
 
 class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators that learn a model document; not for use by itself."""
+    """Base of all estimators; not for use by itself."""
 
     _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {}
-    """The parameters that are objects with parameters of their own, and their classes."""
+    """The parameters that have parameters of their own, and their classes."""
     _limits: ClassVar[Limits] = LIMITS
     _sorts_columns = False
+    """Whether the order of the columns must not matter."""
 
     model_: Model
+    _word_settings: Callable[[], LabelSettings]  # a method: how features are described
+    _fit: Callable[..., None]  # a method of classifiers and regressors
 
     @classmethod
     def with_settings(cls, settings: Mapping[str, Any], **parameters: Any) -> Self:
-        """Make an estimator with those of the settings that it knows, such as ``PAPER``.
-
-        Parameters of nested objects are given flat: ``min_support=0.05`` is set in ``tree``.
+        """Make an estimator with flat settings: ``min_support=0.05`` is set in a nested ``tree``.
 
         Parameters
         ----------
         settings : mapping of parameter name to value
-            Parameters of other estimators of solah are left out.
+            Such as ``PAPER``. Settings that the estimator does not have are ignored.
         **parameters
-            Further parameters, which win over the settings.
+            Further parameters, which override the settings.
 
         Returns
         -------
@@ -59,33 +86,31 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ParameterError
-            If no estimator of solah has a parameter that ``settings`` names, or if this one lacks
-            one of ``**parameters``.
+            If the estimator does not have one of ``**parameters``.
         """
-        if "tree" in settings and "tree" not in cls._parts:
+        homes = {
+            name: f"{part}__{name}"
+            for part, kind in cls._parts.items()
+            for name in kind._get_param_names()
+        }
+        homes |= {name: name for name in cls._get_param_names()}
+        if "tree" in settings and "tree" not in homes:
             settings = {**settings["tree"].get_params(deep=False), **settings}
-        own = _parameters(cls)
-        _refuse_unknown(settings, _all_parameters(LinguisticEstimator), "no estimator of solah has")
-        _refuse_unknown(parameters, own, f"{cls.__name__} does not have")
-        given = {name: value for name, value in settings.items() if name in own} | parameters
-        homes = {name: cls._part_with(name) for name in given}
-        made = cls(**{name: value for name, value in given.items() if homes[name] is None})
-        return made.set_params(
-            **{f"{homes[name]}__{name}": value for name, value in given.items() if homes[name]}
-        )
-
-    @classmethod
-    def _part_with(cls, name: str) -> str | None:
-        """Name the nested object that has a parameter; None where it is the estimator's own."""
-        if name in cls._get_param_names():
-            return None
-        return next(part for part, kind in cls._parts.items() if name in kind._get_param_names())
+        for name in parameters:
+            if name not in homes:
+                near = did_you_mean(name, sorted(homes))
+                raise ParameterError(
+                    f"{cls.__name__} does not have a parameter {shorten(name)}{near}"
+                )
+        given = {name: value for name, value in settings.items() if name in homes} | parameters
+        return cls().set_params(**{homes[name]: value for name, value in given.items()})
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``tree__max_depth`` is one of the nested ``tree``.
+        """Set parameters; ``tree__max_depth`` is a parameter of the nested ``tree``.
 
-        A nested object is copied before it changes, for others may share it; where there is none
-        yet, it is made with its defaults.
+        A nested object is copied before it changes, as other estimators may share it. If there is
+        none yet, it is created with its defaults. New ``thresholds`` of a fitted classifier apply
+        at once, all else from the next fit on.
 
         Parameters
         ----------
@@ -99,6 +124,9 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             part = params.get(name, getattr(self, name))
             is_set = isinstance(part, self._parts[name])
             params[name] = clone(part) if is_set else self._parts[name]()
+        if "thresholds" in params and hasattr(self, "classes_"):
+            thresholds = complete_thresholds(params["thresholds"], self.classes_.tolist())
+            self.model_ = replace(self.model_, goal=replace(self._goal, thresholds=thresholds))
         super().set_params(**params)
         return self
 
@@ -109,34 +137,60 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             if isinstance(part, kind):
                 part._validate_params()
 
-    @property
-    def n_branches_(self) -> int:
-        """The paper's branch number (beta): every edge of a split counted, empty ones too."""
-        return self._model().n_branches
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Train on rows.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories. Or the path of a file;
+            classifiers also take folders, several files, frames or a Dask collection
+            (:func:`solah.scan`), which need not fit into memory.
+        y : array of shape (n_rows,)
+            The target; the name of its column if X is a file.
+        sample_weight : array of shape (n_rows,), default=None
+            The row weights, or the name of their column.
+        groups : array of shape (n_rows,), default=None
+            What rows belong to, such as a person or a recording: settings are then compared on
+            groups that were not trained on. Or the name of a column. A single tree compares
+            nothing.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, groups)
+        return self
+
+    def _rows(self, table: Table, goal: ClassGoal, groups: UInt64 | None = None) -> MemoryRows:
+        """Describe rows in memory with words."""
+        settings = self._word_settings()
+        if self._sorts_columns:
+            if hasattr(self, "feature_names_in_"):
+                named = {*(self.feature_types or ()), *(self.required_features or ())}
+                table = without_identifiers(table, named)
+            table = table.select(sorted(table.names))
+            settings = settings.only(table.names)
+        n_threads = count_threads(self.n_jobs)
+        described = describe_table(table, settings, goal.weights, n_threads)
+        n_threads = n_threads if is_large(table.n_rows, len(table.columns)) else 1
+        return MemoryRows(described, goal, n_threads, groups=groups, limits=self._limits)
 
     @property
     def n_rules_(self) -> int:
-        """The number of branches that carry weight."""
+        """The number of rules that carry weight."""
         return self._model().n_rules
 
     @property
     def feature_importances_(self) -> Float:
-        """Each attribute's share of what was learnt.
-
-        Of the information gained by all splits, or of how far weighted evidence moves beliefs.
-        """
+        """Each feature's share of the information gained by splits, or of the spread of weights."""
         model = self._model()
-        share_of = dict(
-            zip(
-                [attribute.name for attribute in model.attributes],
-                attribute_importances(model),
-                strict=True,
-            )
-        )
+        names = [attribute.name for attribute in model.attributes]
+        share_of = dict(zip(names, attribute_importances(model), strict=True))
         return np.array([share_of.get(name, 0.0) for name in known_names(self)])
 
     def rules(self) -> Rules:
-        """List the rules that carry weight, tree by tree, the strongest first.
+        """List the rules that carry weight, the strongest first.
 
         Returns
         -------
@@ -146,20 +200,6 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return rules_of(self._model())
 
-    def semantics(self, X: ArrayLike) -> list[Semantics]:
-        """Return, for each row, the rules that fired in each tree, from bottom to top.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        semantics : list of Semantics
-            ``str()`` of one is a text; its parts are objects.
-        """
-        return self._predictor().semantics(read_features(self, X, reset=False))
-
     def explain(
         self,
         X: ArrayLike,
@@ -168,18 +208,18 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
     ) -> list[Explanation]:
-        """Explain, for each row, why the model decides as it does.
+        """Explain each row's prediction.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
         changes : bool, default=False
-            Whether to look for what would change each decision too.
-        ranges : mapping of attribute name to (low, high), default=None
-            Where measured readings may go; by default as far as the training rows went.
+            Whether to find counterfactuals, too.
+        ranges : mapping of feature name to (low, high), default=None
+            Which values features may take in counterfactuals; by default those of the training
+            rows.
         fixed : collection of str, default=()
-            Attributes that cannot change. Any column of fit may be named, also one that no rule
-            asks for.
+            Features that cannot change.
 
         Returns
         -------
@@ -190,21 +230,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         table = read_features(self, X, reset=False)
         return predictor.explain(table, changes=changes, ranges=ranges, fixed=fixed)
 
-    def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
-        """Return what each node believes, from bottom to top.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
-        """
-        return self._predictor().node_beliefs(read_features(self, X, reset=False))
-
     def evidence(self, X: ArrayLike) -> Float:
-        """Return the share of the model's knowledge that each row's known readings can reach.
+        """Return the completeness of each row: the share of importance with a value.
 
         Parameters
         ----------
@@ -213,12 +240,12 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         shares : ndarray of shape (n_rows,)
-            1 when no reading that matters is missing, 0 when all are.
+            1 if no value that matters is missing, 0 if all are.
         """
         return self._predictor().evidence(read_features(self, X, reset=False))
 
     def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
-        """Begin to edit the model that was learnt, which itself stays as it is.
+        """Start to edit the model; the estimator itself does not change.
 
         Parameters
         ----------
@@ -237,7 +264,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         return Editor(self._model(), author=author, time=time)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model document, whole or not at all; ``solah.load_model`` reads it.
+        """Write the model file, whole or not at all; ``solah.load_model`` reads it.
 
         Parameters
         ----------
@@ -249,12 +276,16 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.model_
 
+    @property
+    def _goal(self) -> Goal:
+        return self.model_.goal
+
     def _predictor(self) -> Predictor:
         n_threads = 1 if self.n_jobs is None else count_threads(self.n_jobs)
         return Predictor(self._model(), n_threads)
 
     def _html_repr(self) -> str:
-        """Show scikit-learn's diagram and, below it, what was learnt."""
+        """Show scikit-learn's diagram and, below it, the model."""
         from solah.explain.html import model_summary
 
         diagram = str(super()._html_repr())
@@ -267,20 +298,139 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         return tolerant_tags(super().__sklearn_tags__())
 
 
-def _parameters(estimator: type[LinguisticEstimator]) -> list[str]:
-    """Return the parameters of an estimator, those of its nested objects among them."""
-    names = set(estimator._get_param_names())
-    return sorted(names.union(*(kind._get_param_names() for kind in estimator._parts.values())))
+class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
+    """Base of the classifiers; not for use by itself."""
 
+    _learn: Callable[[Rows], None]  # a method: learn from rows, wherever they are
 
-def _all_parameters(estimator: type[LinguisticEstimator]) -> list[str]:
-    """Return the parameters of an estimator and of all that derive from it."""
-    names = set(_parameters(estimator))
-    return sorted(names.union(*map(_all_parameters, estimator.__subclasses__())))
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> None:
+        if is_scan(X):
+            fit_scan(self, X, y, sample_weight, groups)
+            return
+        table = read_features(self, X, reset=True)
+        goal = read_class_goal(self, y, sample_weight, table.n_rows)
+        self._learn(self._rows(table, goal, read_groups(groups, table.n_rows)))
 
+    def _fit_profile(self, profile: Profile) -> None:
+        """Learn from rows that are passed over."""
+        n_threads = count_threads(self.n_jobs)
+        self._learn(PassedRows.describe(profile, self._word_settings(), n_threads))
 
-def _refuse_unknown(names: Iterable[str], known: Sequence[str], who_lacks: str) -> None:
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise ParameterError(f"{who_lacks} a parameter {shorten(name)}{hint}")
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        *,
+        pace: float = 1.0,
+        forgetting: float = 0.0,
+    ) -> Self:
+        """Learn from more rows, one after the other; the first call fits.
+
+        The weights of rules move towards the rows, in the integers of a device that learns. Words,
+        trees and hierarchy stay as they were fitted.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or the path of a file.
+        y : array of shape (n_rows,)
+            The classes; none may be new. The name of their column if X is a file.
+        classes : array, default=None
+            All classes, each of which the first rows must have.
+        pace : float, default=1.0
+            How fast rules move; rounded to a power of two.
+        forgetting : float, default=0.0
+            The share of the learned change that each row takes back, in additive models.
+
+        Returns
+        -------
+        self
+        """
+        from solah.learn.online import Learner, Pace
+
+        if not hasattr(self, "model_"):
+            named = [] if classes is None else np.asarray(classes).tolist()
+            if absent := sorted(set(named) - set(np.asarray(y).tolist())):
+                raise DataError(
+                    f"'classes' has {shorten(absent[0])}, and the first rows have none of it; "
+                    "words and trees are learned from the first rows, so give rows of all classes"
+                )
+            return self.fit(X, y)
+        model = self.model_
+        if is_path(X):
+            X, y, *_ = read_problem(X, y, None)
+        table = read_features(self, X, reset=False)
+        codes = read_known_classes(self, y, table.n_rows)
+        warn_of_unseen(table, model.attributes)
+        # The last learner goes on, so that batches teach as their rows in one call would.
+        learner, learned = getattr(self, "_learner", (None, None))
+        if learner is None or learned is not model or learner.pace != Pace(pace, forgetting):
+            learner = Learner(model, pace=pace, forgetting=forgetting)
+        learner.learn(encode(table, model.attributes), codes)
+        self.model_ = learner.model()
+        self._learner = learner, self.model_
+        return self
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or rows that need not fit into memory, as for ``fit``.
+        y : array of shape (n_rows,)
+            The true classes; the name of their column if X is not in memory.
+        sample_weight : array of shape (n_rows,), default=None
+
+        Returns
+        -------
+        accuracy : float
+        """
+        if is_scan(X) and (isinstance(y, str) or not is_path(X)):
+            if sample_weight is not None:
+                raise ParameterError(
+                    "rows in files, frames or a cluster are scored without weights; read them first"
+                )
+            return score_rows(self, X, y).accuracy
+        return float(super().score(X, y, sample_weight))
+
+    def predict(self, X: ArrayLike) -> Any:
+        """Return the most probable class of each row, or the one that ``thresholds`` select.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or the path of a file; or a Dask collection, whose partitions are predicted when it is
+            computed.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_rows,)
+        """
+        if is_dask(X):
+            check_is_fitted(self)
+            return predict_partitions(self, X, "predict")
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[self._goal.decide(probabilities)])
+
+    def predict_proba(self, X: ArrayLike) -> Any:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or as for ``predict``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+            In the order of ``classes_``; rows sum to 1.
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            return predict_partitions(self, X, "predict_proba")
+        model, table = self.model_, read_features(self, X, reset=False)
+        warn_of_unseen(table, model.attributes)
+        return run_model(model, table, 1 if self.n_jobs is None else count_threads(self.n_jobs))

@@ -4,82 +4,77 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from dataclasses import fields
+from functools import cache, partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from rich.console import Console
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from solah.estimators.classifier import LinguisticClassifier
+from solah.estimators.base import LinguisticClassifier
 from solah.estimators.hierarchy import (
     HIERARCHY_CONSTRAINTS,
     SCORINGS,
     HierarchyEstimator,
-    settle_hierarchy,
+    read_hierarchy,
 )
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.exceptions import ParameterError, shorten
-from solah.learn.genetic.genome import Genome
-from solah.learn.genetic.search import Search, SearchSettings
-from solah.learn.genetic.variation import Variation
+from solah.learn.evolution import Genome, Search, SearchSettings, Variation
 from solah.learn.levels import NODE_KINDS
-from solah.learn.organising import organise
+from solah.learn.organisation import organise
 from solah.model.structure import Hierarchy
-from solah.progress import show_progress
-from solah.sklearn_private import HasMethods, Interval, StrOptions
+from solah.progress import report_progress
+from solah.sklearn_private import Interval, StrOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.estimators.hierarchy import Scoring
+    from solah.learn.evolution import Scores
     from solah.learn.fitness import Fitness
-    from solah.learn.genetic.search import Generation, Scores
     from solah.learn.rows import Rows
-    from solah.progress import Advance
 
 
 class GeneticSearch(BaseEstimator):  # type: ignore[misc]
-    """How long hierarchies evolve, and how.
+    """The settings of a genetic search for a hierarchy.
 
     Given as ``search`` to :class:`~solah.GeneticHierarchyClassifier`.
 
     Parameters
     ----------
     population_size : int, default=20
-        How many hierarchies live at a time.
+        The number of hierarchies in a generation.
     n_generations : int, default=20
-        How many generations follow the first.
+        The number of generations after the first.
     n_iter_no_change : int, default=None
-        Stop after so many generations without a better one.
+        Stop after this many generations without a better one.
     time_budget : float, default=None
-        Stop after so many seconds; the final training comes on top.
+        Stop after this many seconds; the final training comes on top.
     scoring : {"auc", "accuracy", "log_loss"}, default="auc"
         The fitness.
     n_folds : int, default=3
         The folds of the cross-validation that measures it.
     initial : "organised", "random" or list of hierarchies, default="organised"
-        What the first population is made of: the self-organised hierarchy and random ones, random
-        ones alone, or hierarchies of yours (see :class:`~solah.LinguisticHierarchyClassifier`)
-        and random ones.
+        The first generation: the self-organised hierarchy and random ones, random ones alone, or
+        your hierarchies (see :class:`~solah.LinguisticHierarchyClassifier`) and random ones.
     cascade : bool, default=False
         Search among cascades only: each tree is fed by the one before it.
     max_inputs : int, default=8
-        The most inputs that a tree may have; trees with many take long to grow. What the search
-        starts from may have wider ones.
+        The maximum number of inputs of a tree; trees with many take long to grow. Initial
+        hierarchies may have wider ones.
     crossover_rate : float, default=0.8
         The share of children that have two parents.
     mutation_rate : float, default=0.3
         The share of children that are mutated. One that would be nothing new always is.
     n_elite : int, default=2
-        How many of the best go on to the next generation unchanged.
+        How many of the best join the next generation unchanged.
     tournament_size : int, default=3
-        Of so many, drawn at random, the fittest becomes a parent.
+        Of this many, drawn at random, the fittest becomes a parent.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -137,57 +132,42 @@ class GeneticSearch(BaseEstimator):  # type: ignore[misc]
                 f"{self.population_size}, so no generation would bring anything new."
             )
 
-    def settings(self) -> SearchSettings:
-        """Return how the search goes on from generation to generation."""
-        return SearchSettings(
-            population_size=self.population_size,
-            n_generations=self.n_generations,
-            crossover_rate=self.crossover_rate,
-            mutation_rate=self.mutation_rate,
-            n_elite=self.n_elite,
-            tournament_size=self.tournament_size,
-            n_iter_no_change=self.n_iter_no_change,
-            time_budget=self.time_budget,
-        )
-
 
 class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     """A hierarchy of linguistic trees found by a genetic algorithm (OptLAH).
 
-    Which attributes share a tree, and which tree feeds which, evolves: the fitness of a hierarchy
-    is its cross-validated score on the training rows. It takes far longer than
-    :class:`~solah.SelfOrganisedHierarchyClassifier`, which is also what it starts from.
+    Which features share a tree, and which tree feeds which, evolves: the fitness of a hierarchy
+    is its cross-validated metric on the training rows. The search starts from the hierarchy of
+    :class:`~solah.SelfOrganisedHierarchyClassifier`, and takes far longer.
 
     Parameters
     ----------
     search : GeneticSearch, default=None
-        How long and how it is searched: the size of the population, generations, fitness.
-    tree : LinguisticTreeClassifier, default=None
-        How trees are grown, as in :class:`~solah.LinguisticHierarchyClassifier`.
-    node : {"tree", "cmac"} or classifier, default="tree"
-        What stands at the nodes; one kind for all.
-    belief_words, cross_fit, feature_types, class_weight, thresholds
+        The settings of the search: population, generations, fitness.
+    tree, belief_words, cross_fit, feature_types, class_weight, thresholds
         As in :class:`~solah.LinguisticHierarchyClassifier`.
+    node : {"tree", "rules", "cmac"}, default="tree"
+        The model at all nodes.
     verbose : bool, default=False
-        Show how far the search is, and the best score so far: a bar in a terminal; lines on
-        stderr in a notebook or a log.
+        Show progress and the best fitness so far: a bar in a terminal, lines on stderr in a
+        notebook or a log.
     random_state : int, RandomState instance or None, default=None
-        What the search is drawn from; the folds are always the same.
+        The seed of the search; the folds are always the same.
     n_jobs : int, default=None
-        How many processes score hierarchies, through joblib: its ``parallel_config`` decides
-        where. The result does not depend on it.
+        The number of processes, through joblib: its ``parallel_config`` decides where. The result
+        does not depend on it.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
         The best hierarchy that was found.
     best_score_ : float
-        Its fitness; NaN where the rows were too few to compare hierarchies.
+        Its fitness; NaN if the rows were too few to compare hierarchies.
     history_ : dict of str to ndarray
-        What was known after each generation: ``generation``, ``best``, ``mean``, ``n_evaluated``
-        and ``seconds``. ``plt.plot(history_["generation"], history_["best"])`` draws it.
+        Each ``generation``, its ``best`` and ``mean`` fitness, and the ``n_evaluated`` hierarchies
+        and ``seconds`` so far.
     search_ : GeneticSearch
-        How it was searched.
+        The settings of the search.
     stop_reason_ : str
         "generations", "no change", "time budget", "interrupted" or "too few rows". An interrupt
         (Ctrl-C) ends the search, and the best so far is trained.
@@ -209,7 +189,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HIERARCHY_CONSTRAINTS,
         "search": [GeneticSearch, None],
-        "node": [StrOptions(set(NODE_KINDS)), HasMethods(["fit", "predict_proba"])],
+        "node": [StrOptions(set(NODE_KINDS))],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -247,14 +227,11 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
 
     def _learn(self, rows: Rows) -> None:
         self.search_ = GeneticSearch() if self.search is None else clone(self.search)
-        fitness = self._fitness(rows, self.search_.scoring, self.search_.n_folds)
-        self._train(self._find(rows, fitness), rows)
-
-    def _find(self, rows: Rows, fitness: Fitness | None) -> Hierarchy:
-        """Return the best hierarchy, and keep how it was found."""
+        settings = self.search_
         names, goal = rows.names, rows.facts.goal.name
+        fitness = self._fitness(rows, settings.scoring, settings.n_folds)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        variation = Variation(len(names), self.search_.max_inputs, self.search_.cascade)
+        variation = Variation(len(names), settings.max_inputs, settings.cascade)
         start = [variation.chained(Genome.of(one, names)) for one in self._start(rows)]
         start = start or [variation.draw(rng)]
 
@@ -263,21 +240,29 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
             return genome.hierarchy(names, goal)
 
         if fitness is None:
-            self.best_score_, self.history_ = float("nan"), _columns([])
+            best, self.best_score_, history = spell(start[0]), float("nan"), []
             self.stop_reason_: str = "too few rows"
-            return spell(start[0])
-        with self._progress() as advance:
-            search = Search(
-                variation,
-                spell,
-                lambda hierarchies: self._scores(fitness, hierarchies),
-                self.search_.settings(),
-                rng,
-                lambda generation: advance(1, _news(generation)),
-            )
-            self.stop_reason_ = search.run(start)
-        self.best_score_, self.history_ = search.known[search.best], _columns(search.history)
-        return search.best
+        else:
+            n_steps = settings.n_generations + 1
+            with report_progress(n_steps, "generations", is_shown=self.verbose) as advance:
+                search = Search(
+                    variation,
+                    spell,
+                    partial(self._scores, fitness),
+                    SearchSettings(
+                        **{one.name: getattr(settings, one.name) for one in fields(SearchSettings)}
+                    ),
+                    rng,
+                    lambda one: advance(1, f"best {one.best:.4f} of {one.n_evaluated:,}"),
+                )
+                self.stop_reason_ = search.run(start)
+            best, history = search.best, search.history
+            self.best_score_ = search.known[best]
+        columns = ("generation", "best", "mean", "n_evaluated", "seconds")
+        self.history_ = {
+            name: np.array([getattr(one, name) for one in history]) for name in columns
+        }
+        self._train(best, rows)
 
     def _start(self, rows: Rows) -> list[Hierarchy]:
         """Return the hierarchies that the search starts from."""
@@ -292,7 +277,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
                     "'initial' must be 'organised', 'random' or a list of hierarchies: texts such "
                     f"as 'z1 <- a, b; y <- z1, c', mappings or Hierarchy. Got {shorten(one)} in it."
                 )
-        return [settle_hierarchy(one, rows.names, rows.facts.goal.name) for one in initial]
+        return [read_hierarchy(one, rows.names, rows.facts.goal.name) for one in initial]
 
     def _scores(self, fitness: Fitness, hierarchies: list[Hierarchy]) -> Scores:
         """Score hierarchies one after another, or several at a time in other processes."""
@@ -311,19 +296,3 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
                     # What is still on its way when the search ends early is not missed.
                     warnings.simplefilter("ignore", UserWarning)
                     scores.close()
-
-    def _progress(self) -> AbstractContextManager[Advance]:
-        if not self.verbose:
-            return nullcontext(lambda steps, news="": None)
-        n_steps = self.search_.n_generations + 1
-        return show_progress(Console(stderr=True), n_steps, "generations")
-
-
-def _news(generation: Generation) -> str:
-    return f"best {generation.best:.4f} of {generation.n_evaluated:,}"
-
-
-def _columns(history: list[Generation]) -> dict[str, Any]:
-    """Turn what was known after each generation into columns, ready to be plotted."""
-    names = ("generation", "best", "mean", "n_evaluated", "seconds")
-    return {name: np.array([getattr(one, name) for one in history]) for name in names}

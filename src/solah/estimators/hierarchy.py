@@ -1,69 +1,50 @@
-"""The estimator whose hierarchy the user wires, and what all hierarchies of nodes share."""
+"""The estimator of a user-defined hierarchy, and what all hierarchies of nodes share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isnan
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from solah.estimators.base import LinguisticEstimator
-from solah.estimators.classifier import LinguisticClassifier
-from solah.estimators.inputs import read_features
-from solah.estimators.trees import LinguisticTreeClassifier
-from solah.evaluation.scores import accuracy, log_loss, rank_auc
-from solah.exceptions import ColumnError, ForeignNodeError, ParameterError, did_you_mean
+from solah.estimators.base import LinguisticClassifier
+from solah.estimators.trees import BranchMixin, LinguisticTreeClassifier
+from solah.evaluation.scores import log_loss, rank_auc
+from solah.exceptions import ColumnError, ParameterError, did_you_mean
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.fitness import Fitness
 from solah.learn.levels import NODE_KINDS, hierarchy_model, train_nodes
 from solah.learn.memory import MemoryRows
-from solah.learn.nodes import DocumentNode, EstimatorNode
 from solah.model.attributes import BELIEF_WORDS
-from solah.model.encode import warn_of_unseen
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
-from solah.sklearn_private import HasMethods, Interval, StrOptions
+from solah.sklearn_private import Interval, StrOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
     from solah.data import Table
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import Description, LabelSettings
     from solah.learn.growth import TreeSettings
-    from solah.learn.nodes import NodeModel
+    from solah.learn.levels import NodeModel
     from solah.learn.rows import Rows
-    from solah.model import Goal, Model
 
 Scoring = Literal["auc", "accuracy", "log_loss"]
 SCORINGS: tuple[Scoring, ...] = get_args(Scoring)
-_SCORES = {"auc": rank_auc, "accuracy": accuracy, "log_loss": log_loss}
-_CHANCE = 0.5
-
-
-def score(scoring: Scoring, codes: NDArray[Any], beliefs: Float, weights: Float) -> float:
-    """Score beliefs in the classes of rows; larger is better."""
-    classes = np.arange(beliefs.shape[1])
-    found = _SCORES[scoring](codes, beliefs, classes, weights)
-    if scoring == "log_loss":
-        return -found
-    return _CHANCE if isnan(found) else found  # one class alone has no AUC
-
 
 OF_THE_MODEL = ("feature_types", "class_weight", "thresholds", "n_jobs")
-"""What the whole model has, and a tree in it does not settle."""
+"""The parameters of the whole model, which a tree in it must not have."""
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     "tree": [LinguisticTreeClassifier, None],
-    "node": [StrOptions(set(NODE_KINDS)), dict, HasMethods(["fit", "predict_proba"])],
+    "node": [StrOptions(set(NODE_KINDS)), dict],
     "belief_words": [
         Interval(Integral, min(BELIEF_WORDS), max(BELIEF_WORDS), closed="both"),
         None,
@@ -73,40 +54,33 @@ HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class HierarchyEstimator(LinguisticEstimator):
-    """Base of the hierarchies, beside that of classifiers; not for use by itself."""
+def score(scoring: Scoring, codes: NDArray[Any], beliefs: Float, weights: Float) -> float:
+    """Score beliefs in the classes of rows; larger is better."""
+    classes = np.arange(beliefs.shape[1])
+    if scoring == "log_loss":
+        return -log_loss(codes, beliefs, classes, weights)
+    if scoring == "accuracy":
+        return float(np.average(classes[np.argmax(beliefs, axis=1)] == codes, weights=weights))
+    area = rank_auc(codes, beliefs, classes, weights)
+    return 0.5 if isnan(area) else area  # one class alone has none
+
+
+class HierarchyEstimator(BranchMixin):
+    """What the hierarchies share, beside what all classifiers have."""
 
     _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {"tree": LinguisticTreeClassifier}
 
     nodes_: tuple[NodeModel, ...]
     hierarchy_: Hierarchy
-    goal_: Goal
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
-        """Learn from rows.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories. Or rows that need not be in
-            memory: files, frames or a cluster.
-        y : array of shape (n_rows,)
-            The classes; the name of their column where X is not in memory.
-        sample_weight : array of shape (n_rows,), default=None
-            Or the name of a column where X is not in memory.
-        groups : array of shape (n_rows,), default=None
-            What rows belong to, such as a person or a recording: what is compared on rows not
-            learnt from is then compared on groups not learnt from. Or the name of a column.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight, groups)
-        return self
+    tree: LinguisticTreeClassifier | None
+    node: Any
+    belief_words: int | None
+    cross_fit: int | None
+    feature_types: Mapping[str, str | Sequence[str]] | None
+    n_jobs: int | None
 
     def _validate_params(self) -> None:
-        super()._validate_params()
+        super()._validate_params()  # type: ignore[misc]
         for name in OF_THE_MODEL:
             if self.tree is not None and getattr(self.tree, name) is not None:
                 raise ParameterError(
@@ -116,31 +90,7 @@ class HierarchyEstimator(LinguisticEstimator):
 
     @property
     def _grown(self) -> LinguisticTreeClassifier:
-        """How trees are grown."""
         return LinguisticTreeClassifier() if self.tree is None else self.tree
-
-    def _train(self, hierarchy: Hierarchy, data: Rows) -> None:
-        """Train a hierarchy whose trees take the beliefs of others as inputs."""
-        goal = data.facts
-        growth = self._tree_settings(goal.sums, goal.weight_unit)
-        if growth.max_rules is not None and growth.max_rules < len(hierarchy.nodes):
-            raise ParameterError(
-                f"max_rules={growth.max_rules} is less than the {len(hierarchy.nodes)} trees of "
-                "the hierarchy, which have a rule each at least; allow more rules, or use fewer "
-                "trees"
-            )
-        kinds = node_kinds(self.node, hierarchy)
-        rows = data if self.cross_fit is None else data.with_folds(self.cross_fit)
-        nodes = train_nodes(hierarchy, rows, kinds, growth)
-        self.__dict__.pop("model_", None)
-        documents = [node for node in nodes if isinstance(node, DocumentNode)]
-        if len(documents) == len(nodes):
-            self.model_ = hierarchy_model(goal, data.attributes, documents)
-        self.nodes_ = nodes
-        self.hierarchy_, self.classes_, self.goal_ = hierarchy, goal.classes, goal.goal
-
-    def _take(self, model: Model) -> None:
-        self.model_ = model
 
     def _word_settings(self) -> LabelSettings:
         return replace(self._grown._word_settings(), kinds=self.feature_types)
@@ -149,21 +99,38 @@ class HierarchyEstimator(LinguisticEstimator):
         settings = self._grown._tree_settings(weights, weight_unit)
         return replace(settings, n_belief_words=self.belief_words)
 
-    def _describe(self, table: Table, weights: Int64) -> Description:
-        """Describe the rows of a fold with words of their own."""
-        return describe_table(table, self._word_settings(), weights, count_threads(self.n_jobs))
+    def _train(self, hierarchy: Hierarchy, rows: Rows) -> None:
+        """Train a hierarchy whose trees take the beliefs of others as inputs."""
+        facts, attributes = rows.facts, rows.attributes
+        growth = self._tree_settings(facts.sums, facts.weight_unit)
+        if growth.max_rules is not None and growth.max_rules < len(hierarchy.nodes):
+            raise ParameterError(
+                f"max_rules={growth.max_rules} is less than the {len(hierarchy.nodes)} trees of "
+                "the hierarchy, which have a rule each at least; allow more rules, or use fewer "
+                "trees"
+            )
+        kinds = node_kinds(self.node, hierarchy)
+        if self.cross_fit is not None:
+            rows = rows.with_folds(self.cross_fit)
+        nodes: Any = train_nodes(hierarchy, rows, kinds, growth)
+        self.nodes_, self.model_ = nodes, hierarchy_model(facts, attributes, nodes)
+        self.hierarchy_, self.classes_ = hierarchy, facts.classes
 
     def _fitness(self, data: Rows, scoring: Scoring, n_folds: int) -> Fitness | None:
-        """Prepare to compare hierarchies on unseen rows; None where there are too few rows.
+        """Prepare to compare hierarchies on held-out rows; None if there are too few rows.
 
         Of very many rows, a sample is compared on.
         """
         if data.is_many:
             data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.goal.size))
         assert isinstance(data, MemoryRows)
+
+        def describe(table: Table, weights: Int64) -> Description:  # each fold has its own words
+            return describe_table(table, self._word_settings(), weights, count_threads(self.n_jobs))
+
         return Fitness.prepare(
             data,
-            self._describe,
+            describe,
             self._tree_settings,
             kinds=partial(node_kinds, self.node),
             score_beliefs=partial(score, scoring),
@@ -173,56 +140,15 @@ class HierarchyEstimator(LinguisticEstimator):
 
     @property
     def n_levels_(self) -> int:
-        """The paper's number of levels (iota): levels of trees, and one for the attributes."""
-        check_is_fitted(self)
+        """The paper's number of levels (iota): levels of trees, and one for the features."""
         return self.hierarchy_.n_levels
-
-    def _beliefs(self, X: ArrayLike) -> Float:
-        if not hasattr(self, "model_"):
-            return self.node_beliefs(X)[self.hierarchy_.root]
-        return self._predictor().beliefs(read_features(self, X, reset=False))
-
-    def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
-        """Return what each node believes, from bottom to top.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
-        """
-        check_is_fitted(self)
-        if hasattr(self, "model_"):
-            return super().node_beliefs(X)
-        table = read_features(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        outputs: dict[str, Float] = {}
-        for node in self.nodes_:
-            warn_of_unseen(table, [one for one in node.inputs if one.origin not in outputs])
-            outputs[node.name] = node.beliefs(table, outputs, n_threads)
-        return outputs
-
-    def _model(self) -> Model:
-        check_is_fitted(self)
-        if not hasattr(self, "model_"):
-            strangers = [node.name for node in self.nodes_ if isinstance(node, EstimatorNode)]
-            raise ForeignNodeError(
-                "a model file holds trees and rule models only, and there are other models at: "
-                f"{', '.join(strangers)}; train with node='tree', 'rules' or 'cmac'"
-            )
-        return self.model_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "nodes_")
 
 
 class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
-    """A hierarchy of linguistic trees, wired by hand.
+    """A user-defined hierarchy of linguistic trees.
 
-    Each tree decides on a few attributes and on what the trees below it believe; what the top
-    tree believes is the decision.
+    Each tree uses a few features and the beliefs of the trees below it. The beliefs of the top
+    tree are the prediction.
 
     Parameters
     ----------
@@ -232,20 +158,17 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     tree : LinguisticTreeClassifier, default=None
         How trees are grown, and how features are described with words. Give the parameters of the
         whole model (``feature_types``, ``class_weight``, ``thresholds``, ``n_jobs``) below instead.
-    node : {"tree", "rules", "cmac"}, classifier, or dict of node name to one of these, \
-default="tree"
-        The model at each node: a linguistic tree; a rule model as
-        :class:`~solah.RuleClassifier` learns it; a linguistic CMAC (a table of all word
-        combinations, at most 400,000); or any scikit-learn classifier with
-        ``predict_proba``, with which the model can be used but not saved.
+    node : {"tree", "rules", "cmac"}, or dict of node name to one of these, default="tree"
+        The model at each node: a linguistic tree; a rule model, as :class:`~solah.RuleClassifier`
+        fits it; or a linguistic CMAC (a table of all word combinations, at most 400,000).
     belief_words : int, default=None
-        Describe what trees believe with so many words, from unlikely to likely (2 to 5). None
-        takes a tree's whole distribution as masses, as the paper does: it shrinks towards the
-        classes' shares with every level.
+        Describe beliefs with this many words, from unlikely to likely (2 to 5). None takes a
+        tree's whole distribution as masses, as the paper does: it shrinks towards the class shares
+        with every level.
     cross_fit : int, default=None
-        Let trees learn from what those below believe of rows that they have not learnt from: the
-        rows are put into so many folds, and each fold is judged by a tree of the others. None
-        takes what they believe of the rows they have learnt, which is too sure.
+        Train trees on held-out beliefs of the trees below: in this many folds, each of which gets
+        the beliefs of trees that were trained on the others. None takes beliefs in training rows,
+        which are overconfident.
     feature_types, class_weight, thresholds, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`, for the whole model.
 
@@ -254,11 +177,11 @@ default="tree"
     hierarchy_ : Hierarchy
         The wiring.
     nodes_ : tuple
-        What was trained, from bottom to top.
+        The trained nodes, from bottom to top.
     model_ : Model
-        The model document, where all nodes are linguistic.
+        The model document.
     n_levels_ : int
-        The paper's number of levels (iota): levels of trees, and one for the attributes.
+        The paper's number of levels (iota): levels of trees, and one for the features.
     classes_, n_branches_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`~solah.LinguisticTreeClassifier`, summed over the trees.
 
@@ -303,10 +226,10 @@ default="tree"
         self.n_jobs = n_jobs
 
     def _learn(self, rows: Rows) -> None:
-        self._train(settle_hierarchy(self.hierarchy, rows.names, rows.facts.goal.name), rows)
+        self._train(read_hierarchy(self.hierarchy, rows.names, rows.facts.goal.name), rows)
 
 
-def settle_hierarchy(
+def read_hierarchy(
     given: Hierarchy | str | Mapping[str, Sequence[str]] | None,
     names: tuple[str, ...],
     goal: str,
@@ -332,52 +255,16 @@ def settle_hierarchy(
     return hierarchy
 
 
-# --- the models at the nodes ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class SklearnNode:
-    """A classifier of scikit-learn that learns the nodes of a hierarchy."""
-
-    estimator: Any
-
-    def fit(self, features: Float, codes: NDArray[Any], weights: Float) -> Any:
-        """Return a fitted clone."""
-        is_weighted = has_fit_parameter(self.estimator, "sample_weight")
-        given = {"sample_weight": weights} if is_weighted else {}
-        return clone(self.estimator).fit(features, codes, **given)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SklearnNode) and self.estimator is other.estimator
-
-    def __hash__(self) -> int:
-        return id(self.estimator)
-
-    def __str__(self) -> str:
-        return type(self.estimator).__name__
-
-
 def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
-    """Settle the kind of every node: one for all, or a mapping of node name to kind."""
+    """Return the kind of every node: one for all, or a mapping of node name to kind."""
     names = [one.name for one in hierarchy.nodes]
     if not isinstance(node, dict):
-        return dict.fromkeys(names, _checked_kind(node))
-    for name in node:
+        return dict.fromkeys(names, node)
+    for name, kind in node.items():
         if name not in names:
             raise ParameterError(
                 f"'node' names {name!r}, which is no node{did_you_mean(name, names)}"
             )
-    return {name: _checked_kind(node.get(name, "tree")) for name in names}
-
-
-def _checked_kind(kind: Any) -> Any:
-    methods = ("fit", "predict_proba", "get_params")
-    is_estimator = not isinstance(kind, type) and all(hasattr(kind, name) for name in methods)
-    if isinstance(kind, str) and kind in NODE_KINDS:
-        return kind
-    if is_estimator:
-        return SklearnNode(kind)
-    raise ParameterError(
-        "'node' must be 'tree', 'rules', 'cmac', or a scikit-learn classifier with predict_proba. "
-        f"Got {kind!r}."
-    )
+        if kind not in NODE_KINDS:
+            raise ParameterError(f"'node' must be 'tree', 'rules' or 'cmac'. Got {kind!r}.")
+    return {name: node.get(name, "tree") for name in names}

@@ -14,7 +14,7 @@ from solah.estimators.inputs import read_features, read_weights, tolerant_tags
 from solah.exceptions import ColumnError, DataError
 from solah.kernels.reference import masses
 from solah.labels.describe import LabelSettings, describe_table
-from solah.labels.weights import integer_weights
+from solah.labels.goals import integer_weights
 from solah.labels.words import MAX_WORDS
 from solah.model.attributes import flatten
 from solah.model.encode import encode
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from solah.kernels.arrays import Float
-    from solah.labels.placement import Placement
-    from solah.labels.words import WordsByHand
+    from solah.labels.words import Placement, WordsByHand
     from solah.model import WordRange
 
 LABEL_CONSTRAINTS: dict[str, list[Any]] = {

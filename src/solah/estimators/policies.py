@@ -1,4 +1,4 @@
-"""Chooses when a fitted classifier is to decide, by rows out of fold."""
+"""Selects the policy of a fitted classifier, when it predicts and when it abstains, in folds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 
 from solah.data import Column, as_array
 from solah.estimators.inputs import read_features
-from solah.evaluation.crossval import cross_validate
-from solah.evaluation.policies import ChosenPolicy, RowsApart, settle_policy, with_costs
-from solah.evaluation.splits import Plan
+from solah.evaluation.cross_validation import Plan, cross_validate
+from solah.evaluation.policies import ChosenPolicy, RowsApart, select_policy, with_costs
 from solah.exceptions import ParameterError
 from solah.explain.novelty import novelty_of
 from solah.learn.domain import learn_domain
@@ -20,10 +19,9 @@ from solah.model.policy import check_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from solah.data import Table
-    from solah.evaluation.crossval import Fold
+    from solah.evaluation.cross_validation import Fold
     from solah.model.document import Model
     from solah.model.policy import Policy
 
@@ -42,28 +40,27 @@ def fit_policy(
     confidence: float | None = 0.95,
     on_fold: Callable[[Fold], None] | None = None,
 ) -> ChosenPolicy:
-    """Choose when a fitted classifier is to decide, by rows out of fold.
+    """Select when a fitted classifier predicts, by cross-validation on its training rows.
 
-    The rows that it was fitted to are learnt again, without each fold in turn. What they held
-    becomes the model's domain.
+    The values of the training rows become the model's training domain.
 
     Parameters
     ----------
     estimator : classifier
-        Fitted to X and y; it stays as it is.
+        Fitted to X and y; it does not change.
     X : array, frame or table of shape (n_rows, n_columns)
     y : array of shape (n_rows,)
         The classes.
     policy : Policy, default=Policy()
-        All that is not chosen.
+        Everything that is not selected.
     max_error : float, default=None
-        The wanted error among decided rows, by which ``min_belief`` is chosen.
+        The wanted error among decided rows, by which ``min_belief`` is selected.
     auto_unseen : bool, default=False
-        Whether ``max_unseen`` is chosen, so that at most 1 % of the rows are held back for it.
+        Whether to select ``max_unseen``, so that at most 1% of the rows are withheld for it.
     costs : mapping of class to number, default=None
         What it costs to miss each class; 1 for those that are not named.
     groups : array of shape (n_rows,), default=None
-        Rows of one group, such as a recording, are never split between learning and test.
+        Rows of one group, such as a recording, are never split between training and test.
     folds : int, default=5
     confidence : float, default=0.95
         As for :func:`solah.evaluation.least_limit`.
@@ -78,7 +75,7 @@ def fit_policy(
     Raises
     ------
     ParameterError
-        If no limit of belief reaches the wanted error, or the estimator is no classifier.
+        If no limit reaches the wanted error, or the estimator is not a classifier.
 
     Examples
     --------
@@ -102,35 +99,23 @@ def fit_policy(
     model = replace(model, domain=learn_domain(model, table), policy=None)
     if policy is not None:
         check_policy(policy, model.domain, model.goal)
-    rows = _out_of_fold(estimator, model, table, goal, known_groups, folds, on_fold)
-    return settle_policy(model, rows, policy, max_error, auto_unseen, confidence)
-
-
-def _out_of_fold(
-    estimator: Any,
-    model: Model,
-    table: Table,
-    goal: NDArray[Any],
-    groups: NDArray[Any] | None,
-    folds: int,
-    on_fold: Callable[[Fold], None] | None,
-) -> RowsApart:
-    """Let each row be decided on by an estimator, and a domain, that was learnt without it."""
     found = cross_validate(
-        {"": estimator}, table, goal, Plan(folds), groups=groups, on_fold=on_fold
+        {"": estimator}, table, goal, Plan(folds), groups=known_groups, on_fold=on_fold
     )
-    classes = np.unique(goal)
-    beliefs = np.zeros((table.n_rows, len(classes)))
-    n_unseen = np.zeros(table.n_rows, dtype=np.intp)
-    out_of_range = np.zeros(table.n_rows, dtype=bool)
+    classes, truth = np.unique(goal, return_inverse=True)
+    rows = RowsApart(
+        truth,
+        beliefs=np.zeros((table.n_rows, len(classes))),
+        n_unseen=np.zeros(table.n_rows, dtype=np.intp),
+        out_of_range=np.zeros(table.n_rows, dtype=bool),
+        method=f"out of fold: {found.plan.folds} folds, {found.method}",
+    )
     for fold in found.folds:
         test = fold.tested.rows
-        beliefs[test] = fold.tested.beliefs
         train = np.setdiff1d(np.arange(table.n_rows), test)
         without = replace(model, domain=learn_domain(model, table.take(train)))
         novelty = novelty_of(without, table.take(test))
-        n_unseen[test] = novelty.n_unseen
-        out_of_range[test] = novelty.is_out_of_range
-    truth = np.searchsorted(classes, goal)
-    method = f"out of fold: {found.plan.folds} folds, {found.method}"
-    return RowsApart(truth, beliefs, n_unseen, out_of_range, method)
+        rows.beliefs[test] = fold.tested.beliefs
+        rows.n_unseen[test] = novelty.n_unseen
+        rows.out_of_range[test] = novelty.is_out_of_range
+    return select_policy(model, rows, policy, max_error, auto_unseen, confidence)

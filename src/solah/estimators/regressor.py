@@ -1,9 +1,9 @@
-"""The base class of the regressors: fit, prediction and R²."""
+"""The base class of the regressors."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import RegressorMixin
 
@@ -16,8 +16,8 @@ from solah.estimators.inputs import (
     read_weights,
 )
 from solah.exceptions import DataError
-from solah.labels.placement import NumbersAtHand, check_span
-from solah.labels.weights import integer_weights
+from solah.labels.goals import integer_weights
+from solah.labels.words import NumbersAtHand, check_span
 from solah.model.encode import is_path
 from solah.scale import is_scan
 from solah.sklearn_private import fit_context
@@ -34,15 +34,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn:
-    """The numbers to learn, one for each row.
+    """The target of a regressor: its name, values and integer row weights of ``weight_unit``.
 
-    Attributes
-    ----------
-    name : the goal's name
-    values : (n_rows,) the numbers
-    weights : (n_rows,) what the rows weigh, as integers
-    weight_unit : how much one of them weighs
-    groups : (n_rows,) digests of what rows belong to, or None
+    ``groups`` are digests of what rows belong to, or None.
     """
 
     name: str
@@ -63,39 +57,18 @@ class LinguisticRegressor(RegressorMixin, LinguisticEstimator):  # type: ignore[
 
     _learn_numbers: Callable[[Table, NumberColumn], None]  # a method: learn from rows in memory
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories. Or the path of a file (CSV,
-            Parquet, ARFF), which is read.
-        y : array of shape (n_rows,)
-            The numbers; the name of their column where X is a file.
-        sample_weight : array of shape (n_rows,), default=None
-            The name of a column may be given where X is a file.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight)
-        return self
-
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> None:
-        """Learn from rows; where folds are drawn, the rows of a group stay together."""
         if is_path(X):
             X, y, sample_weight, groups = read_problem(X, y, sample_weight, groups)
         elif is_scan(X):
-            raise DataError("numbers are learnt from rows in memory; read the rows first")
+            raise DataError("numbers are learned from rows in memory; read the rows first")
         table = read_features(self, X, reset=True)
         name, numbers = read_numbers(self, y, table.n_rows)
         weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
-        goal = NumberColumn(name, numbers, weights, unit, read_groups(groups, table.n_rows))
-        check_span(f"the goal {name!r}", goal.counted)
-        self._learn_numbers(table, goal)
+        target = NumberColumn(name, numbers, weights, unit, read_groups(groups, table.n_rows))
+        check_span(f"the goal {name!r}", target.counted)
+        self._learn_numbers(table, target)
 
     def predict(self, X: ArrayLike) -> Float:
         """Return the expected numbers.
@@ -103,7 +76,7 @@ class LinguisticRegressor(RegressorMixin, LinguisticEstimator):  # type: ignore[
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
-            Or the path of a file, which is read.
+            Or the path of a file.
 
         Returns
         -------
@@ -112,14 +85,14 @@ class LinguisticRegressor(RegressorMixin, LinguisticEstimator):  # type: ignore[
         return self._predictor().predict(read_features(self, X, reset=False))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return R², the share of the numbers' variance that the estimates explain.
+        """Return R², the share of the variance that is explained.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
-            Or the path of a file, which is read.
+            Or the path of a file.
         y : array of shape (n_rows,)
-            The true numbers; the name of their column where X is a file.
+            The true numbers; the name of their column if X is a file.
         sample_weight : array of shape (n_rows,), default=None
 
         Returns
@@ -127,6 +100,6 @@ class LinguisticRegressor(RegressorMixin, LinguisticEstimator):  # type: ignore[
         r2 : float
         """
         if is_path(X) and isinstance(y, str):
-            X, goal, sample_weight, _ = read_problem(X, y, sample_weight)
-            y = read_numbers(self, goal, len(goal.values))[1]
+            X, target, sample_weight, _ = read_problem(X, y, sample_weight)
+            y = read_numbers(self, target, len(target.values))[1]
         return float(super().score(X, y, sample_weight))

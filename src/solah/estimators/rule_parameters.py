@@ -1,20 +1,24 @@
-"""Reads the parameters of the rule estimators as a recipe; refuses what contradicts itself."""
+"""Reads the parameters of the rule estimators, and their user-defined rules, as a recipe."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from solah.edit import parse_rule
+from solah.estimators.inputs import find_class, no_such_class
 from solah.exceptions import ColumnError, ParameterError, shorten
-from solah.learn.organising import clusters_by_hand
+from solah.learn.organisation import clusters_by_hand
 from solah.learn.recipe import (
     WORD_KINDS,
     AdditiveRecipe,
     BudgetSettings,
+    FixedRule,
     GroupSettings,
     InteractionSettings,
     WordSettings,
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from solah.learn.recipe import WordKind
-    from solah.model import Attribute
+    from solah.model import Attribute, Model
 
     Directions = Mapping[str, int] | Sequence[int] | np.ndarray[Any, Any]
     MonotonicConstraints = Directions | Mapping[Any, Directions]
@@ -58,10 +62,6 @@ RULE_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["boolean"],
     "n_jobs": [Integral, None],
 }
-_FORM = (
-    "'monotonic_cst' must have -1, 0 or 1 for each column: an array, or a mapping from names of "
-    "columns; for several classes, a mapping from classes to such constraints."
-)
 
 
 def recipe_of(
@@ -76,84 +76,79 @@ def recipe_of(
     ----------
     estimator : one of those of the additive model
     names : the columns, in the order in which they came
-    attributes : how those that are learnt from are described
+    attributes : how the features are described
     classes : the classes; None for a number
     """
     words = estimator.words
     by_hand = words if isinstance(words, Mapping) else {}
-    check_columns("words", by_hand, names)
-    check_columns("feature_types", estimator.feature_types or {}, names)
+    _check_columns("words", by_hand, names)
+    _check_columns("feature_types", estimator.feature_types or {}, names)
     kind: WordKind = "auto" if isinstance(words, Mapping) else words
-    max_rules = estimator.max_rules
-    budget = BudgetSettings(
-        max_rules=None if max_rules == "auto" else max_rules,
-        max_features=estimator.max_features,
-        costs=_costs(estimator.feature_costs, names),
-        required=_required(estimator.required_features, names),
-    )
-    _check_budget(budget)
-    if max_rules is None:  # every rule stays
-        budget = replace(budget, max_rules=1 << 30)
-    monotonic = _monotonic(estimator.monotonic_cst, names, classes)
-    _check_order(monotonic, attributes)
     return AdditiveRecipe(
         words=WordSettings(
             kind=kind, by_hand=frozenset(by_hand), kept=estimator._by_hand.attributes
         ),
         interactions=_interactions(estimator, names),
-        budget=budget,
+        budget=_budget(estimator, names),
         groups=_groups(estimator, names),
-        monotonic=monotonic,
+        monotonic=_monotonic(estimator.monotonic_cst, names, attributes, classes),
         rules=estimator._by_hand.resolved(names, classes),
         max_rows=estimator._limits.many_rows,
     )
 
 
-def _required(given: Any, names: Sequence[str]) -> frozenset[str]:
-    if isinstance(given, str):
+def _check_columns(parameter: str, given: Iterable[Any], names: Sequence[str]) -> None:
+    """Refuse names that no column has."""
+    for name in given:
+        if name not in names:
+            raise ColumnError.unknown(name, names, where=f"{parameter!r} names a column, and X")
+
+
+def _budget(estimator: Any, names: Sequence[str]) -> BudgetSettings:
+    """Read the budget; refuse fewer features or rules than those that must stay have."""
+    required = estimator.required_features or ()
+    if isinstance(required, str):
         raise ParameterError(
-            f"'required_features' must be a list of columns. Got {given!r} instead."
+            f"'required_features' must be a list of columns. Got {required!r} instead."
         )
-    check_columns("required_features", given or (), names)
-    return frozenset(given or ())
-
-
-def _costs(given: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
-    costs = dict(given or {})
-    check_columns("feature_costs", costs, names)
+    _check_columns("required_features", required, names)
+    costs = estimator.feature_costs or {}
+    _check_columns("feature_costs", costs, names)
     for name, cost in costs.items():
         if not isinstance(cost, Real) or not 0 < float(cost) < float("inf"):
             raise ParameterError(
                 f"the cost of feature {name!r} must be a number above 0. Got {cost!r}."
             )
-    return {name: float(cost) for name, cost in costs.items()}
-
-
-def _check_budget(budget: BudgetSettings) -> None:
-    """Refuse fewer attributes or rules than those that must stay have."""
-    n_required = len(budget.required)
-    if budget.max_features is not None and budget.max_features < n_required:
+    max_features, max_rules = estimator.max_features, estimator.max_rules
+    n_required = len(set(required))
+    if max_features is not None and max_features < n_required:
         raise ParameterError(
             f"'required_features' names {n_required} columns, and 'max_features' allows "
-            f"{budget.max_features}"
+            f"{max_features}"
         )
-    if budget.max_rules is not None and budget.max_rules < 2 * n_required:
+    if isinstance(max_rules, Integral) and max_rules < 2 * n_required:
         raise ParameterError(
             f"'required_features' names {n_required} columns, which have two rules each at least, "
-            f"and 'max_rules' allows {budget.max_rules}"
+            f"and 'max_rules' allows {max_rules}"
         )
+    if max_rules is None:  # every rule stays
+        max_rules = 1 << 30
+    return BudgetSettings(
+        max_rules=None if max_rules == "auto" else max_rules,
+        max_features=max_features,
+        costs={name: float(cost) for name, cost in costs.items()},
+        required=frozenset(required),
+    )
 
 
 def _groups(estimator: Any, names: Sequence[str]) -> GroupSettings:
     """Read the feature groups, or how to find them."""
     max_rows = min(GroupSettings().max_rows, estimator._limits.many_rows)
     given = estimator.feature_groups
-    if given is None:
-        return GroupSettings(None, max_rows=max_rows)
-    if isinstance(given, str):
+    if given == "auto":
         return GroupSettings(max_rows=max_rows)
-    if isinstance(given, Integral):
-        return GroupSettings(int(given), max_rows=max_rows)
+    if given is None or isinstance(given, Integral):
+        return GroupSettings(None if given is None else int(given), max_rows=max_rows)
     named: list[str | None] = list(given) if isinstance(given, Mapping) else [None] * len(given)
     members = given.values() if isinstance(given, Mapping) else given
     clusters = [
@@ -161,6 +156,9 @@ def _groups(estimator: Any, names: Sequence[str]) -> GroupSettings:
         for one in clusters_by_hand(list(members), tuple(names))
     ]
     return GroupSettings(None, tuple(zip(named, clusters, strict=True)), max_rows)
+
+
+# --- interactions ------------------------------------------------------------------------------
 
 
 def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
@@ -181,7 +179,7 @@ def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
             raise ParameterError(
                 f"'interactions' must be a list of pairs of different columns. Got {pair!r}."
             )
-        check_columns("interactions", pair, names)
+        _check_columns("interactions", pair, names)
         pairs.append((str(pair[0]), str(pair[1])))
         if not InteractionSettings(together=together).may_be(*pairs[-1]):
             raise ParameterError(
@@ -192,7 +190,6 @@ def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
 
 
 def _pair_settings(n_pairs: int) -> InteractionSettings:
-    """Return settings for ``n_pairs`` interactions."""
     return InteractionSettings(
         least=n_pairs, tried=(2 * n_pairs, 4 * n_pairs) if n_pairs else (), max_pairs=n_pairs
     )
@@ -203,43 +200,44 @@ def _allowed_together(given: Any, names: Sequence[str]) -> tuple[frozenset[str],
 
     Columns that no set names are a set of their own.
     """
-    if given is None or (isinstance(given, str) and given == "pairwise"):
-        return None
-    if isinstance(given, str):
-        return ()
+    if given is None or isinstance(given, str):
+        return () if given == "no_interactions" else None
     sets = []
-    for one in given:
-        if isinstance(one, str) or not isinstance(one, Sequence | Set | np.ndarray):
+    for columns in given:
+        if isinstance(columns, str) or not isinstance(columns, Sequence | Set | np.ndarray):
             raise ParameterError(
                 "'interaction_cst' must be 'pairwise', 'no_interactions' or a sequence of lists, "
-                f"tuples or sets of columns. Got {shorten(one)} in it."
+                f"tuples or sets of columns. Got {shorten(columns)} in it."
             )
-        sets.append(frozenset(_column(column, names) for column in one))
+        members = set()
+        for column in columns:
+            if isinstance(column, Integral) and not isinstance(column, bool):
+                if not 0 <= int(column) < len(names):
+                    raise ParameterError(
+                        f"'interaction_cst' has the column {column}, and X has columns 0 to "
+                        f"{len(names) - 1}"
+                    )
+                members.add(names[int(column)])
+            else:
+                _check_columns("interaction_cst", [column], names)
+                members.add(str(column))
+        sets.append(frozenset(members))
     rest = frozenset(names).difference(*sets)
     return (*sets, rest) if rest else tuple(sets)
 
 
-def _column(given: Any, names: Sequence[str]) -> str:
-    if isinstance(given, Integral) and not isinstance(given, bool):
-        if not 0 <= int(given) < len(names):
-            raise ParameterError(
-                f"'interaction_cst' has the column {given}, and X has columns 0 to {len(names) - 1}"
-            )
-        return names[int(given)]
-    check_columns("interaction_cst", [given], names)
-    return str(given)
+# --- monotonic features ------------------------------------------------------------------------
 
 
 def _monotonic(
-    given: Any, names: Sequence[str], classes: Sequence[Any] | None
+    given: Any,
+    names: Sequence[str],
+    attributes: Sequence[Attribute],
+    classes: Sequence[Any] | None,
 ) -> tuple[Monotonic, ...]:
-    """Read along which columns the goal goes one way only.
+    """Read along which features the target goes one way only.
 
-    Parameters
-    ----------
-    given : as ``monotonic_cst`` has it
-    names : the columns, in the order in which they came
-    classes : the classes; None for a number
+    ``given`` is as ``monotonic_cst`` has it; there are no classes for a number.
     """
     if given is None:
         return ()
@@ -250,88 +248,165 @@ def _monotonic(
         if classes is not None and len(classes) != 2:
             raise ParameterError(
                 f"'monotonic_cst' must say for which class, as there are {len(classes)}: a mapping "
-                f"from classes to constraints, such as {{{_plain(classes[-1])!r}: …}}."
+                f"from classes to constraints, such as {{{classes[-1]!r}: …}}."
             )
-        found = _directions(given, names)
-        return tuple(Monotonic(name, one, int(classes is not None)) for name, one in found.items())
-    known = [_plain(one) for one in classes]
-    promises: list[Monotonic] = []
-    for one, constraints in given.items():
-        state = place_of_class("monotonic_cst", one, known)
-        found = _directions(constraints, names)
-        promises += [Monotonic(name, direction, state) for name, direction in found.items()]
-    _refuse_contradictions(promises, known)
-    if len(known) == 2:  # what holds of the first class holds of the second, the other way round
+        by_place = {int(classes is not None): _directions(given, names)}
+    else:
+        by_place = {}
+        for name, constraints in given.items():
+            place = find_class(name, classes)
+            if place is None:
+                raise no_such_class("monotonic_cst", name, classes)
+            by_place[place] = _directions(constraints, names)
+        _refuse_all_the_same_way(by_place, len(classes))
+    promises = [
+        Monotonic(name, direction, place)
+        for place, directions in by_place.items()
+        for name, direction in directions.items()
+    ]
+    if classes is not None and len(classes) == 2:
+        # What holds of the first class holds of the second, the other way round.
         turned = (
             one if one.state else Monotonic(one.attribute, -one.direction, 1) for one in promises
         )
         promises = list(dict.fromkeys(turned))
+    described = {attribute.name: attribute for attribute in attributes}
+    for one in promises:
+        attribute = described.get(one.attribute)
+        if attribute is not None and not may_be_monotonic(attribute):
+            raise ParameterError(
+                f"'monotonic_cst' needs an order, and the states of {one.attribute!r} have none; "
+                f"give them one by feature_types={{{one.attribute!r}: [lowest, …, highest]}}"
+            )
     return tuple(promises)
 
 
 def _directions(given: Any, names: Sequence[str]) -> dict[str, int]:
     """Return the directions that are not 0, by column."""
+    form = (
+        "'monotonic_cst' must have -1, 0 or 1 for each column: an array, or a mapping from names "
+        "of columns; for several classes, a mapping from classes to such constraints."
+    )
     if isinstance(given, Mapping):
-        check_columns("monotonic_cst", given, names)
+        _check_columns("monotonic_cst", given, names)
         found = dict(given)
     elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
         if np.ndim(given) != 1 or len(given) != len(names):
             raise ParameterError(
                 f"'monotonic_cst' has the shape {np.shape(given)}, and X has {len(names)} columns"
             )
-        found = dict(zip(names, given, strict=True))
+        values = given.tolist() if isinstance(given, np.ndarray) else given
+        found = dict(zip(names, values, strict=True))
     else:
-        raise ParameterError(f"{_FORM} Got {shorten(given)} instead.")
+        raise ParameterError(f"{form} Got {shorten(given)} instead.")
     for name, one in found.items():
         if isinstance(one, bool) or not isinstance(one, Integral) or one not in (-1, 0, 1):
-            raise ParameterError(f"{_FORM} Got {shorten(_plain(one))} for column {name!r}.")
+            raise ParameterError(f"{form} Got {shorten(one)} for column {name!r}.")
     return {name: int(one) for name, one in found.items() if one}
 
 
-def _refuse_contradictions(promises: Sequence[Monotonic], classes: Sequence[Any]) -> None:
-    """Refuse that all classes rise, or all fall: as shares of one belief, they cannot."""
-    for name in dict.fromkeys(one.attribute for one in promises):
-        for direction, verb in ((1, "rise"), (-1, "fall")):
-            states = {
-                one.state for one in promises if (one.attribute, one.direction) == (name, direction)
-            }
-            if len(states) == len(classes):
+def _refuse_all_the_same_way(by_class: Mapping[int, Mapping[str, int]], n_classes: int) -> None:
+    """Refuse that all classes rise, or all fall: as probabilities that sum to 1, they cannot."""
+    for direction, verb in ((1, "rise"), (-1, "fall")):
+        counts = Counter(
+            name for one in by_class.values() for name in one if one[name] == direction
+        )
+        for name, count in counts.items():
+            if count == n_classes:
                 raise ParameterError(
                     f"'monotonic_cst' lets every class {verb} with {name!r}, and beliefs sum to 1: "
                     "leave one of them free"
                 )
 
 
-def _check_order(promises: Sequence[Monotonic], attributes: Sequence[Attribute]) -> None:
-    """Refuse directions along attributes whose readings have no order."""
-    of_names = {attribute.name: attribute for attribute in attributes}
-    for one in promises:
-        attribute = of_names.get(one.attribute)
-        if attribute is not None and not may_be_monotonic(attribute):
-            raise ParameterError(
-                f"'monotonic_cst' needs an order, and the states of {one.attribute!r} have none; "
-                f"give them one by feature_types={{{one.attribute!r}: [lowest, …, highest]}}"
-            )
+# --- user-defined rules ------------------------------------------------------------------------
 
 
-def check_columns(parameter: str, given: Iterable[Any], names: Sequence[str]) -> None:
-    """Refuse names that no column has."""
-    for name in given:
-        if name not in names:
-            raise ColumnError.unknown(name, names, where=f"{parameter!r} names a column, and X")
+@dataclass(frozen=True)
+class ByHand:
+    """What is not learned: rules of the user, and what is pinned in an edited model.
+
+    Attributes
+    ----------
+    rules : the rules
+    attributes : features whose words are kept with them, by name
+    """
+
+    rules: tuple[Any, ...] = ()
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+
+    @classmethod
+    def pinned_in(cls, model: Model) -> Self:
+        """Keep the terms of a model that have a pinned rule, whole."""
+        rules: list[FixedRule] = []
+        attributes: dict[str, Attribute] = {}
+        states = model.goal.states
+        for term in model.terms:
+            if not term.pinned:
+                continue
+            if len(term.inputs) > 1:
+                raise ParameterError(
+                    f"the rules on {' and '.join(map(repr, term.features))} have pinned ones; "
+                    "refit keeps only rules with one condition"
+                )
+            (one,) = term.inputs
+            named: Sequence[Any] = one.attribute.states or one.attribute.words
+            for line, words in enumerate(one.parts):
+                numbers = term.weights[line].tolist()
+                scores = dict(zip(states, numbers, strict=True)) if states else numbers[0]
+                is_pinned = (line,) in term.pinned
+                rules += [FixedRule(one.name, named[word], scores, is_pinned) for word in words]
+            if not one.attribute.is_coded:
+                attributes[one.name] = one.attribute
+        return cls(tuple(rules), attributes)
+
+    def resolved(
+        self, names: Sequence[str], classes: Sequence[Any] | None
+    ) -> tuple[FixedRule, ...]:
+        """Check the rules, and give each a score for every class, or one for a number."""
+        rules = tuple(_as_rule(one, classes) for one in self.rules)
+        _check_columns("rules", [rule.attribute for rule in rules], names)
+        asked = [(rule.attribute, rule.word) for rule in rules]
+        for name, word in asked:
+            if asked.count((name, word)) > 1:
+                raise ParameterError(f"two rules by hand ask whether {name!r} is {shorten(word)}")
+        return tuple(replace(rule, scores=_scores(rule.scores, classes)) for rule in rules)
 
 
-def place_of_class(parameter: str, given: Any, classes: Sequence[Any]) -> int:
-    """Return the place of a class; text may name one that is no text."""
-    given, known = _plain(given), [_plain(one) for one in classes]
-    for names in (known, list(map(str, known))):
-        if given in names:
-            return names.index(given)
-    shown = ", ".join(map(repr, known[:10]))
-    raise ParameterError(
-        f"{parameter!r} names the class {shorten(given)}, and the classes are {shown}"
-    )
+def _as_rule(given: Any, classes: Sequence[Any] | None) -> FixedRule:
+    """Take a rule as it is, or read its sentence."""
+    if isinstance(given, FixedRule):
+        return given
+    if not isinstance(given, str):
+        raise ParameterError(
+            "'rules' must be a list of sentences, such as 'if smoke is high then alarm +3', or of "
+            f"solah.FixedRule. Got {shorten(given)} in it."
+        )
+    stated = parse_rule(given)
+    condition = stated.conditions[0]
+    is_one_word = condition.form == "one of" and len(condition.names) == 1
+    if len(stated.conditions) > 1 or not is_one_word or len(condition.names[0].words) > 1:
+        raise ParameterError(
+            f"a rule by hand asks whether one attribute is one word. Got {shorten(given)}."
+        )
+    scores = stated.scores_for(classes or ())
+    (word,) = condition.names[0].words
+    named = scores[0] if classes is None else dict(zip(classes, scores, strict=True))
+    return FixedRule(condition.attribute, word, named)
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _scores(given: Any, classes: Sequence[Any] | None) -> tuple[float, ...]:
+    """Return one number for each output; those of classes are 0 on average."""
+    if classes is None:
+        if not isinstance(given, Real):
+            raise ParameterError(f"a rule by hand adds a number here. Got {shorten(given)}.")
+        return (float(given),)
+    if not isinstance(given, Mapping) or not all(isinstance(v, Real) for v in given.values()):
+        raise ParameterError(f"a rule by hand adds numbers by class. Got {shorten(given)}.")
+    scores = np.zeros(len(classes))
+    for name, score in given.items():
+        place = find_class(name, classes)
+        if place is None:
+            raise no_such_class("rules", name, classes)
+        scores[place] = score
+    return tuple((scores - scores.mean()).tolist())

@@ -3,48 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from rich.console import Console
 from threadpoolctl import ThreadpoolController
 
 from solah.data.spelling import spell_mean
-from solah.estimators.classifier import LinguisticClassifier
-from solah.estimators.fixed_rules import RefitMixin, in_unit
-from solah.estimators.inputs import known_names, without_identifiers
+from solah.estimators.base import LinguisticClassifier
+from solah.estimators.inputs import known_names
 from solah.estimators.regressor import LinguisticRegressor
-from solah.estimators.rule_parameters import RULE_CONSTRAINTS, recipe_of
+from solah.estimators.rule_parameters import RULE_CONSTRAINTS, ByHand, recipe_of
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.kernels.arrays import WEIGHT_ONE
-from solah.kernels.choose import count_threads
-from solah.labels.describe import LabelSettings, describe_table
+from solah.labels.describe import LabelSettings
 from solah.labels.goals import ClassGoal
-from solah.learn.additive import settle
-from solah.learn.assembly import with_weight
-from solah.learn.learning import find_groups, learn, with_promises
-from solah.learn.memory import MemoryRows, is_large
-from solah.learn.numbers import assemble_numbers
+from solah.learn.assembly import assemble_numbers, with_weight
+from solah.learn.learning import find_groups, learn, settle, with_promises
 from solah.learn.objective import NumberObjective
 from solah.learn.sample import Sample
 from solah.model import Goal
-from solah.progress import show_progress
+from solah.progress import report_progress
 from solah.sklearn_private import StrOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from solah.data import Table
-    from solah.data.digests import UInt64
     from solah.estimators.regressor import NumberColumn
     from solah.estimators.rule_parameters import InteractionConstraints, MonotonicConstraints
     from solah.labels.words import WordsByHand
     from solah.learn.objective import PathStep
-    from solah.learn.recipe import Part, WordKind
+    from solah.learn.recipe import FixedRule, Part, WordKind
     from solah.learn.rows import Rows
     from solah.learn.selection import Choice
     from solah.model import Model
@@ -54,7 +46,124 @@ if TYPE_CHECKING:
     )
 
 
-class RuleClassifier(RefitMixin, LinguisticClassifier):
+class RuleMixin:
+    """What the two rule estimators share: fits around custom rules, or with a selection."""
+
+    _sorts_columns = True
+    _by_hand = ByHand()
+    _selected: Choice | None = None
+
+    selection_: Choice
+    words: WordKind | Mapping[str, WordsByHand]
+    feature_types: Mapping[str, str | Sequence[str]] | None
+    _fit: Callable[..., None]  # a method of classifiers and regressors
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        rules: Sequence[str | FixedRule] | None = None,
+        *,
+        groups: Any = None,
+    ) -> Self:
+        """Select and fit the rules.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories. Or the path of a file; the
+            classifier also takes folders, several files, frames or a Dask collection
+            (:func:`solah.scan`), which need not fit into memory.
+        y : array of shape (n_rows,)
+            The classes or numbers; the name of their column if X is a file.
+        sample_weight : array of shape (n_rows,), default=None
+            The row weights, or the name of their column.
+        rules : list of str or of FixedRule, default=None
+            User-defined rules, such as ``"if smoke is high then alarm +3"``, which stay as they
+            are while the others are fitted around them. Their features have user-defined words or
+            categories, and no other rules: words that no rule names add nothing.
+        groups : array of shape (n_rows,), default=None
+            What rows belong to, such as a person or a recording: everything is then selected on
+            groups that were not trained on. Or the name of a column. (``feature_groups`` is about
+            columns.)
+
+        Returns
+        -------
+        self
+        """
+        by_hand = ByHand(tuple(rules or ()))
+        return self._fit_with(X, y, sample_weight, groups, _by_hand=by_hand)
+
+    def refit(
+        self, X: Any, y: Any, keep: Model, sample_weight: Any = None, *, groups: Any = None
+    ) -> Self:
+        """Fit again, and keep what is pinned in an edited model.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in ``fit``.
+        keep : Model
+            Terms with pinned rules are kept whole, with their words; all others are fitted.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_with(X, y, sample_weight, groups, _by_hand=ByHand.pinned_in(keep))
+
+    def fit_selected(self, X: Any, y: Any, selection: Choice) -> Self:
+        """Fit with the settings that another fit selected; nothing is compared again.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        selection : Choice
+            The ``selection_`` of a fit to similar rows.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from solah import RuleClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> first = RuleClassifier(max_rules=12).fit(X[::2], y[::2])
+        >>> again = RuleClassifier(max_rules=12).fit_selected(X, y, first.selection_)
+        >>> again.selection_.strength == first.selection_.strength
+        True
+        """
+        return self._fit_with(X, y, _selected=selection)
+
+    def _fit_with(self, *rows: Any, **for_this_fit: Any) -> Self:
+        vars(self).update(for_this_fit)
+        try:
+            self._fit(*rows)
+        finally:
+            for name in for_this_fit:
+                delattr(self, name)
+        return self
+
+    def _word_settings(self) -> LabelSettings:
+        """Return the words that users define; the recipe places those of other columns."""
+        words = self.words if isinstance(self.words, Mapping) else None
+        return LabelSettings(None, "uniform", words, self.feature_types)
+
+    def _keep(self, model: Model, names: Sequence[str], choice: Choice) -> None:
+        """Keep a model, with its features in the order of the columns, and what was selected."""
+        order = {name: place for place, name in enumerate(names)}
+        attributes = sorted(model.attributes, key=lambda one: order[one.name])
+        self.model_ = replace(model, attributes=tuple(attributes))
+        self.hierarchy_ = model.hierarchy
+        self.selection_ = choice
+        self.path_, self.selection_reason_ = RulePath(choice.path), choice.reason
+
+
+class RuleClassifier(RuleMixin, LinguisticClassifier):
     """A classifier of few rules in words, whose weights add up.
 
     A penalised multinomial logistic model on the memberships of words. Each rule adds its weights
@@ -110,13 +219,12 @@ class RuleClassifier(RefitMixin, LinguisticClassifier):
         The model document.
     path_ : RulePath
         The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_attributes``, and
-        the cross-validated ``loss`` and ``accuracy``. Empty where there was no choice.
+        the cross-validated ``loss`` and ``quality`` (accuracy). Empty where there was no choice.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
     selection_ : Choice
-        The settings that were selected on held-out rows, for :meth:`fit_selected`.
-    word_kind_ : {"supervised", "quantile", "uniform"}
-        Where the words are placed that users did not define.
+        The settings that were selected on held-out rows, for :meth:`fit_selected`; its
+        ``word_kind`` is where the words are placed that users did not define.
     feature_groups_ : tuple of tuples of str
         The groups, as column names.
     hierarchy_ : Hierarchy
@@ -128,7 +236,7 @@ class RuleClassifier(RefitMixin, LinguisticClassifier):
         The distance correlations with the target.
     dropped_features_ : dict of str to float
         The features that no rule uses, with their relevance.
-    classes_, n_branches_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
+    classes_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`~solah.LinguisticTreeClassifier`.
 
     Examples
@@ -149,8 +257,6 @@ class RuleClassifier(RefitMixin, LinguisticClassifier):
             for name in ("class_weight", "thresholds")
         },
     }
-    _sorts_columns = True
-    _selected: Choice | None = None
 
     def __init__(
         self,
@@ -187,66 +293,24 @@ class RuleClassifier(RefitMixin, LinguisticClassifier):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit_selected(self, X: Any, y: Any, selection: Choice) -> Self:
-        """Fit with the settings that another fit selected; nothing is compared again.
-
-        ``dependence_`` and ``relevance_`` are those of the features that rules use.
-
-        Parameters
-        ----------
-        X, y
-            As in ``fit``.
-        selection : Choice
-            The ``selection_`` of a fit to similar rows.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_wine
-        >>> from solah import RuleClassifier
-        >>> X, y = load_wine(return_X_y=True, as_frame=True)
-        >>> first = RuleClassifier(max_rules=12).fit(X[::2], y[::2])
-        >>> again = RuleClassifier(max_rules=12).fit_selected(X, y, first.selection_)
-        >>> again.selection_.strength == first.selection_.strength
-        True
-        """
-        self._selected = selection
-        try:
-            return self.fit(X, y)
-        finally:
-            del self._selected
-
-    def _word_settings(self) -> LabelSettings:
-        return _user_words(self)
-
-    def _rows(self, table: Table, goal: ClassGoal, groups: UInt64 | None = None) -> MemoryRows:
-        return _rows_without_words(self, table, goal, groups)
-
     def _learn(self, rows: Rows) -> None:
         names = known_names(self)
-        recipe = recipe_of(self, names, rows.attributes, list(rows.facts.classes))
+        recipe = recipe_of(self, names, rows.attributes, rows.facts.classes.tolist())
         if self.robust_to is not None:
             recipe = recipe.losing(self.robust_to)
-        with _progress(self.verbose) as tell:
-            learnt = learn(rows, recipe, tell, self._selected)
-        self.model_, self.classes_ = _in_order(learnt.model, names), rows.facts.classes
-        self.hierarchy_ = self.model_.hierarchy
-        self.selection_ = learnt.choice
-        self.path_, self.selection_reason_ = RulePath(learnt.choice.path), learnt.choice.reason
-        self.word_kind_ = learnt.choice.word_kind
-        self.feature_groups_ = learnt.clusters
-        self.dependence_ = learnt.dependence.matrix_of(names)
-        relevance = {name: learnt.relevance.get(name, np.nan) for name in names}
+        with _one_blas_thread, report_progress(None, "steps", is_shown=self.verbose) as advance:
+            learned = learn(rows, recipe, lambda news: advance(1, news), self._selected)
+        self._keep(learned.model, names, learned.choice)
+        self.classes_, self.feature_groups_ = rows.facts.classes, learned.clusters
+        self.dependence_ = learned.dependence.matrix_of(names)
+        relevance = {name: learned.relevance.get(name, np.nan) for name in names}
         self.relevance_ = np.array(list(relevance.values()))
         self.dropped_features_ = {
-            name: found for name, found in relevance.items() if name not in learnt.used
+            name: found for name, found in relevance.items() if name not in learned.used
         }
 
 
-class RuleRegressor(RefitMixin, LinguisticRegressor):
+class RuleRegressor(RuleMixin, LinguisticRegressor):
     """A regressor of few rules in words, whose amounts add up.
 
     The same additive model as :class:`~solah.RuleClassifier` with the squared loss: each rule adds
@@ -265,11 +329,11 @@ class RuleRegressor(RefitMixin, LinguisticRegressor):
     model_ : Model
         The model document.
     path_ : RulePath
-        The numbers of rules that were compared: the cross-validated ``rmse``, in the target's
-        unit, and ``r2`` of each.
+        The numbers of rules that were compared: the cross-validated ``loss`` (RMSE, in
+        the target's unit) and ``quality`` (R²) of each.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
-    word_kind_, feature_groups_, hierarchy_, n_rules_, feature_importances_, n_features_in_,
+    selection_, feature_groups_, hierarchy_, n_rules_, feature_importances_, n_features_in_,
     feature_names_in_
         As in :class:`~solah.RuleClassifier`.
 
@@ -319,7 +383,7 @@ class RuleRegressor(RefitMixin, LinguisticRegressor):
         levels, codes = np.unique(numbers.values, return_inverse=True)
         stand_in = Goal(numbers.name, states=tuple(levels.tolist()))
         goal = ClassGoal(stand_in, levels, codes, numbers.weights, numbers.weight_unit)
-        rows = _rows_without_words(self, table, goal, numbers.groups)
+        rows = self._rows(table, goal, numbers.groups)
         recipe = recipe_of(self, table.names, rows.attributes)
         every = rows.draw(rows.table.n_rows)
         weights = every.goal.weights / WEIGHT_ONE
@@ -327,49 +391,18 @@ class RuleRegressor(RefitMixin, LinguisticRegressor):
         mean = float(np.average(values, weights=weights))
         spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
         unit = spread if spread > 0 else 1.0
-        recipe = replace(recipe, rules=in_unit(recipe.rules, unit))
+        rules = (replace(one, scores=tuple(np.array(one.scores) / unit)) for one in recipe.rules)
+        recipe = replace(recipe, rules=tuple(rules))
         whole = Sample.of(every, NumberObjective((values - mean) / unit, unit))
         sample = whole.first(recipe.most_rows(len(rows.names)))
-        with _progress(self.verbose) as tell:
-            structure = settle(sample, recipe, tell)
+        with _one_blas_thread, report_progress(None, "steps", is_shown=self.verbose) as advance:
+            structure = settle(sample, recipe, lambda news: advance(1, news), self._selected)
             groups, self.feature_groups_ = find_groups(structure, rows, recipe.groups)
             counted = replace(whole, weights=weights)
             target = Goal(numbers.name)
             model = assemble_numbers(structure, target, values, unit, groups, counted)
             model = with_weight(model, every.goal.weight_unit * WEIGHT_ONE)
-        self.model_ = _in_order(with_promises(model, recipe.monotonic), table.names)
-        self.hierarchy_ = self.model_.hierarchy
-        self.path_ = RulePath(structure.choice.path)
-        self.selection_reason_ = structure.choice.reason
-        self.word_kind_ = structure.choice.word_kind
-
-
-def _user_words(estimator: Any) -> LabelSettings:
-    """Return the words that users define; the recipe places those of other columns."""
-    words = estimator.words if isinstance(estimator.words, Mapping) else None
-    return LabelSettings(None, "uniform", words, estimator.feature_types)
-
-
-def _rows_without_words(
-    estimator: Any, table: Table, goal: ClassGoal, groups: UInt64 | None
-) -> MemoryRows:
-    """Take rows in memory without describing them; the order of columns does not matter."""
-    if hasattr(estimator, "feature_names_in_"):
-        named = {*(estimator.feature_types or ()), *(estimator.required_features or ())}
-        table = without_identifiers(table, named)
-    table = table.select(sorted(table.names))
-    settings = _user_words(estimator).only(table.names)  # the recipe checks names
-    n_threads = count_threads(estimator.n_jobs)
-    described = describe_table(table, settings, goal.weights, n_threads)
-    n_threads = n_threads if is_large(table.n_rows, len(table.columns)) else 1
-    return MemoryRows(described, goal, n_threads, groups=groups, limits=estimator._limits)
-
-
-def _in_order(model: Model, names: Sequence[str]) -> Model:
-    """List the features of a model in the order in which columns came."""
-    order = {name: place for place, name in enumerate(names)}
-    attributes = sorted(model.attributes, key=lambda one: order[one.name])
-    return replace(model, attributes=tuple(attributes))
+        self._keep(with_promises(model, recipe.monotonic), table.names, structure.choice)
 
 
 _EMPTY = "No numbers of rules were compared."
@@ -380,9 +413,10 @@ class RulePath(tuple["PathStep", ...]):
 
     Examples
     --------
-    >>> from solah.learn.objective import NumberStep
-    >>> many = NumberStep(max_rules=20, n_rules=17.5, n_attributes=4, rmse=31.2, r2=0.9)
-    >>> few = NumberStep(max_rules=8, n_rules=8, n_attributes=3, rmse=33, r2=0.88, is_chosen=True)
+    >>> from solah.learn.objective import PathStep
+    >>> names = ("R²", "RMSE")
+    >>> many = PathStep(20, 17.5, 4, loss=31.2, quality=0.9, metrics=names)
+    >>> few = PathStep(8, 8, 3, loss=33, quality=0.88, is_chosen=True, metrics=names)
     >>> print(RulePath([many, few]))
     at most  rules  attributes     R²  RMSE
          20     18           4  0.900  31.2
@@ -391,37 +425,37 @@ class RulePath(tuple["PathStep", ...]):
 
     __slots__ = ()
 
+    @property
+    def _lines(self) -> list[tuple[str, ...]]:
+        """The cells of the table, its head first."""
+        metrics = self[0].metrics if self else ("", "")
+        steps = (
+            (
+                f"{step.max_rules:,}",
+                spell_mean(step.n_rules),
+                spell_mean(step.n_attributes),
+                f"{step.quality:.3f}",
+                f"{step.loss:.4g}",
+                "chosen" if step.is_chosen else "",
+            )
+            for step in self
+        )
+        return [("at most", "rules", "attributes", *metrics, ""), *steps]
+
     def __str__(self) -> str:
         if not self:
             return _EMPTY
-        lines = [self._heads, *map(_cells, self)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        widths = [max(map(len, column)) for column in zip(*self._lines, strict=True)]
         return "\n".join(
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
+            for line in self._lines
         )
-
-    @property
-    def _heads(self) -> tuple[str, ...]:
-        metrics = self[0].metrics if self else ("", "")
-        return ("at most", "rules", "attributes", *metrics, "")
 
     def _repr_html_(self) -> str:
         from solah.explain.html import render
 
-        lines = list(map(_cells, self))
-        return render("path.html.j2", heads=self._heads, lines=lines, empty=_EMPTY)
-
-
-def _cells(step: PathStep) -> tuple[str, ...]:
-    return (
-        f"{step.max_rules:,}",
-        spell_mean(step.n_rules),
-        spell_mean(step.n_attributes),
-        f"{step.quality:.3f}",
-        f"{step.loss:.4g}",
-        "chosen" if step.is_chosen else "",
-    )
+        heads, *lines = self._lines
+        return render("path.html.j2", heads=heads, lines=lines, empty=_EMPTY)
 
 
 class _OneBlasThread:
@@ -461,14 +495,3 @@ class _OneBlasThread:
 
 
 _one_blas_thread = _OneBlasThread()
-
-
-@contextmanager
-def _progress(is_shown: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that reports each step, while sums do not depend on threads."""
-    with _one_blas_thread:
-        if not is_shown:
-            yield lambda _: None
-            return
-        with show_progress(Console(stderr=True), None, "steps") as advance:
-            yield lambda text: advance(1, text)

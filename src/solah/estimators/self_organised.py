@@ -9,14 +9,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from solah.dependence import screen_attributes
-from solah.estimators.classifier import LinguisticClassifier
+from solah.estimators.base import LinguisticClassifier
 from solah.estimators.hierarchy import HIERARCHY_CONSTRAINTS, SCORINGS, HierarchyEstimator
 from solah.estimators.inputs import known_names
 from solah.exceptions import ParameterError
-from solah.learn.organising import Organiser
+from solah.learn.organisation import Organiser
 from solah.learn.tree import Tree
 from solah.sklearn_private import Interval, RealNotInt, StrOptions
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from solah.dependence import Screening
     from solah.estimators.hierarchy import Scoring
     from solah.estimators.trees import LinguisticTreeClassifier
-    from solah.learn.organising import Candidate
+    from solah.learn.organisation import Candidate
     from solah.learn.rows import Rows
 
 _SEVERAL = (list, tuple, range)
@@ -164,14 +163,14 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
 
     def _learn(self, rows: Rows) -> None:
         names = known_names(self)
-        relevance: dict[str, float] = {}
+        relevance: list[float] | None = None
         self.screening_: Screening | None = None
+        columns = rows.names
         if self.screen is not None:
-            found = rows.relevance(bias_corrected=self.bias_corrected).tolist()
-            relevance = dict(zip(rows.names, found, strict=True))
-            self.screening_ = screen_attributes(found, rows.names, self.screen)
+            relevance = rows.relevance(bias_corrected=self.bias_corrected).tolist()
+            self.screening_ = screen_attributes(relevance, columns, self.screen)
             kept = {*self.screening_.kept}
-            rows = rows.only([name for name in rows.names if name in kept])
+            rows = rows.only([name for name in columns if name in kept])
         dependence = rows.dependence(bias_corrected=self.bias_corrected)
         clusters = self.clusters.values() if isinstance(self.clusters, Mapping) else self.clusters
         by_hand = None if clusters is None else list(clusters)
@@ -179,21 +178,31 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         best = self._best(organiser, rows)
         self._train(best.hierarchy, rows)
         self.clusters_ = tuple(tuple(rows.names[j] for j in one) for one in best.clusters)
+        self.n_clusters_ = len(self.clusters_)
         self.dependence_ = dependence.matrix_of(names)
-        measured = dict(zip(rows.names, dependence.relevance.tolist(), strict=True))
-        relevance = {name: (relevance or measured)[name] for name in names}
-        self.relevance_ = np.array(list(relevance.values()))
-        used = self._used_features()
-        self.dropped_features_ = {
-            name: found for name, found in relevance.items() if name not in used
-        }
+        measured = dependence.relevance.tolist() if relevance is None else relevance
+        relevance_of = dict(zip(columns, measured, strict=True))
+        self.relevance_ = np.array([relevance_of[name] for name in names])
+        used: set[str] = set()  # the features that trees split on, and all inputs of other nodes
+        for node in self.nodes_:
+            inputs = [attribute.name for attribute in node.inputs]
+            if isinstance(node, Tree):
+                inputs = [inputs[j] for j in np.unique(node.split[node.split >= 0])]
+            used.update(inputs)
+        self.dropped_features_ = {name: relevance_of[name] for name in names if name not in used}
 
     def _best(self, organiser: Organiser, rows: Rows) -> Candidate:
         """Choose one of several hierarchies on held-out rows."""
+        several: dict[str, list[Any]] = {}
+        for name in ("n_clusters", "level_gap"):
+            given = getattr(self, name)
+            several[name] = list(given) if isinstance(given, _SEVERAL) else [given]
+            if not several[name]:
+                raise ParameterError(
+                    f"{name!r} is an empty list; give one value at least, or 'auto'"
+                )
         candidates = organiser.candidates(
-            _each("n_clusters", self.n_clusters),
-            _each("level_gap", self.level_gap),
-            self.max_inputs,
+            several["n_clusters"], several["level_gap"], self.max_inputs
         )
         self.candidates_: tuple[Candidate, ...] = ()
         self.selection_seconds_, self.selection_reason_ = 0.0, ""
@@ -211,29 +220,3 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
             f"it has the best {self.scoring} of {len(self.candidates_)} hierarchies on unseen rows"
         )
         return max(self.candidates_, key=lambda one: one.score)
-
-    def _used_features(self) -> set[str]:
-        """Name the features that trees split on, and all inputs of other models."""
-        used: set[str] = set()
-        for node in self.nodes_:
-            inputs = [attribute.name for attribute in node.inputs]
-            if isinstance(node, Tree):
-                splits = np.unique(node.split[node.split >= 0])
-                inputs = [inputs[j] for j in splits.tolist()]
-            used.update(inputs)
-        return used
-
-    @property
-    def n_clusters_(self) -> int:
-        """The number of clusters (the paper's K)."""
-        check_is_fitted(self)
-        return len(self.clusters_)
-
-
-def _each(name: str, given: Any) -> list[Any]:
-    """Return the values to compare, be it one or several."""
-    if not isinstance(given, _SEVERAL):
-        return [given]
-    if not len(given):
-        raise ParameterError(f"{name!r} is an empty list; give one value at least, or 'auto'")
-    return list(given)

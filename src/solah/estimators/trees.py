@@ -1,4 +1,4 @@
-"""The estimators that are one linguistic decision tree, and the paper's settings of it."""
+"""The estimators of a single linguistic tree, and the paper's settings."""
 
 from __future__ import annotations
 
@@ -10,39 +10,35 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from solah.estimators.base import LinguisticEstimator
-from solah.estimators.classifier import LinguisticClassifier
+from solah.estimators.base import LinguisticClassifier
 from solah.estimators.inputs import read_features
 from solah.estimators.labeller import LABEL_CONSTRAINTS
 from solah.estimators.regressor import LinguisticRegressor
 from solah.explain.traversal import traced_blocks
 from solah.kernels.arrays import FocalSets
-from solah.kernels.choose import count_threads, kernel
-from solah.labels.describe import LabelSettings, describe_table
-from solah.labels.goals import NumberGoal
-from solah.labels.placement import place_peaks
-from solah.labels.weights import split_weights
-from solah.labels.words import MAX_WORDS, default_names
-from solah.learn.growth import LEAVES, LeafSettings, TreeSettings
-from solah.learn.memory import MemoryRows
-from solah.learn.trees import TreeTask, learn_trees
+from solah.kernels.choose import kernel
+from solah.labels.describe import LabelSettings
+from solah.labels.goals import NumberGoal, split_weights
+from solah.labels.words import MAX_WORDS, default_names, place_peaks
+from solah.learn.growth import LEAVES, LeafSettings, TreeSettings, learn_tree
 from solah.model import Goal, Model
 from solah.model.encode import warn_of_unseen
 from solah.model.structure import fresh_name
 from solah.sklearn_private import Interval, StrOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
     from solah.data import Table
     from solah.estimators.regressor import NumberColumn
+    from solah.explain import Semantics
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.labels.placement import Placement
-    from solah.labels.words import WordsByHand
+    from solah.labels.words import Placement, WordsByHand
     from solah.learn.growth import Criterion, Leaves, NullBranch
     from solah.learn.rows import Rows
+    from solah.model.predictor import Predictor
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
     **LABEL_CONSTRAINTS,
@@ -56,24 +52,58 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "rule_cost": [Interval(Real, 0.0, None, closed="left")],
     "n_jobs": [Integral, None],
 }
-LEAF_CONSTRAINTS: dict[str, list[Any]] = {
-    "leaves": [StrOptions(set(LEAVES))],
-    "shrinkage": [Interval(Real, 0.0, None, closed="left")],
-    "prior_weight": [Interval(Real, 0.0, None, closed="neither")],
-}
 
 
-class TreeEstimator(LinguisticEstimator):
-    """Base of the tree estimators; not for use by itself."""
+class BranchMixin:
+    """What the models of linguistic trees have: branches, and beliefs of nodes."""
 
-    def _word_settings(self) -> LabelSettings:
+    _model: Callable[[], Model]  # methods of all estimators
+    _predictor: Callable[[], Predictor]
+
+    @property
+    def n_branches_(self) -> int:
+        """The paper's branch number (beta): every edge of a split, empty ones too."""
+        return self._model().n_branches
+
+    def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
+        """Return the beliefs of each node, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
+        """
+        return self._predictor().node_beliefs(read_features(self, X, reset=False))
+
+    def semantics(self, X: ArrayLike) -> list[Semantics]:
+        """Return, for each row, the rules that fired in each tree, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        semantics : list of Semantics
+            ``str()`` of one is a text; its parts are objects.
+        """
+        return self._predictor().semantics(read_features(self, X, reset=False))
+
+
+class TreeMixin(BranchMixin):
+    """What the two tree estimators share: how a tree grows, and which branches rows take."""
+
+    def _word_settings(self: Any) -> LabelSettings:
         return LabelSettings(self.n_words, self.placement, self.words, self.feature_types)
 
-    def _growth(
-        self, weights: Int64, weight_unit: float, leaves: LeafSettings | None = None
-    ) -> TreeSettings:
-        one_row = 1 / weight_unit
-        whole = float(weights.sum()) if self.min_support < 1 else one_row
+    def _tree_settings(self: Any, weights: Int64, weight_unit: float) -> TreeSettings:
+        leaves = LeafSettings()
+        if isinstance(self, LinguisticTreeClassifier):
+            leaves = LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
+        whole = float(weights.sum()) if self.min_support < 1 else 1 / weight_unit
         return TreeSettings(
             criterion=self.criterion,
             purity=self.purity,
@@ -81,17 +111,20 @@ class TreeEstimator(LinguisticEstimator):
             min_gain=self.min_gain,
             max_depth=self.max_depth,
             null_branch=self.null_branch,
-            leaves=leaves or LeafSettings(),
+            leaves=leaves,
             max_rules=self.max_rules,
             rule_cost=self.rule_cost,
         )
 
-    def _grow(self, rows: Rows, settings: TreeSettings) -> None:
+    def _learn(self, rows: Rows) -> None:
         """Grow a tree, and keep it as a model document."""
-        goal = rows.facts.goal
-        name = fresh_name(goal.name, rows.names)
-        (tree,) = learn_trees([TreeTask(name, rows.attributes, settings)], rows)
-        self.model_ = Model(goal, rows.attributes, (tree.node(),))
+        facts = rows.facts
+        settings = self._tree_settings(facts.sums, facts.weight_unit)
+        name = fresh_name(facts.goal.name, rows.names)
+        tree = learn_tree(name, rows.attributes, settings, rows)
+        self.model_ = Model(facts.goal, rows.attributes, (tree.node(),))
+        if isinstance(self, LinguisticClassifier):
+            self.classes_ = facts.classes
 
     def decision_path(self, X: ArrayLike) -> csr_array:
         """Return the branches that rows take, and how much of each row takes them.
@@ -112,68 +145,69 @@ class TreeEstimator(LinguisticEstimator):
         return vstack([csr_array(rows.rule_weights(term)) for rows in traced_blocks(model, table)])
 
 
-class LinguisticTreeClassifier(TreeEstimator, LinguisticClassifier):
-    """A decision tree whose branches are sentences.
+class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
+    """A linguistic decision tree (LID3, with Jeffrey's rule for inference), as in the paper.
 
-    Attributes are described with overlapping words, and a row takes every branch to the degree
-    that the branch's words describe it (LID3, with Jeffrey's rule for inference).
+    Features are described with overlapping words. A row takes every branch to the degree that the
+    branch's words fit its values.
 
     Parameters
     ----------
     n_words : int or mapping of column name to int, default=3
-        How many words describe a continuous attribute.
+        The number of words of a continuous feature.
     placement : {"quantile", "uniform"}, default="quantile"
         Where the words peak: at equal shares of the rows, or at equal distances over the range.
     words : mapping of column name to words, default=None
-        Words by hand; see :class:`~solah.LinguisticLabeller`.
-    feature_types : mapping of column name to kind, default=None
-        Columns that are not what they seem; see :class:`~solah.LinguisticLabeller`.
+        User-defined words; see :class:`~solah.LinguisticLabeller`.
+    feature_types : mapping of column name to type, default=None
+        The types of columns whose values do not show them; see
+        :class:`~solah.LinguisticLabeller`.
     criterion : {"information_gain", "gain_ratio"}, default="information_gain"
-        What the attribute that extends a branch has most of.
+        The criterion by which the feature that extends a branch is chosen.
     purity : float, default=1.0
-        A branch that believes in one class this much is not extended.
+        A branch with this much belief in one class is not extended.
     min_support : float, default=0.01
         A branch of less weight is not extended: a share of the rows if below 1, else rows.
     min_gain : float or None, default=0.0
-        An attribute must gain more than this, in bits, to extend a branch. None extends every
-        branch while attributes are left.
+        The information, in bits, that a feature must exceed to extend a branch. None extends every
+        branch while features are left.
     max_depth : int or None, default=None
-        The most conditions a rule may have.
+        The maximum number of conditions of a rule.
     null_branch : {"parent", "uniform"}, default="parent"
-        What a branch that no training row took believes.
+        The belief of a branch that no training row took.
     leaves : {"counted", "refitted"}, default="counted"
-        What the end of a branch believes: the classes of the rows that took it, as they were
-        counted, or what makes the classes of all rows most likely. A row takes several branches,
-        so counting blurs: refitted leaves decide better, above all where rules are few.
+        The beliefs of leaves: the class shares of the rows that took the branch, or those that
+        make the classes of all rows most likely. A row takes several branches, so counting blurs;
+        refitted leaves predict better, above all with few rules.
     shrinkage : float, default=0.0
-        How many rows of its parent's belief a branch takes on; more where rows are few.
+        How many rows of its parent's belief a branch takes on.
     prior_weight : float, default=2.0
-        How many rows the counted belief weighs where leaves are refitted.
+        How many rows the counted belief weighs if leaves are refitted.
     class_weight : "balanced", mapping of class to weight, or None, default=None
     thresholds : mapping of class to number, default=None
-        The belief from which on to decide for a class, such as ``{"sick": 0.2}`` for one that is
-        rare and must not be missed. Classes that are not named share the rest of 1; of several
-        classes, the one whose belief is the largest multiple of its threshold is decided for.
+        The probability from which on a class is predicted, such as ``{"sick": 0.2}`` for a rare
+        one that must not be missed. Classes that are not named share the rest of 1. The class with
+        the largest multiple of its threshold is predicted.
     max_rules : int, default=None
-        The most rules that the model may have: branches with nearly the same scores are joined
+        The maximum number of rules: branches with nearly the same beliefs are joined
         (``hue is at least medium-or-high``), those first that lose least.
     rule_cost : float, default=0.0
         What a rule must be worth to stay, in nats of log-likelihood of the training rows. 0 keeps
         all.
     n_jobs : int or None, default=None
-        How many threads to use; -1 for all processors. The tree does not depend on it.
+        The number of threads; -1 for all processors. The model does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     model_ : Model
-        The model document: words, tree and all.
+        The model document.
     n_branches_ : int
-        The paper's branch number (beta): every edge of a split counted, empty ones too.
+        The paper's branch number (beta): every edge of a split, empty ones too.
     n_rules_ : int
         The number of branches that carry weight.
     feature_importances_ : ndarray of shape (n_features,)
-        Each attribute's share of the information gained by all splits.
+        Each feature's share of the information gained by all splits.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -189,7 +223,9 @@ class LinguisticTreeClassifier(TreeEstimator, LinguisticClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TREE_CONSTRAINTS,
-        **LEAF_CONSTRAINTS,
+        "leaves": [StrOptions(set(LEAVES))],
+        "shrinkage": [Interval(Real, 0.0, None, closed="left")],
+        "prior_weight": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), Mapping, None],
         "thresholds": [Mapping, None],
     }
@@ -235,20 +271,12 @@ class LinguisticTreeClassifier(TreeEstimator, LinguisticClassifier):
         self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
-    def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
-        leaves = LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
-        return self._growth(weights, weight_unit, leaves)
 
-    def _learn(self, rows: Rows) -> None:
-        self._grow(rows, self._tree_settings(rows.facts.sums, rows.facts.weight_unit))
-        self.classes_ = rows.facts.classes
+class LinguisticTreeRegressor(TreeMixin, LinguisticRegressor):
+    """A linguistic decision tree for numbers.
 
-
-class LinguisticTreeRegressor(TreeEstimator, LinguisticRegressor):
-    """A decision tree whose branches are sentences about a number.
-
-    The goal is described by words like any continuous attribute. A branch keeps the distribution
-    over the goal's focal sets, and the estimate is the mean of the focal sets' mean goal values.
+    The target is described with words like any continuous feature. A branch has a distribution
+    over the target's focal sets, and the prediction is the mean of the focal sets' mean values.
 
     Parameters
     ----------
@@ -256,12 +284,12 @@ class LinguisticTreeRegressor(TreeEstimator, LinguisticRegressor):
     null_branch, max_rules, rule_cost, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`.
     target_words : int, default=5
-        How many words describe the goal.
+        The number of words of the target.
 
     Attributes
     ----------
     model_ : Model
-        The model document: words, tree and all.
+        The model document.
     n_branches_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`~solah.LinguisticTreeClassifier`.
 
@@ -322,11 +350,8 @@ class LinguisticTreeRegressor(TreeEstimator, LinguisticRegressor):
             peaks=peaks,
             centres=_centres(labels, weights, peaks),
         )
-        n_threads = count_threads(self.n_jobs)
-        described = describe_table(table, self._word_settings(), weights, n_threads)
         target = NumberGoal.of(goal, labels, weights, numbers.weight_unit)
-        rows = MemoryRows(described, target, n_threads, limits=self._limits)
-        self._grow(rows, self._growth(rows.facts.sums, rows.facts.weight_unit))
+        self._learn(self._rows(table, target))
 
 
 def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:
@@ -341,7 +366,7 @@ def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:
 
 
 def _centres(goals: Labels, weights: Int64, peaks: tuple[float, ...]) -> tuple[float, ...]:
-    """Return E(y|F): the mean number of each focal set; its peak where it has no weight.
+    """Return E(y|F): the mean number of each focal set; its peak if it has no weight.
 
     Between two peaks the mass of the upper set gives where a number stands, so that only integers
     are summed, and the result does not depend on the order of the rows.
@@ -383,6 +408,6 @@ PAPER: Mapping[str, Any] = MappingProxyType(
 )
 """The settings of the paper: ``SelfOrganisedHierarchyClassifier(**PAPER)``, and so the other two.
 
-How trees become a hierarchy is the paper's by default. ``LinguisticTreeClassifier`` and the
-regressor take what they have of it by ``with_settings(PAPER)``.
+How trees become a hierarchy is the paper's by default. Single trees take the settings with
+``with_settings(PAPER)``.
 """

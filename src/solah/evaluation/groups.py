@@ -1,17 +1,18 @@
-"""How well groups of rows are decided on: error rates by the values of a column."""
+"""Error rates of the rows with each value of a column."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import binomtest, norm
 
 from solah.data import to_numbers, to_text
 from solah.data.spelling import is_number, spell
-from solah.evaluation.calibration import calibration_error
-from solah.evaluation.scores import brier_score, log_loss
+from solah.evaluation.scores import brier_score, calibration_error, log_loss
 from solah.exceptions import DataError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
@@ -26,14 +27,11 @@ N_RANGES = 4
 MAX_VALUES = 10
 MAX_GROUPS = 50
 MISSING = "missing"
-_Z = 1.959963984540054  # 95 % of a normal distribution lie within so many deviations
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How many of some rows something is true of.
-
-    ``low`` and ``high`` are Wilson's interval, which holds the true share in 95 of 100 cases.
+    """Of how many rows something is true.
 
     Examples
     --------
@@ -54,22 +52,19 @@ class Rate:
 
     @property
     def low(self) -> float:
-        """The lower end of the interval."""
-        return self._end(-1)
+        """The lower end of Wilson's interval, which has the true share in 95 of 100 cases."""
+        return self._interval()[0]
 
     @property
     def high(self) -> float:
-        """The upper end of the interval."""
-        return self._end(1)
+        """The upper end of Wilson's interval."""
+        return self._interval()[1]
 
-    def _end(self, side: int) -> float:
+    def _interval(self) -> tuple[float, float]:
         if not self.of:
-            return 0.0 if side < 0 else 1.0
-        n, share = self.of, self.hits / self.of
-        half = _Z * math.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
-        end = (share + _Z**2 / (2 * n) + side * half) / (1 + _Z**2 / n)
-        # Rounding must not put the share outside.
-        return max(min(end, share), 0.0) if side < 0 else min(max(end, share), 1.0)
+            return 0.0, 1.0
+        ends = binomtest(self.hits, self.of).proportion_ci(method="wilson")
+        return float(ends.low), float(ends.high)
 
     @property
     def rest(self) -> Rate:
@@ -79,16 +74,16 @@ class Rate:
 
 @dataclass(frozen=True)
 class ClassGroup:
-    """How a group of rows is decided on.
+    """The predicted classes of a group of rows.
 
     Attributes
     ----------
     name : what the rows have in common
     n_rows : how many they are
-    decided : how many are decided for each class
-    accuracy : how many of those of which the truth is known are decided rightly
-    recall : how many of each true class are
-    believed : the mean belief in each class, of the same rows
+    decided : for how many each class is predicted
+    accuracy : how many are predicted rightly, of those with a known truth
+    recall : the same of each true class
+    believed : the mean probability of each class, of the same rows
     calibration_error, log_loss, brier : of the same rows; None if there are none
     """
 
@@ -105,15 +100,15 @@ class ClassGroup:
 
 @dataclass(frozen=True)
 class NumberGroup:
-    """How a number is estimated for a group of rows.
+    """The predicted numbers of a group of rows.
 
     Attributes
     ----------
     name : what the rows have in common
     n_rows : how many of them have a known truth
     mae : the mean absolute error; None without rows
-    mean_error : how much more is estimated than is true, on average
-    low, high : the interval that holds it in 95 of 100 cases (by its standard error)
+    mean_error : how much too large predictions are, on average
+    low, high : its 95% interval, by its standard error
     """
 
     name: str
@@ -126,7 +121,7 @@ class NumberGroup:
 
 @dataclass(frozen=True)
 class Groups:
-    """What was measured by the values of a column.
+    """The metrics by the values of a column.
 
     Attributes
     ----------
@@ -134,7 +129,7 @@ class Groups:
     classes : the classes; none for a number
     groups : its groups
     whole : all rows together
-    positive : of two classes, the one whose false positives are counted; else nothing
+    positive : of two classes, the one whose false positives are counted; else empty
     """
 
     column: str
@@ -145,7 +140,7 @@ class Groups:
 
 
 def rows_by_value(column: Column) -> dict[str, NDArray[np.intp]]:
-    """Part rows by the values of a column: numbers with many values by ranges of equal shares.
+    """Group rows by the values of a column; numbers with many values by ranges of equal shares.
 
     Parameters
     ----------
@@ -153,8 +148,8 @@ def rows_by_value(column: Column) -> dict[str, NDArray[np.intp]]:
 
     Returns
     -------
-    groups : dict of the group's name to the places of its rows
-        In the order of the numbers or texts; rows without a value stand last.
+    groups : dict of the group's name to the indices of its rows
+        In the order of the numbers or texts; rows without a value come last.
 
     Raises
     ------
@@ -190,17 +185,18 @@ def rows_by_value(column: Column) -> dict[str, NDArray[np.intp]]:
 
 
 def _ranges(numbers: Float) -> dict[str, NDArray[np.intp]]:
-    """Part numbers at their quantiles, which are some of them."""
-    known = np.sort(numbers[~np.isnan(numbers)])
-    cuts = [known[-(-len(known) * part // N_RANGES) - 1] for part in range(1, N_RANGES)]
-    edges = np.unique([cut for cut in cuts if cut < known[-1]])
-    spelt = [f"{edge:.15g}" for edge in edges]
-    lows, highs = ["", *(f"over {one}" for one in spelt)], [*(f"to {one}" for one in spelt), ""]
-    names = [" ".join(filter(None, both)) for both in zip(lows, highs, strict=True)]
-    names[0] = f"up {names[0]}"
-    places = np.searchsorted(edges, numbers, side="left")
-    is_known = ~np.isnan(numbers)
-    return {name: np.flatnonzero(is_known & (places == k)) for k, name in enumerate(names)}
+    """Group numbers at their quantiles, which are some of them."""
+    known = numbers[~np.isnan(numbers)]
+    parts = np.arange(1, N_RANGES) / N_RANGES
+    cuts = np.unique(np.quantile(known, parts, method="inverted_cdf"))
+    cuts = cuts[cuts < known.max()]
+    places = np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers, side="left"))
+    spelt = [f"{cut:.15g}" for cut in cuts]
+    if not spelt:
+        return {"all values": np.flatnonzero(places == 0)}
+    between = [f"over {low} to {high}" for low, high in pairwise(spelt)]
+    names = [f"up to {spelt[0]}", *between, f"over {spelt[-1]}"]
+    return {name: np.flatnonzero(places == k) for k, name in enumerate(names)}
 
 
 def measure_class_groups(
@@ -211,14 +207,14 @@ def measure_class_groups(
     classes: Sequence[str],
     positive: str | None = None,
 ) -> Groups:
-    """Measure how the groups of a column are decided on.
+    """Measure the predicted classes of the groups of a column.
 
     Parameters
     ----------
     column : Column
-        One that the model need not know.
+        One that the model need not have.
     truth, decided : ndarray of shape (n_rows,)
-        The places of the true classes, below 0 where they are not known, and of those decided for.
+        The indices of the true classes, below 0 where they are not known, and of the predicted.
     beliefs : ndarray of shape (n_rows, n_classes)
     classes : sequence of str
     positive : str, default=None
@@ -229,73 +225,58 @@ def measure_class_groups(
     ParameterError
         If ``positive`` is not a class, or there are more than two.
     """
-    chosen = _positive(classes, positive)
-
-    def measure(name: str, rows: NDArray[np.intp]) -> ClassGroup:
-        return _class_group(name, truth[rows], decided[rows], beliefs[rows], len(classes))
-
-    return replace(_measured(column, tuple(classes), measure), positive=chosen)
-
-
-def _positive(classes: Sequence[str], wanted: str | None) -> str:
-    if wanted is None:
-        return classes[1] if len(classes) == 2 else ""
-    if wanted not in classes:
-        raise ParameterError(f"there is no class {wanted!r}{did_you_mean(wanted, classes)}")
-    if len(classes) != 2:
+    if positive is None:
+        positive = classes[1] if len(classes) == 2 else ""
+    elif positive not in classes:
+        raise ParameterError(f"there is no class {positive!r}{did_you_mean(positive, classes)}")
+    elif len(classes) != 2:
         raise ParameterError(
             f"a positive class is for two classes; there are {len(classes)}, each with its rates"
         )
-    return wanted
+    places = np.arange(len(classes))
+
+    def measure(name: str, rows: NDArray[np.intp]) -> ClassGroup:
+        known = rows[truth[rows] >= 0]
+        true, predicted, believed = truth[known], decided[known], beliefs[known]
+        right, has_some = predicted == true, len(known) > 0
+        return ClassGroup(
+            name=name,
+            n_rows=len(rows),
+            decided=tuple(Rate(int((decided[rows] == c).sum()), len(rows)) for c in places),
+            accuracy=Rate(int(right.sum()), len(known)),
+            recall=tuple(Rate(int(right[true == c].sum()), int((true == c).sum())) for c in places),
+            believed=tuple(believed.mean(axis=0).tolist()) if has_some else (),
+            calibration_error=calibration_error(true, believed, predicted) if has_some else None,
+            log_loss=log_loss(true, believed, places) if has_some else None,
+            brier=brier_score(true, believed, places) if has_some else None,
+        )
+
+    return _measured(column, measure, tuple(classes), positive)
 
 
 def measure_number_groups(column: Column, truth: Float, estimates: Float) -> Groups:
-    """Measure how a number is estimated for the groups of a column; NaN is an unknown truth."""
+    """Measure the predicted numbers of the groups of a column; NaN is an unknown truth."""
 
     def measure(name: str, rows: NDArray[np.intp]) -> NumberGroup:
         errors = (estimates - truth)[rows]
-        return _number_group(name, errors[~np.isnan(errors)])
+        errors = errors[~np.isnan(errors)]
+        if not len(errors):
+            return NumberGroup(name, 0, None, None, None, None)
+        mean, mae = float(errors.mean()), float(np.abs(errors).mean())
+        if len(errors) == 1:
+            return NumberGroup(name, 1, mae, mean, None, None)
+        half = float(norm.ppf(0.975) * errors.std(ddof=1)) / math.sqrt(len(errors))
+        return NumberGroup(name, len(errors), mae, mean, mean - half, mean + half)
 
-    return _measured(column, (), measure)
+    return _measured(column, measure)
 
 
 def _measured(
     column: Column,
-    classes: tuple[str, ...],
     measure: Callable[[str, NDArray[np.intp]], ClassGroup | NumberGroup],
+    classes: tuple[str, ...] = (),
+    positive: str = "",
 ) -> Groups:
     groups = tuple(measure(name, rows) for name, rows in rows_by_value(column).items())
-    return Groups(column.name, classes, groups, measure("all", np.arange(len(column.values))))
-
-
-def _class_group(
-    name: str, truth: NDArray[np.intp], decided: NDArray[np.intp], beliefs: Float, n_classes: int
-) -> ClassGroup:
-    n_rows, known = len(truth), truth >= 0
-    shares = tuple(Rate(int((decided == c).sum()), n_rows) for c in range(n_classes))
-    truth, decided, beliefs = truth[known], decided[known], beliefs[known]
-    right, places = decided == truth, np.arange(n_classes)
-    some = len(truth) > 0
-    return ClassGroup(
-        name=name,
-        n_rows=n_rows,
-        decided=shares,
-        accuracy=Rate(int(right.sum()), len(truth)),
-        recall=tuple(
-            Rate(int(right[truth == c].sum()), int((truth == c).sum())) for c in range(n_classes)
-        ),
-        believed=tuple(beliefs.mean(axis=0).tolist()) if some else (),
-        calibration_error=calibration_error(truth, beliefs, decided) if some else None,
-        log_loss=log_loss(truth, beliefs, places) if some else None,
-        brier=brier_score(truth, beliefs, places) if some else None,
-    )
-
-
-def _number_group(name: str, errors: Float) -> NumberGroup:
-    n_rows = len(errors)
-    if n_rows == 0:
-        return NumberGroup(name, 0, None, None, None, None)
-    mean = float(errors.mean())
-    half = _Z * float(errors.std(ddof=1)) / math.sqrt(n_rows) if n_rows > 1 else None
-    ends = (None, None) if half is None else (mean - half, mean + half)
-    return NumberGroup(name, n_rows, float(np.abs(errors).mean()), mean, *ends)
+    whole = measure("all", np.arange(len(column.values)))
+    return Groups(column.name, classes, groups, whole, positive)

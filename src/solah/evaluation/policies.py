@@ -1,4 +1,4 @@
-"""Chooses when a model is to decide, by how it did on rows that it was not learnt from."""
+"""Selects the policy of a model, when it predicts and when it abstains, on held-out rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.evaluation.abstaining import BeliefLimit, RiskCoverage, least_limit, risk_coverage
+from solah.evaluation.abstention import BeliefLimit, RiskCoverage, least_limit, risk_coverage
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.explain.novelty import novelty_of
 from solah.model.encode import read_named, read_truth
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model
     from solah.model.policy import Domain
 
-MOST_FLAGGED = 0.01
-"""The share of rows not learnt from that may be taken for unseen, where the limit is chosen."""
+MAX_FLAGGED = 0.01
+"""The share of held-out rows that may count as unseen, where the limit is selected."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowsApart:
-    """What is known of rows that a model was not learnt from.
+    """Held-out rows.
 
     Attributes
     ----------
-    truth : (n_rows,) the places of the true classes
+    truth : (n_rows,) the indices of the true classes
     beliefs : (n_rows, n_classes)
     n_unseen : (n_rows,) how many pairs of cells never occurred together
-    out_of_range : (n_rows,) whether a reading lies beyond those of the training rows
-    method : how the rows were kept apart, in words
+    out_of_range : (n_rows,) whether a value is beyond those of the training rows
+    method : how the rows were held out, in words
     """
 
     truth: NDArray[np.intp]
@@ -52,13 +52,13 @@ class RowsApart:
 
 @dataclass(frozen=True, eq=False)
 class ChosenPolicy:
-    """A model with a policy, and what the policy was chosen by.
+    """A model with a policy, and how the policy was selected.
 
     Attributes
     ----------
     model : the model with its policy
-    curve : risk against coverage, on rows not learnt from
-    limit : the limit of belief for the wanted error; None if none was wanted
+    curve : risk against coverage, on held-out rows
+    limit : the limit of probability for the wanted error; None if none was wanted
     rows : those rows
     """
 
@@ -100,7 +100,7 @@ def with_policy(model: Model, policy: Policy, domain: Domain | None = None) -> M
     model : Model
     policy : Policy
     domain : Domain, default=None
-        What the training rows held; by default that of the model, if it has one.
+        The training domain; by default that of the model, if it has one.
 
     Raises
     ------
@@ -115,14 +115,14 @@ def with_policy(model: Model, policy: Policy, domain: Domain | None = None) -> M
 
 
 def with_costs(model: Model, costs: Mapping[Any, float]) -> Model:
-    """Let a model decide by what it costs to miss each class.
+    """Let a model predict by what it costs to miss each class.
 
     Parameters
     ----------
     model : Model
     costs : mapping of class to number
-        The cost of missing a class; 1 for those that are not named. The class whose belief times
-        its cost is largest is decided for.
+        The cost of missing a class; 1 for those that are not named. The class with the largest
+        probability times cost is predicted.
 
     Examples
     --------
@@ -162,24 +162,18 @@ def choose_policy(
     auto_unseen: bool = False,
     confidence: float | None = 0.95,
 ) -> ChosenPolicy:
-    """Choose limits by rows that a model was not learnt from.
+    """Select limits on rows that a model was not trained on.
 
     Parameters
     ----------
     model : Model
     X : data frame, Table or path
-        Rows that the model was not learnt from.
+        Rows that the model was not trained on.
     y : array-like of shape (n_rows,), default=None
-        Their classes; by default the column of X with the goal's name. Rows without one are left
-        out.
-    policy : Policy, default=Policy()
-        All that is not chosen.
-    max_error : float, default=None
-        The wanted error among decided rows, by which ``min_belief`` is chosen.
-    auto_unseen : bool, default=False
-        Whether ``max_unseen`` is chosen, so that at most 1 % of the rows are held back for it.
-    confidence : float, default=0.95
-        As for :func:`least_limit`.
+        Their classes; by default the column of X with the target's name. Rows without one are
+        ignored.
+    policy, max_error, auto_unseen, confidence
+        As for :func:`solah.estimators.fit_policy`.
 
     Returns
     -------
@@ -188,7 +182,7 @@ def choose_policy(
     Raises
     ------
     ParameterError
-        If no limit of belief reaches the wanted error, or the model estimates a number.
+        If no limit reaches the wanted error, or the model predicts a number.
     DataError
         If no row has a known class.
     """
@@ -210,39 +204,28 @@ def choose_policy(
         out_of_range=novelty.is_out_of_range,
         method="rows held out",
     )
-    return settle_policy(model, apart, policy, max_error, auto_unseen, confidence)
+    return select_policy(model, apart, policy, max_error, auto_unseen, confidence)
 
 
-def settle_policy(
+def select_policy(
     model: Model,
     rows: RowsApart,
-    policy: Policy | None = None,
-    max_error: float | None = None,
-    auto_unseen: bool = False,
-    confidence: float | None = 0.95,
+    policy: Policy | None,
+    max_error: float | None,
+    auto_unseen: bool,
+    confidence: float | None,
 ) -> ChosenPolicy:
-    """Choose limits by what is known of rows that a model was not learnt from."""
+    """Select limits on held-out rows."""
     goal, found = model.goal, policy or Policy()
     curve = risk_coverage(rows.truth, rows.beliefs, goal.decide(rows.beliefs), goal.thresholds)
     limit = None
     if max_error is not None:
         limit = least_limit(curve, max_error, confidence)
-        found = replace(found, min_belief=_min_belief(goal, limit.limit))
+        shares = goal.thresholds or (1 / goal.size,) * goal.size
+        per_class = tuple(min(limit.limit * share * goal.size, 1.0) for share in shares)
+        found = replace(found, min_belief=per_class if limit.limit > 0 else ())
     if auto_unseen:
-        found = replace(found, max_unseen=_least_unseen(rows.n_unseen))
+        rising = np.sort(rows.n_unseen)
+        n_flagged = int(MAX_FLAGGED * len(rising))
+        found = replace(found, max_unseen=min(int(rising[len(rising) - 1 - n_flagged]), 255))
     return ChosenPolicy(with_policy(model, found), curve, limit, rows)
-
-
-def _min_belief(goal: Goal, limit: float) -> tuple[float, ...]:
-    """Return the least belief in each class for a confidence; none if all will do."""
-    if limit <= 0:
-        return ()
-    shares = goal.thresholds or (1 / goal.size,) * goal.size
-    return tuple(min(limit * share * goal.size, 1.0) for share in shares)
-
-
-def _least_unseen(n_unseen: NDArray[np.intp]) -> int:
-    """Return how many pairs may never have occurred together so that few rows have more."""
-    rising = np.sort(n_unseen)
-    n_flagged = int(MOST_FLAGGED * len(rising))
-    return min(int(rising[len(rising) - 1 - n_flagged]), 255)

@@ -1,4 +1,4 @@
-"""The truth and what was believed in, scores out."""
+"""Metrics of predicted classes and numbers, and the calibration of probabilities."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
 
+N_BINS = 10
+
 
 @dataclass(frozen=True)
 class ClassScores:
-    """How well classes were told apart.
+    """Metrics of predicted classes.
 
     Attributes
     ----------
-    accuracy : the share of rows whose class was decided for
+    accuracy : the share of rows whose class is predicted
     auc : the rank AUC; for several classes the mean over one class against the others
     log_loss : the mean negative log-likelihood, in nats; lower is better
-    brier : half the mean squared distance of beliefs to the truth; lower is better
+    brier : half the mean squared distance of probabilities to the truth; lower is better
     """
 
     accuracy: float
@@ -36,13 +38,7 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class NumberScores:
-    """How well numbers were estimated.
-
-    Attributes
-    ----------
-    r2 : the share of the variance that is explained
-    mae : the mean absolute error, in the goal's unit; lower is better
-    """
+    """Metrics of predicted numbers: R², NaN for a single row, and the mean absolute error."""
 
     r2: float
     mae: float
@@ -55,7 +51,7 @@ def score_beliefs(
     sample_weight: Float | None = None,
     decisions: NDArray[Any] | None = None,
 ) -> ClassScores:
-    """Compare beliefs with the true classes.
+    """Compare probabilities with the true classes.
 
     Parameters
     ----------
@@ -64,7 +60,8 @@ def score_beliefs(
     classes : ndarray of shape (n_classes,)
         The class of each column, sorted; every true class is among them.
     sample_weight : ndarray of shape (n_rows,), default=None
-        What each row counts for.
+    decisions : ndarray of shape (n_rows,), default=None
+        The predicted classes; by default the most probable ones.
 
     Returns
     -------
@@ -78,49 +75,28 @@ def score_beliefs(
     >>> score_beliefs(np.array(["a", "b", "b"]), beliefs, np.array(["a", "b"])).auc
     1.0
     """
+    predicted = classes[np.argmax(beliefs, axis=1)] if decisions is None else decisions
     return ClassScores(
-        accuracy=(
-            accuracy(truth, beliefs, classes, sample_weight)
-            if decisions is None
-            else float(np.average(decisions == truth, weights=sample_weight))
-        ),
+        accuracy=float(np.average(predicted == truth, weights=sample_weight)),
         auc=rank_auc(truth, beliefs, classes, sample_weight),
         log_loss=log_loss(truth, beliefs, classes, sample_weight),
         brier=brier_score(truth, beliefs, classes, sample_weight),
     )
 
 
-def over_all_classes(beliefs: Float, known: NDArray[Any], classes: NDArray[Any]) -> Float:
-    """Give a class that was not among the training rows no belief."""
-    whole = np.zeros((len(beliefs), len(classes)))
-    whole[:, np.searchsorted(classes, known)] = beliefs
-    return whole
-
-
-def accuracy(
-    truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
-) -> float:
-    """Return the share of rows whose class was believed most."""
-    right = classes[np.argmax(beliefs, axis=1)] == truth
-    return float(np.average(right, weights=weights))
-
-
 def score_numbers(truth: Float, estimates: Float) -> NumberScores:
-    """Compare estimates with the true numbers.
-
-    Parameters
-    ----------
-    truth, estimates : ndarray of shape (n_rows,)
-
-    Returns
-    -------
-    scores : NumberScores
-        R² is NaN for a single row.
-    """
+    """Compare predicted with true numbers."""
     return NumberScores(
         r2=float(r2_score(truth, estimates)) if len(truth) > 1 else float("nan"),
         mae=float(mean_absolute_error(truth, estimates)),
     )
+
+
+def over_all_classes(beliefs: Float, known: NDArray[Any], classes: NDArray[Any]) -> Float:
+    """Add a probability of 0 for classes that were not among the training rows."""
+    whole = np.zeros((len(beliefs), len(classes)))
+    whole[:, np.searchsorted(classes, known)] = beliefs
+    return whole
 
 
 def rank_auc(
@@ -148,9 +124,55 @@ def log_loss(
 def brier_score(
     truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
 ) -> float:
-    """Return half the mean squared distance to the truth: 0 is best, 1 is wrong and sure of it.
-
-    Halved, it is the usual score of one column where there are two classes.
-    """
+    """Return half the mean squared distance to the truth, as scikit-learn does for two classes."""
     distances = ((beliefs - (truth[:, None] == classes[None, :])) ** 2).sum(axis=1)
     return float(np.average(distances, weights=weights) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefBins:
+    """Probabilities in bins of equal width, against how often they came true.
+
+    Attributes
+    ----------
+    believed : (n_bins,) the mean probability of each bin; NaN if it is empty
+    came_true : (n_bins,) the share that came true; NaN if it is empty
+    counts : (n_bins,) the number of probabilities
+    """
+
+    believed: Float
+    came_true: Float
+    counts: NDArray[np.intp]
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error: the mean distance of both; NaN without any."""
+        filled = self.counts > 0
+        if not filled.any():
+            return float("nan")
+        distances = np.abs(self.believed - self.came_true)[filled]
+        return float(np.average(distances, weights=self.counts[filled]))
+
+
+def bin_beliefs(beliefs: Float, is_true: NDArray[np.bool_], n_bins: int = N_BINS) -> BeliefBins:
+    """Put probabilities into bins, and count how often they came true.
+
+    Examples
+    --------
+    >>> bins = bin_beliefs(np.array([0.9, 0.95, 0.3]), np.array([True, False, False]))
+    >>> bins.counts.tolist(), round(bins.error, 3)
+    ([0, 0, 0, 1, 0, 0, 0, 0, 0, 2], 0.383)
+    """
+    places = np.minimum((beliefs * n_bins).astype(np.intp), n_bins - 1)
+    counts = np.bincount(places, minlength=n_bins)
+    with np.errstate(invalid="ignore"):
+        believed, came_true = (
+            np.bincount(places, weights, n_bins) / counts for weights in (beliefs, is_true)
+        )
+    return BeliefBins(believed, came_true, counts)
+
+
+def calibration_error(truth: NDArray[np.intp], beliefs: Float, decided: NDArray[np.intp]) -> float:
+    """Return the expected calibration error of the predicted classes; rows are indices of them."""
+    in_decision = beliefs[np.arange(len(decided)), decided]
+    return bin_beliefs(in_decision, decided == truth).error

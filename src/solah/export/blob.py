@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.device.layout import GridRow
     from solah.device.units import Unit
     from solah.explain.rule_text import Rule
     from solah.export.signal_tables import SignalTables
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from solah.model.signals import Signals
 
 MAGIC = b"SLHB"
-VERSION = 3
+VERSION = 4
 NO_BITS = -(2**15)
 _BYTE_MARK = 0xFEFF
 _HEAD = struct.Struct("<4sHHII")  # what the checksum is not of
@@ -73,6 +74,8 @@ LAYOUT = {
     "values": "h",
     "curves": "BBHH",
     "tables": "BBH",
+    "grids": "BBBxHHBBBxHHHH",
+    "lines": "B",
     "trees": "BBHHH",
     "asked": "BBB",
     "offsets": "H",
@@ -83,13 +86,14 @@ LAYOUT = {
     "splits": "b",
     "children": "H",
     "leaves": "h",
-    "stages": "BbBBHHHHHHH",
+    "stages": "BbBBHHHHHHHHH",
     "starts": "i",
     "lost": "H",
     "priors": "i",
     "preference": "i",
     "of_knots": "H",
     "of_states": "H",
+    "of_grids": "H",
     "of_nodes": "H",
     "first_node": "H",
     "names": "B",
@@ -297,6 +301,8 @@ def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
         "values": _lines(tables.values.tolist()),
         "curves": [(one.attribute, one.n_knots, one.knot, one.value) for one in tables.curves],
         "tables": [(one.attribute, one.n_states, one.value) for one in tables.states],
+        "grids": [_grid(grid) for grid in tables.grids],
+        "lines": _lines(tables.cells.tolist()),
         "trees": [_tree(walk) for walk in walks],
         "asked": [asked(one) for walk in walks for one in walk.inputs],
         **{section: _all_of(walks, field) for section, field in _OF_WALKS.items()},
@@ -332,6 +338,11 @@ def _all_of(walks: Iterable[FixedWalk], field: str) -> Rows:
 
 def _bits(unit: Unit) -> int:
     return NO_BITS if unit.is_code else unit.bits
+
+
+def _grid(grid: GridRow) -> tuple[int, ...]:
+    sides = chain.from_iterable(map(astuple, grid.sides))
+    return (*map(int, sides), grid.cell, grid.value)
 
 
 def _tree(walk: FixedWalk) -> tuple[int, ...]:

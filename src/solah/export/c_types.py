@@ -35,7 +35,7 @@ class TableTypes:
 def table_types(tables: FloatTables | FixedTables) -> TableTypes:
     """Choose the types of a model's tables."""
     walks = tables.walks
-    places = (tables.values, tables.knots, tables.curves, walks)
+    places = (tables.values, tables.knots, tables.cells, tables.curves, tables.grids, walks)
     nodes = (max(int(walk.first_child.max()), int(walk.offsets[-1])) for walk in walks)
     max_inputs = max((len(walk.inputs) for walk in walks), default=0)
     return TableTypes(

@@ -205,6 +205,11 @@ def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
     return {
         "of_knots": [rule for curve in tables.curves[parts.curves] for rule in curve.rules],
         "of_states": [rule for states in tables.states[parts.states] for rule in states.rules],
+        "of_grids": [
+            number
+            for grid in tables.grids[parts.grids]
+            for number in (grid.rules[0], len(grid.rules))
+        ],
         "of_nodes": [rule for walk in walks for rule in walk.rules.tolist()],
         "first_node": [sum(sizes[:place]) for place in range(len(walks))],
     }

@@ -142,7 +142,8 @@ def _table_bytes(tables: Tables) -> int:
     lines = (
         (_struct(1, 1, at, at), len(tables.curves)),
         (_struct(1, 1, at), len(tables.states)),
-        (_struct(_WORD, 1, 1, *[at] * 6, *_lost_fields(tables, value)), len(tables.stages)),
+        (_struct(*[1, 1, 1, at, at] * 2, at, at), len(tables.grids)),
+        (_struct(_WORD, 1, 1, *[at] * 8, *_lost_fields(tables, value)), len(tables.stages)),
     )
     # Of a stage that it knows, the compiler puts tables of one line, and short ones, into the code.
     least = 1 if _is_open(tables) else 2
@@ -151,6 +152,7 @@ def _table_bytes(tables: Tables) -> int:
     n_zeros = len(_zeros(tables))
     return (
         value * (len(tables.knots) + len(tables.values))
+        + len(tables.cells)
         + sum(size * number for size, number in lines if number >= least)
         + sum(_walk_bytes(walk, node, asking, value) for walk in tables.walks)
         + _WORD * (1 + _n_pointers(tables)) * len(tables.walks)
@@ -221,7 +223,7 @@ def _code_bytes(tables: Tables, price: CodePrices) -> float:
     weighing = not is_number and (several or tables.stages[0].is_weighed)
     curves = bool(tables.curves) or _is_open(tables)
     states = bool(tables.states) or _is_open(tables)
-    walks = bool(tables.walks)
+    grids, walks = bool(tables.grids), bool(tables.walks)
     return (
         price.choice * (not is_number)
         + price.classes * classes
@@ -229,6 +231,8 @@ def _code_bytes(tables: Tables, price: CodePrices) -> float:
         + price.adding_walks * (adding and walks)
         + price.curves * curves
         + price.states * states
+        + price.grids * grids
+        + price.several_grids * (len(tables.grids) > 1)
         + price.walks * walks
         + price.beside * (walks and not is_number)
         + price.far * (walks and _array_bytes(tables) > _REACH)
@@ -238,7 +242,7 @@ def _code_bytes(tables: Tables, price: CodePrices) -> float:
         + price.stages * several
         + price.preference * (tables.preference is not None)
         + price.zeros * bool(_zeros(tables))
-        + price.arithmetic * (weighing or classes or curves or states or walks)
+        + price.arithmetic * (weighing or classes or curves or states or grids or walks)
         + price.conversion * (weighing or states or walks)
         + price.division * (weighing or walks)
     )
@@ -278,6 +282,7 @@ def _frame_bytes(tables: Tables, price: StackPrices) -> int:
         price.frame
         + price.choice * (not tables.layout.is_number)
         + price.classes * (tables.layout.n_values > 1)
+        + price.grid * bool(tables.grids)
         + price.walk * bool(tables.walks)
         + price.losing * tables.loses
         + price.adding * _adds_beside(tables)
@@ -290,7 +295,8 @@ def _frame_bytes(tables: Tables, price: StackPrices) -> int:
 def _instructions(tables: Tables, price: TimePrices) -> float:
     n_values = tables.layout.n_values
     n_knots = sum(curve.n_knots for curve in tables.curves)
-    n_zeros = len(tables.curves) if _zeros(tables) else 0
+    n_peaks = sum(side.n_lines for grid in tables.grids for side in grid.sides if not side.is_state)
+    n_zeros = len(tables.curves) + 2 * len(tables.grids) if _zeros(tables) else 0
     n_weighed = sum(stage.is_weighed for stage in tables.stages if _weighs(tables))
     walks = sum(_walk_instructions(walk, n_values, price) for walk in tables.walks)
     return (
@@ -300,6 +306,8 @@ def _instructions(tables: Tables, price: TimePrices) -> float:
         + price.zero * n_zeros
         + price.knot * n_knots
         + (price.state + price.state_value * n_values) * len(tables.states)
+        + (price.grid + price.grid_value * n_values) * len(tables.grids)
+        + price.knot * n_peaks
         + price.losing * (tables.loses and bool(tables.walks))
         + walks
     )

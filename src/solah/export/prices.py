@@ -20,6 +20,8 @@ class CodePrices:
     adding_walks: float  # to do so beside trees
     curves: float  # to find a piece of a broken line and add its scores
     states: float  # to add the scores of a state
+    grids: float  # to find the cells of two readings and mix them
+    several_grids: float  # to do so for more than one pair
     walks: float  # to describe readings and walk through trees
     beside: float  # to do so beside beliefs that are kept, where classes are told apart
     far: float  # to reach what such a walk remembers, where that is much
@@ -41,6 +43,7 @@ class StackPrices:
     frame: int  # registers and variables of all that is added up
     choice: int  # those of beliefs, and of the choice among classes
     classes: int  # those of loops over values, where there is more than one
+    grid: int  # those of a grid
     walk: int  # those of a walk through a tree
     losing: int  # those of what is unknown
     adding: int  # those of a number that is added up
@@ -59,6 +62,8 @@ class TimePrices:
     slope: float  # each value on it
     state: float  # each table of states
     state_value: float  # each value of a state
+    grid: float  # each grid
+    grid_value: float  # each value of one
     asked: float  # each reading that a tree describes by its focal sets
     node: float  # each node that is asked on the way
     leaf: float  # each branch that is taken
@@ -103,6 +108,8 @@ Q15 = Prices(
         adding_walks=265,
         curves=269,
         states=83,
+        grids=490,
+        several_grids=350,
         walks=137,
         beside=395,
         far=0,
@@ -120,6 +127,7 @@ Q15 = Prices(
         frame=16,
         choice=32,
         classes=20,
+        grid=100,
         walk=68,
         losing=12,
         adding=28,
@@ -134,6 +142,8 @@ Q15 = Prices(
         slope=20,
         state=2,
         state_value=15,
+        grid=330,
+        grid_value=80,
         asked=85,
         node=26,
         leaf=95,
@@ -149,6 +159,8 @@ FLOAT = Prices(
         adding_walks=0,
         curves=240,
         states=146,
+        grids=650,
+        several_grids=250,
         walks=768,
         beside=0,
         far=52,
@@ -166,6 +178,7 @@ FLOAT = Prices(
         frame=60,
         choice=48,
         classes=0,
+        grid=106,
         walk=112,
         losing=0,
         adding=24,
@@ -180,6 +193,8 @@ FLOAT = Prices(
         slope=296,
         state=253,
         state_value=101,
+        grid=1500,
+        grid_value=1000,
         asked=32,
         node=300,
         leaf=270,

@@ -239,23 +239,6 @@ class Kernel(Protocol):
         gives nothing.
         """
 
-    def score_routes(
-        self,
-        routes: Routes,
-        classes: Int64,
-        weights: Int64,
-        scores: Float,
-        likelihood: Float,
-        out: Int64,
-    ) -> None:
-        """Find how likely scores make rows' classes, and how to change them.
-
-        The ``scores`` ``(leaf, class)`` of the leaves that a row reaches are added up and turned
-        into shares of belief; ``likelihood`` gets the share of the row's class. How its negative
-        logarithm, times the row's weight, grows with the scores is added to ``out[leaf, class]``,
-        in units of ``1 / SLOPE_SCALE`` of a weight.
-        """
-
     def score_labels(
         self,
         forest: Forest,
@@ -266,9 +249,13 @@ class Kernel(Protocol):
         likelihood: Float,
         out: Int64,
     ) -> None:
-        """Walk rows through all trees, and score them as ``score_routes`` does.
+        """Find how likely the scores of forests make rows' classes, and how to change them.
 
-        Rows without weight are left out.
+        The ``scores`` ``(place, class)`` of the leaves that a row reaches, and that of the bias,
+        are added up and turned into shares of belief; ``likelihood`` gets the share of the row's
+        class. How its negative logarithm, times the row's weight, grows with the scores is added to
+        ``out[place, class]``, in units of ``1 / SLOPE_SCALE`` of a weight. Rows without weight are
+        left out.
         """
 
     def find(self, values: Float, edges: Float, out: Int32) -> None:

@@ -49,7 +49,6 @@ _SIGNATURES = {
     "solah_accumulate": [_P, _P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _I32, _P],
     "solah_route": [_P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _P, _P],
     "solah_share_weights": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
-    "solah_score_routes": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P, _P],
     "solah_score_labels": [*[_P] * 3, _I64, _I32, *_TREE, _P, _I32, _P, _I32, _P, _I32, _P, _P],
     "solah_find": [_P, _I64, _I64, _P, _I64, _P],
     "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
@@ -58,7 +57,17 @@ _SIGNATURES = {
     "solah_run_term": [_P, _P, _I32, _P, _I64, _I64, _I64, _P, _P],
     "solah_grow": [_P, _I64, _I32, *[_P] * 5, _I32, _F64, _I64, _P, _P],
     "solah_learn": [_P, _P, _P, _I64, _I64, _I64, *[_P] * 4],
+    "solah_joint_counts": [_P, _P, _P, _I64, _I32, _P],
+    "solah_count_sums": [_P, _I32, _P, _I32, _P, _P],
+    "solah_pair_sums": [*[_P] * 6, _I64, _P, _I64, _P, _P],
+    "solah_margins": [_P, _I32, _P, _P, _I32, _P, _I64, _P, _P, _P],
+    "solah_many_products": [*[_P] * 9, _I64, _P, _I64, _P, _P],
 }
+_WITHOUT_STATUS = (
+    *("solah_label", "solah_share_weights", "solah_find", "solah_fine_count"),
+    *("solah_joint_counts", "solah_count_sums", "solah_pair_sums", "solah_margins"),
+    "solah_many_products",
+)
 
 
 def find_library() -> Path | None:
@@ -83,10 +92,8 @@ def load() -> ctypes.CDLL | None:
         return None
     for function, arguments in _SIGNATURES.items():
         getattr(library, function).argtypes = arguments
-    library.solah_label.restype = None
-    library.solah_share_weights.restype = None
-    library.solah_find.restype = None
-    library.solah_fine_count.restype = None
+    for function in _WITHOUT_STATUS:
+        getattr(library, function).restype = None
     return library
 
 
@@ -106,8 +113,8 @@ def is_used() -> bool:
 
 def label(values: Float, sets: FocalSets, out: Labels) -> None:
     """Describe readings by their focal sets."""
-    _library().solah_label(
-        _at(values), len(values), sets.n_attributes, _at(sets.peaks), _at(sets.offsets), _at(out)
+    compiled().solah_label(
+        at(values), len(values), sets.n_attributes, at(sets.peaks), at(sets.offsets), at(out)
     )
 
 
@@ -121,19 +128,19 @@ def accumulate(
     out: Int64,
 ) -> None:
     """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
-    status = _library().solah_accumulate(
-        _at(rows.labels),
-        _at(goals),
-        _at(weights),
+    status = compiled().solah_accumulate(
+        at(rows.labels),
+        at(goals),
+        at(weights),
         len(rows),
         sets.n_attributes,
         *_parts(rows.spread, rows.offsets),
-        _at(sets.offsets),
-        _at(sets.cumulated_ignorance),
+        at(sets.offsets),
+        at(sets.cumulated_ignorance),
         *_nodes(tree),
-        _at(slots),
+        at(slots),
         out.shape[2],
-        _at(out),
+        at(out),
     )
     _check(status)
 
@@ -142,20 +149,20 @@ def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> 
     """Find the leaves that rows reach."""
     starts = np.empty(len(rows) + 1, dtype=np.int64)
     inputs = (
-        _at(rows.labels),
-        _at(weights),
+        at(rows.labels),
+        at(weights),
         len(rows),
         sets.n_attributes,
         *_parts(rows.spread, rows.offsets),
-        _at(sets.offsets),
-        _at(sets.cumulated_ignorance),
+        at(sets.offsets),
+        at(sets.cumulated_ignorance),
         *_nodes(tree),
-        _at(starts),
+        at(starts),
     )
-    _check(_library().solah_route(*inputs, None, None))
+    _check(compiled().solah_route(*inputs, None, None))
     leaves = np.empty(starts[-1], dtype=np.int32)
     leaf_weights = np.empty(starts[-1], dtype=np.int64)
-    _check(_library().solah_route(*inputs, _at(leaves), _at(leaf_weights)))
+    _check(compiled().solah_route(*inputs, at(leaves), at(leaf_weights)))
     return Routes(starts, leaves, leaf_weights)
 
 
@@ -163,32 +170,17 @@ def share_weights(
     routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64
 ) -> None:
     """Share rows' weights among their leaves by how likely each made the class."""
-    _library().solah_share_weights(
-        *_entries(routes),
+    compiled().solah_share_weights(
+        at(routes.starts),
+        at(routes.leaves),
+        at(routes.weights),
         len(classes),
-        _at(classes),
-        _at(weights),
-        _at(beliefs),
+        at(classes),
+        at(weights),
+        at(beliefs),
         beliefs.shape[1],
-        _at(out),
+        at(out),
     )
-
-
-def score_routes(
-    routes: Routes, classes: Int64, weights: Int64, scores: Float, likelihood: Float, out: Int64
-) -> None:
-    """Find how likely scores make rows' classes, and how to change them."""
-    status = _library().solah_score_routes(
-        *_entries(routes),
-        len(classes),
-        _at(classes),
-        _at(weights),
-        _at(scores),
-        scores.shape[1],
-        _at(likelihood),
-        _at(out),
-    )
-    _check(status)
 
 
 def score_labels(
@@ -200,63 +192,63 @@ def score_labels(
     likelihood: Float,
     out: Int64,
 ) -> None:
-    """Walk rows through all trees, and score them as ``score_routes`` does."""
+    """Find how likely the scores of forests make rows' classes, and how to change them."""
     sets = forest.sets
-    status = _library().solah_score_labels(
-        _at(labels),
-        _at(classes),
-        _at(weights),
+    status = compiled().solah_score_labels(
+        at(labels),
+        at(classes),
+        at(weights),
         len(labels),
         sets.n_attributes,
-        _at(sets.offsets),
-        _at(sets.cumulated_ignorance),
+        at(sets.offsets),
+        at(sets.cumulated_ignorance),
         *_nodes(forest.trees),
-        _at(forest.roots),
+        at(forest.roots),
         len(forest.roots),
-        _at(forest.places),
+        at(forest.places),
         forest.bias_place,
-        _at(scores),
+        at(scores),
         scores.shape[1],
-        _at(likelihood),
-        _at(out),
+        at(likelihood),
+        at(out),
     )
     _check(status)
 
 
 def find(values: Float, edges: Float, out: Int32) -> None:
     """Find the bins of numbers, which begin at the edges."""
-    _library().solah_find(*_column(values), _at(edges), len(edges), _at(out))
+    compiled().solah_find(*_column(values), at(edges), len(edges), at(out))
 
 
 def fine_count(
     values: Float, weights: Int64 | None, edges: Float, scales: Float, sums: Int64, places: Int64
 ) -> None:
     """Add up the weights of numbers by bin, and their weights times their places in it."""
-    _library().solah_fine_count(
+    compiled().solah_fine_count(
         *_column(values),
-        None if weights is None else _at(weights),
-        _at(edges),
-        _at(scales),
+        at(weights),
+        at(edges),
+        at(scales),
         len(edges),
-        _at(sums),
-        _at(places),
+        at(sums),
+        at(places),
     )
 
 
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
     """Average the leaves' beliefs over the branches that readings take."""
-    status = _library().solah_predict(
-        _at(rows.values),
+    status = compiled().solah_predict(
+        at(rows.values),
         len(rows.values),
         sets.n_attributes,
         *_parts(rows.given, rows.offsets),
-        _at(sets.peaks),
-        _at(sets.ignorance),
-        _at(sets.offsets),
+        at(sets.peaks),
+        at(sets.ignorance),
+        at(sets.offsets),
         *_nodes(tree),
-        _at(beliefs),
+        at(beliefs),
         beliefs.shape[1],
-        _at(out),
+        at(out),
     )
     _check(status)
 
@@ -266,7 +258,7 @@ def run(program: FlatProgram, readings: Float, out: Float, *, scores: bool = Fal
 
     ``out`` gets the outputs of the last stage, or its scores, before they are linked.
     """
-    _check(_library().solah_run(*program.addresses, *_matrix(readings), scores, _at(out)))
+    _check(compiled().solah_run(*program.addresses, *_matrix(readings), scores, at(out)))
 
 
 def run_term(program: FlatProgram, term: int, readings: Float, outputs: Float, out: Float) -> None:
@@ -274,8 +266,8 @@ def run_term(program: FlatProgram, term: int, readings: Float, outputs: Float, o
 
     ``outputs`` ``(n_rows, n_stages, n_outputs)`` has those of the stages that the term reads.
     """
-    status = _library().solah_run_term(
-        *program.addresses, term, *_matrix(readings), _at(outputs), _at(out)
+    status = compiled().solah_run_term(
+        *program.addresses, term, *_matrix(readings), at(outputs), at(out)
     )
     _check(status)
 
@@ -294,20 +286,20 @@ def grow(
     gains: Float,
 ) -> int:
     """Grow one small regression tree on binned readings."""
-    grown: int = _library().solah_grow(
-        _at(bins),
+    grown: int = compiled().solah_grow(
+        at(bins),
         len(weights),
         len(sizes),
-        _at(sizes),
-        _at(nominal),
-        _at(gradient),
-        _at(curvature),
-        _at(weights),
+        at(sizes),
+        at(nominal),
+        at(gradient),
+        at(curvature),
+        at(weights),
         n_leaves,
         ridge,
         least,
-        _at(leaf),
-        _at(gains),
+        at(leaf),
+        at(gains),
     )
     _check(min(grown, 0))
     return grown
@@ -327,44 +319,41 @@ def learn(
     learnt : (n_rules, n_values) what is learnt; it changes
     out : (n_rows, n_classes) gets what was predicted before a row was learnt from
     """
-    arrays = _at(observed), _at(start), _at(learnt), _at(out)
-    _check(_library().solah_learn(*learner.addresses, *_matrix(readings), *arrays))
+    arrays = at(observed), at(start), at(learnt), at(out)
+    _check(compiled().solah_learn(*learner.addresses, *_matrix(readings), *arrays))
 
 
-def _column(values: Float) -> tuple[int, int, int]:
+def _column(values: Float) -> tuple[int | None, ...]:
     """Return the arguments for numbers that may stand apart, such as a column of a matrix."""
-    return _at(values), values.strides[0] // values.itemsize, len(values)
+    return at(values), values.strides[0] // values.itemsize, len(values)
 
 
-def _matrix(values: Float) -> tuple[int, int, int, int]:
+def _matrix(values: Float) -> tuple[int | None, ...]:
     """Return the arguments for a matrix whose rows and columns may lie apart."""
     row_step, column_step = values.strides
     size = values.itemsize
-    return _at(values), len(values), row_step // size, column_step // size
+    return at(values), len(values), row_step // size, column_step // size
 
 
-def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int, int, int]:
+def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int | None, ...]:
     """Return the arguments for inputs whose masses stand in an array of their own."""
-    return _at(masses), _at(offsets), masses.shape[1]
+    return at(masses), at(offsets), masses.shape[1]
 
 
-def _entries(routes: Routes) -> tuple[int, int, int]:
-    return _at(routes.starts), _at(routes.leaves), _at(routes.weights)
+def _nodes(tree: TreeShape) -> tuple[int | None, ...]:
+    return at(tree.attribute), at(tree.first_child), tree.depth
 
 
-def _nodes(tree: TreeShape) -> tuple[int, int, int]:
-    return _at(tree.attribute), _at(tree.first_child), tree.depth
-
-
-def _library() -> ctypes.CDLL:
+def compiled() -> ctypes.CDLL:
+    """Return the compiled library, which is known to load."""
     library = load()
     assert library is not None, "choose.py offers this kernel only where it loads"
     return library
 
 
-def _at(array: NDArray[Any]) -> int:
+def at(array: NDArray[Any] | None) -> int | None:
     """Return where an array's values stand."""
-    return array.ctypes.data
+    return None if array is None else array.ctypes.data
 
 
 def _check(status: int) -> None:

@@ -7,7 +7,7 @@ bit: integers in training, and in prediction the same float64 steps along the sa
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from solah.kernels.arrays import (
     Described,
     Routes,
 )
-from solah.kernels.boosting_reference import grow as grow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import (
+        Bytes,
         Float,
         FocalSets,
         Forest,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Readings,
         TreeShape,
     )
+
 
 name = "reference"
 
@@ -97,21 +98,6 @@ def share_weights(
     np.add.at(out, (routes.leaves, goal), (support * per_unit[row] + 0.5).astype(np.int64))
 
 
-def score_routes(
-    routes: Routes, classes: Int64, weights: Int64, scores: Float, likelihood: Float, out: Int64
-) -> None:
-    """Find how likely scores make rows' classes, and how to change them."""
-    n_rows = len(classes)
-    row = np.repeat(np.arange(n_rows), np.diff(routes.starts))
-    part = routes.weights.astype(np.float64) * (1.0 / WEIGHT_ONE)
-    added = part[:, None] * scores[routes.leaves]
-    sums = [np.bincount(row, of_class, n_rows) for of_class in added.T]
-    evidence = np.column_stack(sums).astype(np.float64)
-    excess, weight = _excess(evidence, classes, weights, likelihood)
-    change = (routes.weights * weight[row])[:, None] * excess[row]
-    np.add.at(out, routes.leaves, change.astype(np.int64))
-
-
 def score_labels(
     forest: Forest,
     labels: Labels,
@@ -121,7 +107,7 @@ def score_labels(
     likelihood: Float,
     out: Int64,
 ) -> None:
-    """Walk rows through all trees, and score them as ``score_routes`` does."""
+    """Find how likely the scores of forests make rows' classes, and how to change them."""
     rows, whole = Described.plain(labels), np.where(weights > 0, WEIGHT_ONE, 0)
     here = np.flatnonzero(whole)
     walks = [
@@ -135,22 +121,14 @@ def score_labels(
     for place, taking, weight in reached:
         part = weight.astype(np.float64) * (1.0 / WEIGHT_ONE)
         evidence[taking] += part[:, None] * scores[place]
-    excess, units = _excess(evidence, classes, weights, likelihood)
-    likelihood[whole == 0] = 1.0
+    every = np.arange(len(classes))
+    excess = softmax(evidence)
+    likelihood[:] = np.where(whole > 0, excess[every, classes], 1.0)
+    excess[every, classes] -= 1.0
+    units = weights.astype(np.float64) * (SLOPE_SCALE / WEIGHT_ONE)
     for place, taking, weight in reached:
         change = (weight * units[taking])[:, None] * excess[taking]
         out[place] += change.astype(np.int64).sum(axis=0)
-
-
-def _excess(
-    evidence: Float, classes: Int64, weights: Int64, likelihood: Float
-) -> tuple[Float, Float]:
-    """Find how likely evidence makes classes; return what is believed too much, and its units."""
-    rows = np.arange(len(classes))
-    excess = softmax(evidence)
-    likelihood[:] = excess[rows, classes]
-    excess[rows, classes] -= 1.0
-    return excess, weights.astype(np.float64) * (SLOPE_SCALE / WEIGHT_ONE)
 
 
 def softmax(evidence: Float) -> Float:
@@ -318,3 +296,86 @@ def _add_rows(
         np.add.at(out, (bins, goal[i]), weight[i] - upper)
         both = upper > 0
         np.add.at(out, (bins[both] + 1, goal[i][both]), upper[both])
+
+
+class _Split(NamedTuple):
+    gain: float = 0.0  # there is none
+    attribute: int = 0
+    bin: int = 0
+    missing_left: bool = False
+
+
+def grow(
+    bins: Bytes,
+    sizes: Int32,
+    nominal: Bytes,
+    gradient: Int32,
+    curvature: Int32,
+    weights: Int32,
+    n_leaves: int,
+    ridge: float,
+    least: int,
+    leaf: Int32,
+    gains: Float,
+) -> int:
+    """Grow one small regression tree on binned readings."""
+    cells = np.minimum(bins, sizes[:, None]).astype(np.int64)
+    terms = np.stack([gradient, curvature, weights]).astype(np.int64)
+
+    def best_split(number: int) -> _Split:
+        here = np.flatnonzero(leaf == number)
+        return _best_split(cells[:, here], sizes, nominal, terms[:, here], ridge, least)
+
+    leaf[:] = np.where(weights > 0, 0, -1)
+    best = [best_split(0)]
+    while len(best) < n_leaves:
+        parted = int(np.argmax([split.gain for split in best]))
+        gain, a, b, missing_left = best[parted]
+        if gain <= 0:
+            break
+        gains[a, b] += gain
+        known_left = cells[a] == b if nominal[a] else cells[a] <= b
+        goes_left = np.where(cells[a] == sizes[a], missing_left, known_left)
+        leaf[(leaf == parted) & ~goes_left] = len(best)
+        best[parted] = best_split(parted)
+        best.append(best_split(len(best)))
+    return len(best)
+
+
+def _best_split(
+    cells: Int64, sizes: Int32, nominal: Bytes, terms: Int64, ridge: float, least: int
+) -> _Split:
+    """Find the split of some rows with the largest gain: the lowest attribute, then bin, if tied.
+
+    A missing reading goes right unless the left gives more.
+    """
+    best = _Split()
+    whole = terms.sum(axis=1)[:, None]
+    for a, size in enumerate(sizes.tolist()):
+        histogram = np.zeros((len(terms), size + 1), dtype=np.int64)
+        for sums, term in zip(histogram, terms, strict=True):
+            np.add.at(sums, cells[a], term)
+        known, missing = histogram[:, :size], histogram[:, size:]
+        left = known if nominal[a] else np.cumsum(known, axis=1)[:, :-1]
+        if left.size == 0:
+            continue
+        by_side = np.stack([_gains(side, whole, ridge, least) for side in (left, left + missing)])
+        b = int(np.argmax(by_side.max(axis=0)))
+        right_gain, left_gain = by_side[:, b].tolist()
+        if max(right_gain, left_gain) > best.gain:
+            best = _Split(max(right_gain, left_gain), a, b, left_gain > right_gain)
+    return best
+
+
+def _gains(left: Int64, whole: Int64, ridge: float, least: int) -> Float:
+    """Compute the gains of splits from the sums on their left; 0 where a side weighs too little."""
+    right = whole - left
+    gains = _merit(left, ridge) + _merit(right, ridge) - _merit(whole, ridge)
+    enough = (left[2] >= least) & (right[2] >= least)
+    return np.where(enough, gains, 0.0)
+
+
+def _merit(sums: Int64, ridge: float) -> Float:
+    gradient, curvature = sums[:2].astype(np.float64)
+    merit: Float = gradient * gradient / (curvature + ridge)
+    return merit

@@ -14,8 +14,14 @@ from solah.data.table import Kind
 from solah.exceptions import DataError, shorten
 from solah.kernels.arrays import Described, TreeShape
 from solah.kernels.choose import kernel, map_slices
-from solah.labels.placement import NumbersAtHand, check_span, place_peaks, uniform_peaks
-from solah.labels.words import default_names, plan_words
+from solah.labels.words import (
+    NumbersAtHand,
+    check_span,
+    default_names,
+    place_peaks,
+    plan_words,
+    uniform_peaks,
+)
 from solah.model.attributes import Attribute, discrete_attribute, flatten
 from solah.model.encode import encode
 from solah.model.limits import what_states_must_be
@@ -28,8 +34,7 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.data.table import Column, Table
     from solah.kernels.arrays import Int64, Labels
-    from solah.labels.placement import Numbers, Placement
-    from solah.labels.words import WordPlan, WordsByHand
+    from solah.labels.words import Numbers, Placement, WordPlan, WordsByHand
 
 _BLOCK_ROWS = 16_384
 
@@ -166,7 +171,13 @@ def describe_numbers(
     if peaks is None:
         peaks = place_peaks(numbers, plan.n_words, placement)
         if plan.names is not None and len(peaks) < 2 * plan.n_words - 1:
-            peaks = _room_for_names(name, low, high, plan)
+            # Where quantiles leave no room for all of the user's words, these are spread evenly.
+            peaks = uniform_peaks(low, high, plan.n_words)
+            if len(peaks) < 2 * plan.n_words - 1:
+                raise DataError(
+                    f"column {name!r} is constant: {plan.n_words} words cannot be placed on it; "
+                    "give their peaks too"
+                )
     n_words = (len(peaks) + 1) // 2
     return Attribute(
         name=name,
@@ -177,17 +188,6 @@ def describe_numbers(
         low=low,
         high=high,
     )
-
-
-def _room_for_names(column: str, low: float, high: float, plan: WordPlan) -> tuple[float, ...]:
-    """Spread the user's words evenly where the quantiles leave no room for all of them."""
-    peaks = uniform_peaks(low, high, plan.n_words)
-    if len(peaks) < 2 * plan.n_words - 1:
-        raise DataError(
-            f"column {column!r} is constant: {plan.n_words} words cannot be placed on it; "
-            "give their peaks too"
-        )
-    return peaks
 
 
 def _with_ignorance(

@@ -1,7 +1,8 @@
-"""Goals of learning: the classes or numbers of all rows, labelled, with their weights."""
+"""Targets of learning: the classes or numbers of all rows, and their weights as integers."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,14 @@ import numpy as np
 
 from solah.data.digests import digest_texts
 from solah.data.spelling import spell
-from solah.kernels.arrays import MASS_BITS
-from solah.labels.weights import integer_weights, split_weights
+from solah.exceptions import DataError
+from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, WEIGHT_ONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data.digests import UInt64
-    from solah.kernels.arrays import Int64, Labels
+    from solah.kernels.arrays import Float, Int64, Labels
     from solah.model import Goal
 
 
@@ -125,3 +126,38 @@ def digest_classes(goal: Goal) -> UInt64:
     states = np.empty(goal.size, dtype=object)
     states[:] = [spell(state) for state in goal.states]
     return digest_texts(states)
+
+
+# What rows may weigh, so that no sum of weights leaves the bounds of supports.
+LEAST_ROW, MOST_ROW = 1e-100, 1e100
+
+
+def split_weights(labels: Labels, weights: Int64) -> tuple[Int64, tuple[Int64, Int64]]:
+    """Share weights between the lower focal sets of labels and the sets above them."""
+    upper = (weights * (labels & MASS_MASK).astype(np.int64) + (MASS_ONE >> 1)) >> MASS_BITS
+    return (labels >> MASS_BITS).astype(np.int64), (weights - upper, upper)
+
+
+def integer_weights(weights: Float) -> tuple[Int64, float]:
+    """Scale weights to integers of at most ``WEIGHT_ONE``; return them and the size of one unit.
+
+    The scale is a power of two, so that a row of weight two weighs exactly two rows. Where all
+    weights are the same, it is that weight, so that such weights change nothing.
+    """
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"sample_weight must be finite and not negative. Got {weights[row]} in row {row + 1}."
+        )
+    heaviest = float(weights.max())
+    if not LEAST_ROW < heaviest < MOST_ROW:
+        raise DataError(
+            "the heaviest row (sample_weight times class_weight) must weigh between "
+            f"{LEAST_ROW:g} and {MOST_ROW:g}. Got {heaviest:g}."
+        )
+    mantissa, exponent = math.frexp(heaviest)
+    exponent -= mantissa == 0.5  # a power of two needs no room above itself
+    is_constant = heaviest == float(weights[weights > 0].min())
+    unit = (heaviest if is_constant else math.ldexp(1.0, exponent)) / WEIGHT_ONE
+    return np.rint(weights / unit).astype(np.int64), unit

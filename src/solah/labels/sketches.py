@@ -16,13 +16,13 @@ import numpy as np
 from solah.data.digests import LARGEST, UInt64, digest_numbers
 from solah.kernels.arrays import MASS_ONE
 from solah.kernels.choose import kernel
-from solah.labels.limits import LIMITS
+from solah.labels.drawing import LIMITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int64
-    from solah.labels.limits import Limits
+    from solah.labels.drawing import Limits
 
 PLACE_BITS = 16
 

@@ -1,4 +1,4 @@
-"""The words of an attribute: names that read well, or those that the user gives."""
+"""The words of an attribute, given by users or by default, and where their peaks are placed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
+
+import numpy as np
 
 from solah.exceptions import DataError, did_you_mean
 from solah.kernels.arrays import MAX_FOCAL_SETS
@@ -14,6 +16,11 @@ from solah.model.limits import LEAST_GAP, MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float, Int64
+
 
 MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
 
@@ -48,11 +55,6 @@ def default_names(n_words: int) -> tuple[str, ...]:
     return _NAMES.get(n_words) or tuple(f"level-{i}" for i in range(1, n_words + 1))
 
 
-_PLAIN = {
-    n_words: tuple(name.replace("-", " ") for name in names) for n_words, names in _NAMES.items()
-}
-
-
 def plain_names(n_words: int) -> tuple[str, ...]:
     """Name words with cores from low to high.
 
@@ -63,8 +65,9 @@ def plain_names(n_words: int) -> tuple[str, ...]:
     >>> plain_names(9)[0]
     'level 1 of 9'
     """
-    levels = tuple(f"level {i} of {n_words}" for i in range(1, n_words + 1))
-    return _PLAIN.get(n_words, levels)
+    if n_words in _NAMES:
+        return tuple(name.replace("-", " ") for name in _NAMES[n_words])
+    return tuple(f"level {i} of {n_words}" for i in range(1, n_words + 1))
 
 
 def plan_words(
@@ -87,30 +90,35 @@ def plan_words(
     usual = default if isinstance(n_words, Mapping) else n_words
     plans = {name: _given_plan(name, given) for name, given in by_hand.items()}
     for name in columns:
-        if name not in plans:
-            number = counts.get(name, usual)
-            plans[name] = WordPlan(1) if number is None else _counted_plan(name, number)
+        if name in plans:
+            continue
+        number = counts.get(name, usual)
+        is_proper = isinstance(number, Integral) and not isinstance(number, bool)
+        if number is not None and not (is_proper and 1 < number <= MAX_WORDS):
+            raise DataError(
+                f"'n_words' must be from 2 to {MAX_WORDS}. Got {number!r} for column {name!r}."
+            )
+        plans[name] = WordPlan(1 if number is None else int(number))
     return plans
-
-
-def _counted_plan(column: str, n_words: object) -> WordPlan:
-    proper = isinstance(n_words, Integral) and not isinstance(n_words, bool)
-    if not proper or not 1 < int(cast("int", n_words)) <= MAX_WORDS:
-        raise DataError(
-            f"'n_words' must be from 2 to {MAX_WORDS}. Got {n_words!r} for column {column!r}."
-        )
-    return WordPlan(int(cast("int", n_words)))
 
 
 def _given_plan(column: str, given: object) -> WordPlan:
     """Read the three forms: names; names with word peaks; names with the peaks of all sets."""
     names, peaks = _names_and_peaks(column, given)
-    _check_names(column, names)
+    proper = all(isinstance(name, str) and name for name in names)
+    if not proper or len(set(names)) != len(names) or not 2 <= len(names) <= MAX_WORDS:
+        raise DataError(
+            f"the words of column {column!r} must be from 2 to {MAX_WORDS} different texts. "
+            f"Got {list(names)}."
+        )
     if peaks is None:
         return WordPlan(len(names), tuple(names))
-    numbers = _numbers(column, peaks)
-    if len(numbers) == len(names):
-        numbers = _with_middles(numbers)
+    if not all(isinstance(peak, Real) for peak in peaks):
+        raise DataError(f"the peaks of column {column!r} must be numbers. Got {list(peaks)}.")
+    numbers = tuple(float(cast("float", peak)) for peak in peaks)
+    if len(numbers) == len(names):  # the peak of two neighbouring words is midway between theirs
+        pairs = pairwise(numbers)
+        numbers = (*(p for low, high in pairs for p in (low, (low + high) / 2)), numbers[-1])
     if len(numbers) != 2 * len(names) - 1:
         raise DataError(
             f"column {column!r} has {len(names)} words, so it needs {len(names)} peaks (one per "
@@ -142,22 +150,101 @@ def _names_and_peaks(column: str, given: object) -> tuple[Sequence[str], Sequenc
     )
 
 
-def _check_names(column: str, names: Sequence[object]) -> None:
-    proper = all(isinstance(name, str) and name for name in names)
-    if not proper or len(set(names)) != len(names) or not 2 <= len(names) <= MAX_WORDS:
+Placement = Literal["uniform", "quantile"]
+
+
+class Numbers(Protocol):
+    """What must be known of numbers to place words on them."""
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The smallest and the largest number; None where there is none."""
+
+    def quantiles(self, n_parts: int) -> Float:
+        """Return the numbers that cut the weight into equal parts, the outermost included."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersAtHand:
+    """Known numbers, and their weights where these differ.
+
+    What is told of them has no negative zero: which of two equal numbers stands first is chance.
+    """
+
+    values: NDArray[np.floating]
+    weights: Int64 | None = None
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The smallest and the largest number; None where there is none."""
+        if not len(self.values):
+            return None
+        return float(self.values.min()) + 0.0, float(self.values.max()) + 0.0
+
+    def quantiles(self, n_parts: int) -> Float:
+        """Return the numbers that cut the weight into equal parts, the outermost included."""
+        return weighted_quantiles(self.values, self.weights, n_parts) + 0.0
+
+
+def place_peaks(numbers: Numbers, n_words: int, placement: Placement) -> tuple[float, ...]:
+    """Place ``2 * n_words - 1`` peaks over numbers, or fewer where they coincide."""
+    span = numbers.span
+    if span is None:
+        return (0.0,)
+    if placement == "uniform":
+        return uniform_peaks(*span, n_words)
+    return merge_peaks(numbers.quantiles(2 * n_words - 2))
+
+
+def check_span(what: str, numbers: Numbers) -> tuple[float, float]:
+    """Return the range of numbers; refuse one that is too wide or too narrow for a document."""
+    low, high = numbers.span or (0.0, 0.0)
+    if max(-low, high) > MOST_NUMBER:
         raise DataError(
-            f"the words of column {column!r} must be from 2 to {MAX_WORDS} different texts. "
-            f"Got {list(names)}."
+            f"{what} has {high if high > -low else low:g}, and numbers may go from "
+            f"{-MOST_NUMBER:g} to {MOST_NUMBER:g}; scale it down"
         )
+    if 0 < high - low < LEAST_GAP:
+        raise DataError(
+            f"{what} spans {high - low:g} only, and words need {LEAST_GAP:g} at least; scale it up"
+        )
+    return low, high
 
 
-def _numbers(column: str, peaks: Sequence[object]) -> tuple[float, ...]:
-    if not all(isinstance(peak, Real) for peak in peaks):
-        raise DataError(f"the peaks of column {column!r} must be numbers. Got {list(peaks)}.")
-    return tuple(float(cast("float", peak)) for peak in peaks)
+def uniform_peaks(low: float, high: float, n_words: int) -> tuple[float, ...]:
+    """Place peaks at equal distances over a range."""
+    return merge_peaks(np.linspace(low, high, 2 * n_words - 1))
 
 
-def _with_middles(word_peaks: tuple[float, ...]) -> tuple[float, ...]:
-    """Put the peak of each pair of neighbouring words midway between theirs."""
-    pairs = pairwise(word_peaks)
-    return (*(p for low, high in pairs for p in (low, (low + high) / 2)), word_peaks[-1])
+def weighted_quantiles(values: NDArray[np.floating], weights: Int64 | None, n_parts: int) -> Float:
+    """Return the values that cut the weight into equal parts, the smallest and largest included.
+
+    Each is one of the values, found by integer arithmetic, so that a row of weight two counts
+    exactly as two rows, and neither the order of the rows nor their partition matters.
+    """
+    ranks = quantile_ranks(len(values) if weights is None else int(weights.sum()), n_parts)
+    if weights is None:
+        return np.asarray(np.partition(values, ranks - 1)[ranks - 1], dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    places = np.searchsorted(np.cumsum(weights[order]), ranks, side="left")
+    return np.asarray(values[order[places]], dtype=np.float64)
+
+
+def quantile_ranks(total: int, n_parts: int) -> Int64:
+    """Return how much weight stands at or before each quantile; 1 at the least."""
+    return np.array([max(1, -(-part * total // n_parts)) for part in range(n_parts + 1)])
+
+
+def merge_peaks(peaks: Float) -> tuple[float, ...]:
+    """Make peaks increase: words whose peaks coincide become one.
+
+    A pair's peak that falls on one of its words' moves midway between the two, so that a word
+    is lost only where there is no room for it.
+    """
+    merged = [float(peaks[0])]
+    for pair, word in zip(peaks[1::2], peaks[2::2], strict=True):
+        low, high = merged[-1], float(word)
+        middle = float(pair) if are_apart((low, pair, high)) else low + (high - low) / 2
+        if are_apart((low, middle, high)):
+            merged += [middle, high]
+    return tuple(merged)

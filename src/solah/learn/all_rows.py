@@ -28,8 +28,8 @@ from solah.learn.assembly import (
     describe,
     with_weight,
 )
+from solah.learn.objective import Pins, Problem
 from solah.learn.passes import BlockPass
-from solah.learn.pins import Pins
 from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int64
-    from solah.learn.additive import Structure
     from solah.learn.blocks import RowBlock
+    from solah.learn.learning import Structure
     from solah.learn.objective import Scores
     from solah.learn.rows import Rows
     from solah.model import Attribute, Model
@@ -89,7 +89,8 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
     layout = _Layout(draft)
     scale = 1.0 / (sample.row_weight * SLOPE_SCALE)
     # Weighed as all rows are, so that the penalty is what it is beside all of them.
-    fitted_rows = fitted_rows[0], fitted_rows[1], fitted_rows[2] / sample.share
+    objective, of_fitted, fitted_weights = fitted_rows
+    fitted_weights = fitted_weights / sample.share
     weights = sample.weights / sample.share
     current = start
     for _ in range(MAX_ROUNDS):
@@ -100,7 +101,8 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
         excess *= weights[:, None]
         of_sample = np.vstack([columns.T @ excess, excess.sum(axis=0)])
         pull = of_all - of_sample
-        fitted = pins.fit(*fitted_rows, penalty, current, pull, cone)
+        problem = Problem(of_fitted, fitted_weights, penalty, current, pull, cone)
+        fitted = pins.fit(objective, problem)
         moved = float(np.abs(fitted.weights - current.weights).max())
         current = fitted
         if moved < NEAR_ENOUGH:

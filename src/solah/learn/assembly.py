@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.kernels.reference import masses
 from solah.labels.words import plain_names
 from solah.learn.terms import PairTerm, SingleTerm, part_of_words, part_steps
 from solah.model import AdditiveNode, FeatureGroup, MissingRule, Model, Term, TermInput
-from solah.model.attributes import cored_attribute, shares_of_peaks
+from solah.model.attributes import cored_attribute, flatten, shares_of_peaks
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
-    from solah.learn.additive import Structure
+    from solah.learn.learning import Structure
+    from solah.learn.sample import Sample
     from solah.model import Attribute, Goal
 
 
@@ -185,16 +187,13 @@ class Draft:
         sides = (of_term[id(term.low)], of_term[id(term.high)])
         ends = [term.boundaries(side) for side in (0, 1)]
         low, high = (
-            (part_of_words(single, at_ends), self._steps(single, at_ends))
+            (part_of_words(single, at_ends), part_steps(single, at_ends, np.array(means)))
             for single, at_ends in zip(term.sides, ends, strict=True)
+            for means in [[self.structure.high_mean(single, one) for one in at_ends]]
         )
         scores = np.zeros((len(low[1]), len(high[1]), len(self.bias)))
         places = slice(at, at + term.width * len(term.live))
         return PairRules(term, sides, (low[0], high[0]), (low[1], high[1]), places, scores)
-
-    def _steps(self, single: SingleTerm, boundaries: list[int]) -> Float:
-        means = [self.structure.high_mean(single, boundary) for boundary in boundaries]
-        return part_steps(single, boundaries, np.array(means))
 
     # --- scores ----------------------------------------------------------------------------------
 
@@ -251,15 +250,12 @@ class Draft:
             rules.scores = rules.scores - middle
             self.bias += middle
         if len(self.bias) > 1:
-            self._centre_classes()
-
-    def _centre_classes(self) -> None:
-        self.bias -= self.bias.mean()
-        every: list[SingleRules | PairRules] = [*self.singles, *self.pairs]
-        for rules in every:
-            rules.scores = rules.scores - rules.scores.mean(axis=-1, keepdims=True)
-        for single in self.singles:
-            single.missing = single.missing - single.missing.mean()
+            self.bias -= self.bias.mean()
+            for single in self.singles:
+                single.scores = single.scores - single.scores.mean(axis=-1, keepdims=True)
+                single.missing = single.missing - single.missing.mean()
+            for pair in self.pairs:
+                pair.scores = pair.scores - pair.scores.mean(axis=-1, keepdims=True)
 
     # --- the model -------------------------------------------------------------------------------
 
@@ -279,16 +275,15 @@ class Draft:
         tallies : what the rows are, for singles, then for pairs
         groups : the names of the attributes of each group
         """
-        variances = self.structure.variances()
-        every: list[SingleRules | PairRules] = [*self.singles, *self.pairs]
-        terms = []
-        for rules, tally in zip(every, tallies, strict=True):
-            made = (
-                _single_term(rules, tally, start)
-                if isinstance(rules, SingleRules)
-                else _pair_term(rules, tally, start)
-            )
-            terms.append(replace(made, variance=variances[id(rules.term)]))
+        variances, n_singles = self.structure.variances(), len(self.singles)
+        of_singles = zip(self.singles, tallies[:n_singles], strict=True)
+        of_pairs = zip(self.pairs, tallies[n_singles:], strict=True)
+        terms = [_single_term(rules, tally, start) for rules, tally in of_singles]
+        terms += [_pair_term(pair, tally, start) for pair, tally in of_pairs]
+        every = [*(id(one.term) for one in self.singles), *(id(one.term) for one in self.pairs)]
+        terms = [
+            replace(term, variance=variances[one]) for term, one in zip(terms, every, strict=True)
+        ]
         attributes = tuple(rules.attribute for rules in self.singles)
         names = {attribute.name for attribute in attributes}
         root = fresh_name(goal.name, names)
@@ -404,3 +399,63 @@ def name_groups(clusters: Sequence[Sequence[str]]) -> Iterator[tuple[str, tuple[
             continue
         shown = [*members] if len(members) < 5 else [*members[:2], f"{len(members) - 2} more"]
         yield " + ".join(shown), tuple(members)
+
+
+def assemble_numbers(
+    structure: Structure,
+    goal: Goal,
+    numbers: Float,
+    unit: float,
+    groups: Mapping[str, Sequence[str]],
+    sample: Sample,
+) -> Model:
+    """Make a model of what was settled.
+
+    Parameters
+    ----------
+    structure : Structure
+        Settled on numbers in the unit below, from their mean on.
+    goal : Goal
+    numbers : (n_rows,) the numbers of the rows below as they came
+    unit : what 1 is worth in the goal's unit
+    groups : the names of the attributes of each group
+    sample : the rows that rules are counted on: all of them
+    """
+    weights = sample.weights
+    mean = np.array([weights @ numbers / weights.sum()])
+    if not structure.live_singles:
+        return constant_model(goal, sample.attributes[0], mean)
+    described, memberships = {}, {}
+    for term in structure.live_singles:
+        attribute, readings = describe(term), sample.readings[:, term.vocabulary.place]
+        found, known = masses(readings, flatten([attribute]), 0), ~np.isnan(readings)
+        mean_masses = weights[known] @ found[known] / weights[known].sum()
+        found[~known] = np.nan
+        ignorance = tuple((mean_masses / mean_masses.sum()).tolist())
+        described[attribute.name] = replace(attribute, ignorance=ignorance)
+        memberships[attribute.name] = found
+    draft = Draft(structure, described)
+    draft.take(structure.reduced.weights * unit, structure.reduced.bias * unit)
+    draft.centre()
+    # What is added is 0 on average, but for rules by hand, so the rows begin at their mean.
+    given = (rules for rules in draft.singles if rules.term.given is not None)
+    draft.bias = mean - sum(rules.shares @ rules.scores for rules in given)
+    tallies = [_tally([memberships[rules.name]], weights, numbers) for rules in draft.singles] + [
+        _tally([memberships[side.name] for side in pair.sides], weights, numbers)
+        for pair in draft.pairs
+    ]
+    model = draft.model(goal, mean, tallies, groups)
+    return model.with_terms(replace(term, variance=term.variance * unit**2) for term in model.terms)
+
+
+def _tally(memberships: Sequence[Float], weights: Float, numbers: Float) -> Tally:
+    known = ~np.any([np.isnan(one[:, 0]) for one in memberships], axis=0)
+    shares = memberships[0][known] * weights[known, None]
+    told = numbers[known]
+    missing = weights[~known]
+    if len(memberships) == 1:
+        lost = np.array([missing @ numbers[~known]])
+        summed = (shares * told[:, None]).sum(axis=0)
+        return Tally(shares.sum(axis=0), summed[:, None], float(missing.sum()), lost)
+    other = memberships[1][known]
+    return Tally(shares.T @ other, ((shares * told[:, None]).T @ other)[:, :, None])

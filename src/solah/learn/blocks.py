@@ -67,16 +67,27 @@ class RowBlock:
         return self._remembered(("routes", id(tree.split)), walk)[1]
 
     def _gathered(self, attributes: Sequence[Attribute]) -> Described:
-        columns = _Columns(len(self.labels))
-        for one in attributes:
+        labels: list[Labels] = []
+        spread, width = [np.empty((len(self.labels), 0), dtype=np.uint32)], 0
+        offsets = np.full(len(attributes), -1, dtype=np.int32)
+        for j, one in enumerate(attributes):
             if one.origin not in self.outputs:
-                columns.add(self.labels[:, self._places[one.name]])
-            elif one.tree is None:
-                columns.add_masses(self.outputs[one.name])
-            else:
+                labels.append(self.labels[:, self._places[one.name]])
+            elif one.tree is not None:
                 beliefs = self.outputs[one.tree][:, one.place]
-                columns.add(label_readings(beliefs[:, None], [one])[:, 0])
-        return columns.described()
+                labels.append(label_readings(beliefs[:, None], [one])[:, 0])
+            elif (beliefs := self.outputs[one.name]).shape[1] == 2:
+                # Two states are neighbours: the label of a reading holds their masses.
+                labels.append(np.rint(beliefs[:, 1] * MASS_ONE).astype(np.uint32))
+            else:
+                labels.append(np.full(len(beliefs), SPREAD << MASS_BITS, dtype=np.uint32))
+                sums = np.zeros((len(beliefs), beliefs.shape[1] + 1))
+                np.cumsum(beliefs, axis=1, out=sums[:, 1:])
+                sums[:, -1] = 1.0
+                spread.append(np.rint(np.minimum(sums, 1.0) * MASS_ONE).astype(np.uint32))
+                offsets[j], width = width, width + sums.shape[1]
+        beside = np.column_stack(labels).astype(np.uint32, copy=False)
+        return Described(beside, np.ascontiguousarray(np.hstack(spread)), offsets)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -88,45 +99,6 @@ class RowBlock:
         if key not in self.cache:
             self.cache[key] = make()
         return self.cache[key]  # type: ignore[return-value]
-
-
-class _Columns:
-    """Described columns, put side by side one after another."""
-
-    def __init__(self, n_rows: int) -> None:
-        self._labels: list[Labels] = []
-        self._spread = [np.empty((n_rows, 0), dtype=np.uint32)]
-        self._offsets: list[int] = []
-
-    def add(self, labels: Labels, offset: int = -1) -> None:
-        """Add a column that has labels."""
-        self._labels.append(labels)
-        self._offsets.append(offset)
-
-    def add_masses(self, beliefs: Float) -> None:
-        """Add a column whose masses on its focal sets are given."""
-        if beliefs.shape[1] == 2:
-            # Two states are neighbours: the label of a reading holds their masses.
-            self.add(np.rint(beliefs[:, 1] * MASS_ONE).astype(np.uint32))
-            return
-        offset = sum(part.shape[1] for part in self._spread)
-        self.add(np.full(len(beliefs), SPREAD << MASS_BITS, dtype=np.uint32), offset)
-        self._spread.append(_cumulated(beliefs))
-
-    def described(self) -> Described:
-        """Return the columns side by side."""
-        return Described(
-            np.column_stack(self._labels).astype(np.uint32, copy=False),
-            np.ascontiguousarray(np.hstack(self._spread)),
-            np.array(self._offsets, dtype=np.int32),
-        )
-
-
-def _cumulated(beliefs: Float) -> Labels:
-    sums = np.zeros((len(beliefs), beliefs.shape[1] + 1))
-    np.cumsum(beliefs, axis=1, out=sums[:, 1:])
-    sums[:, -1] = 1.0
-    return np.asarray(np.rint(np.minimum(sums, 1.0) * MASS_ONE), dtype=np.uint32)
 
 
 def label_readings(readings: Float, attributes: Sequence[Attribute]) -> Labels:

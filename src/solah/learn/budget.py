@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.learn.pins import Pins
+from solah.learn.objective import Pins
 from solah.learn.terms import Move, PairTerm, SingleTerm
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,17 +47,16 @@ def learn_domain(model: Model, table: Table) -> Domain:
     asked = {one.name for node in model.nodes for one in node.inputs if one.tree is None}
     readings = code(table, model.attributes).columns
     cells = tuple(_cells(one, readings[one.name], asked) for one in model.attributes)
-    places = {
-        one.name: cells_of(one, of_one, readings[one.name])
-        for one, of_one in zip(model.attributes, cells, strict=True)
-        if one.name in asked and 2 <= n_cells(one, of_one) <= _MOST_CELLS
-    }
-    sizes = {
-        one.name: n_cells(one, of_one)
-        for one, of_one in zip(model.attributes, cells, strict=True)
-        if one.name in places
-    }
-    return Domain(cells, _pairs(places, sizes))
+    places: dict[str, NDArray[np.intp]] = {}
+    sizes: dict[str, int] = {}
+    for one, of_one in zip(model.attributes, cells, strict=True):
+        size = n_cells(one, of_one)
+        if one.name in asked and 2 <= size <= _MOST_CELLS:
+            places[one.name], sizes[one.name] = cells_of(one, of_one, readings[one.name]), size
+    names = _most_varied(places, sizes)
+    weights = _mutual_information([places[name] for name in names], [sizes[name] for name in names])
+    pairs = [_seen(names[a], names[b], places, sizes) for a, b in _spanning_tree(weights)]
+    return Domain(cells, tuple(pairs))
 
 
 def _cells(attribute: Attribute, readings: Float, asked: set[str]) -> Cells:
@@ -92,23 +91,10 @@ def _cuts(attribute: Attribute) -> tuple[float, ...]:
     return tuple(cuts)
 
 
-def _pairs(
-    places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int]
-) -> tuple[SeenTogether, ...]:
-    """Pair attributes along a tree of greatest mutual information, and count what occurred."""
-    names = _most_varied(places, sizes)
-    if len(names) < 2:
-        return ()
-    edges = _spanning_tree(
-        _mutual_information([places[name] for name in names], [sizes[name] for name in names])
-    )
-    return tuple(_seen(names[a], names[b], places, sizes) for a, b in edges)
-
-
 def _most_varied(places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int]) -> list[str]:
     """Name the attributes whose cells tell most, as many as there may be pairs for."""
     entropies = {
-        name: _entropy(np.bincount(of[of >= 0], minlength=sizes[name]))
+        name: _information(np.diag(np.bincount(of[of >= 0], minlength=sizes[name])))
         for name, of in places.items()
     }
     varied = [name for name in places if entropies[name] > 0]
@@ -116,14 +102,10 @@ def _most_varied(places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int
     return [name for name in varied if name in chosen]
 
 
-def _entropy(counts: NDArray[np.intp]) -> float:
-    total = counts.sum()
-    shares = counts[counts > 0] / total if total else np.empty(0)
-    return float(-(shares * np.log(shares)).sum())
-
-
 def _mutual_information(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> Float:
     """Return how much the cells of two attributes tell of each other, on a sample of the rows."""
+    if not places:
+        return np.zeros((0, 0))
     n_rows = len(places[0])
     sample = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _MOST_SAMPLED)).round().astype(int))
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -141,7 +123,7 @@ def _mutual_information(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]
     return information
 
 
-def _information(joint: Float) -> float:
+def _information(joint: NDArray[Any]) -> float:
     total = joint.sum()
     if not total:
         return 0.0
@@ -154,6 +136,8 @@ def _information(joint: Float) -> float:
 def _spanning_tree(weights: Float) -> list[tuple[int, int]]:
     """Return the edges of a tree of the greatest weight (Prim), each with the lower end first."""
     n = len(weights)
+    if not n:
+        return []
     best, parent = weights[0].copy(), np.zeros(n, dtype=np.intp)
     is_in = np.arange(n) == 0
     edges = []

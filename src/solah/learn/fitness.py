@@ -11,9 +11,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from solah.learn.folds import group_folds, stratified_folds
 from solah.learn.levels import share_rules, train_level
 from solah.learn.memory import MemoryRows
+from solah.learn.sample import group_folds, stratified_folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""LID3: a tree grows from counts, level by level.
-
-Growth never sees a row. It asks for the counts of the branches at the frontier, chooses how to
-extend them, and asks again; the rows may be in memory, in files or on a cluster.
+"""LID3: trees grow from counts, level by level; then branches are joined and leaves improved.
 
 For a branch B, with the weights of its rows summed by goal (the paper's symbols)::
 
@@ -9,24 +6,31 @@ For a branch B, with the weights of its rows summed by goal (the paper's symbols
     E(B)     = - sum_c P(c|B) log2 P(c|B)
     EE(B,x)  = sum_F (weight of B+F / weight of B) E(B+F)
     IG(B,x)  = E(B) - EE(B,x)
+
+A prediction is linear in the leaves' distributions, P(c|x) = sum_B w_B(x) nu_B(c), so that counting
+them with fractional weights blurs twice. Given the tree, their most likely values are found by an
+update that keeps each a distribution::
+
+    nu_B(c) <- [ nu_B(c) * sum_{i in c} w_B(x_i) / P(c|x_i) + a * prior_B(c) ], normalised
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from solah.kernels.arrays import MAX_DEPTH, TreeShape
+from solah.learn.tree import Tree, simplify_tree
+from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, FocalSets, Int32, Int64
+    from solah.learn.rows import Rows
+    from solah.model import Attribute
 
 Criterion = Literal["information_gain", "gain_ratio", "in_order"]
 NullBranch = Literal["parent", "uniform"]
@@ -35,26 +39,8 @@ LEAVES: tuple[Leaves, ...] = get_args(Leaves)
 
 # Gains that differ by less are ties: rounding must not choose an attribute.
 _GAIN_GRAIN = 2.0**-40
+# The counts of a part of a level fit into this memory.
 _BATCH_BYTES = 32 * 1024 * 1024
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What growth asks for: the counts of the leaves of a growing tree that have a slot.
-
-    The answer is ``(slot, attribute's bin, goal)``, sums of weights.
-    """
-
-    tree: TreeShape
-    slots: Int32
-
-    @property
-    def n_slots(self) -> int:
-        """How many leaves are asked for."""
-        return int(self.slots.max()) + 1
-
-
-Growth = Generator[Question, "Int64", "GrownTree"]
 
 
 @dataclass(frozen=True)
@@ -75,9 +61,6 @@ class LeafSettings:
     n_rounds: int = 30
 
 
-COUNTED = LeafSettings()
-
-
 @dataclass(frozen=True)
 class TreeSettings:
     """What is split, on what, when to stop, and what leaves believe.
@@ -94,31 +77,88 @@ class TreeSettings:
     min_gain: float | None = None
     max_depth: int | None = None
     null_branch: NullBranch = "parent"
-    leaves: LeafSettings = COUNTED
+    leaves: LeafSettings = LeafSettings()
     n_belief_words: int | None = None
     max_rules: int | None = None
     rule_cost: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class GrownTree:
-    """A tree as a table of nodes, with each node's weight and belief about the goal."""
+class Question:
+    """The leaves of a growing tree whose counts are asked for: those that have a slot.
 
-    shape: TreeShape
-    weight: Float
-    belief: Float
+    The answer is ``(slot, attribute's bin, goal)``, sums of weights.
+    """
+
+    tree: TreeShape
+    slots: Int32
+
+    @property
+    def n_slots(self) -> int:
+        """How many leaves are asked for."""
+        return int(self.slots.max()) + 1
 
 
-def growing(sets: FocalSets, goal_weights: Int64, settings: TreeSettings) -> Growth:
-    """Grow a tree, asking for counts as they are needed, level by level."""
-    draft = _Draft(sets, goal_weights.astype(np.float64), settings)
+ROOT = Question(TreeShape.stump(), np.zeros(1, dtype=np.int32))
+"""The counts of all rows."""
+
+
+def learn_tree(
+    name: str, inputs: tuple[Attribute, ...], settings: TreeSettings, rows: Rows
+) -> Tree:
+    """Grow a tree, join its branches, and improve its leaves."""
+    unit, leaves = rows.facts.weight_unit, settings.leaves
+    grown = _grow(inputs, settings, rows)
+    split, first_child, support = grown.attribute, grown.first_child, grown.counts.sum(axis=1)
+    tree = Tree(name, inputs, split, first_child, support * unit, grown.belief)
+    heads = np.arange(len(tree.split))
+    if settings.max_rules is not None or settings.rule_cost > 0:
+        tree = simplify_tree(tree, settings.max_rules, settings.rule_cost)
+        heads = tree.heads
+    if leaves.shrinkage > 0:
+        tree = replace(tree, belief=_shrunk(tree, leaves.shrinkage, heads))
+    if leaves.leaves == "refitted":
+        is_leaf, counted = tree.split < 0, tree
+        for _ in range(leaves.n_rounds):
+            (shares,) = rows.share_weights([tree], [heads])
+            pulled = shares[is_leaf] + leaves.prior_weight / unit * counted.belief[is_leaf]
+            belief = tree.belief.copy()
+            belief[is_leaf] = pulled / pulled.sum(axis=1, keepdims=True)
+            tree = replace(tree, belief=belief)
+        tree = replace(tree, belief=tree.belief[heads])
+    return tree
+
+
+def _shrunk(tree: Tree, n_rows: float, heads: NDArray[np.intp]) -> Float:
+    """Draw each branch towards its parent, from the root down, as if rows of it were there too.
+
+    A branch that no row reaches has nothing of its own and keeps what it was given.
+    """
+    beliefs = tree.belief.copy()
+    of_branch = np.bincount(heads, tree.support, len(heads))[heads]
+    # Children stand behind their parents, so a parent is done before its children.
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        below = tree.children(node)
+        support = of_branch[below, None]
+        shrunk = (support * beliefs[below] + n_rows * beliefs[node]) / (support + n_rows)
+        beliefs[below] = np.where(support > 0, shrunk, beliefs[below])
+    return beliefs
+
+
+def _grow(inputs: tuple[Attribute, ...], settings: TreeSettings, rows: Rows) -> _Draft:
+    """Grow a tree level by level, from counts of the rows at the leaves of each level."""
+    goal_weights = rows.facts.sums.astype(np.float64)
+    draft = _Draft(flatten(inputs), goal_weights, settings)
     while len(draft.frontier):
         shape, level = draft.shape(), draft.next_level()
-        for batch in _batches(level, int(sets.bins[-1]) * len(goal_weights)):
+        size = max(1, _BATCH_BYTES // (8 * int(draft.sets.bins[-1]) * len(goal_weights)))
+        for start in range(0, len(level), size):
+            batch = level[start : start + size]
             slots = np.full(len(shape.attribute), -1, dtype=np.int32)
             slots[batch] = np.arange(len(batch))
-            draft.extend(batch, (yield Question(shape, slots)))
-    return draft.finish()
+            (counts,) = rows.count([inputs], [Question(shape, slots)])
+            draft.extend(batch, counts)
+    return draft
 
 
 class _Draft:
@@ -160,10 +200,6 @@ class _Draft:
             worthy = gains[np.arange(len(nodes)), best] > self.settings.min_gain
             nodes, shared, best = nodes[worthy], shared[worthy], best[worthy]
         self._add_children(nodes, best, shared)
-
-    def finish(self) -> GrownTree:
-        shape = TreeShape.of(self.attribute, self.first_child, self.sets)
-        return GrownTree(shape, self.counts.sum(axis=1), self.belief)
 
     def _add_children(self, nodes: NDArray[np.intp], split: Int32, counts: Float) -> None:
         sizes = self.sets.sizes[split].astype(np.int64)
@@ -207,13 +243,6 @@ class _Draft:
         beliefs = unsupported.copy()
         np.divide(counts, weight, out=beliefs, where=weight > 0)
         return beliefs
-
-
-def _batches(nodes: NDArray[np.intp], numbers_per_node: int) -> Iterator[NDArray[np.intp]]:
-    """Cut a level so that the counts of a part fit into a bounded memory."""
-    size = max(1, _BATCH_BYTES // (8 * numbers_per_node))
-    for start in range(0, len(nodes), size):
-        yield nodes[start : start + size]
 
 
 def _spread_ignorance(counts: Int64, sets: FocalSets) -> Float:

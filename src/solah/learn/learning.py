@@ -1,28 +1,39 @@
-"""Learns an additive model: rows and a recipe in, a model out."""
+"""Learn an additive model from rows: select on a sample, fit to all rows, group, assemble."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.learn.additive import settle
+from solah.exceptions import DataError
 from solah.learn.all_rows import assemble
 from solah.learn.assembly import name_groups
-from solah.learn.grouping import group_attributes
+from solah.learn.design import Design
 from solah.learn.lost import fitted_to_losses, parts_of, with_raised_variances
-from solah.learn.sample import Sample
+from solah.learn.organisation import group_attributes
+from solah.learn.sample import Sample, mean_and_error
+from solah.learn.selection import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from solah.dependence import Dependence
-    from solah.learn.additive import Structure
+    from solah.kernels.arrays import Float
+    from solah.learn.cone import Cone
+    from solah.learn.lost import FittedRows
+    from solah.learn.objective import Scores
     from solah.learn.recipe import AdditiveRecipe, GroupSettings
     from solah.learn.rows import Rows
     from solah.learn.selection import Choice
+    from solah.learn.terms import SingleTerm, Term
     from solah.model import Model, Monotonic
+
+    Tell = Callable[[str], None]
+
 
 Clusters = tuple[tuple[str, ...], ...]
 
@@ -123,9 +134,125 @@ def find_groups(
         dependence = rows.draw(settings.max_rows).only(ordered).dependence()
     known = [dependence.names.index(name) for name in ordered]
     places = group_attributes(dependence.matrix[np.ix_(known, known)], settings.n_clusters)
-    clusters = _named(places, ordered)
+    clusters = tuple(tuple(ordered[place] for place in one) for one in places)
     return dict(name_groups(clusters)), clusters
 
 
-def _named(places: Sequence[Sequence[int]], names: Sequence[str]) -> Clusters:
-    return tuple(tuple(names[place] for place in one) for one in places)
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Terms that were settled on a sample, with their scores there.
+
+    Attributes
+    ----------
+    design : the terms over the sample
+    reduced : the scores of the parameters that are left, term by term, and the bias
+    shares : how first parameters are made of those that are left
+    choice : what was settled, and why
+    with_copies : the rows, beside copies of which something is lost; None where nothing may be lost
+    """
+
+    design: Design
+    reduced: Scores
+    shares: Float
+    choice: Choice
+    with_copies: FittedRows | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        """How many scores a rule has."""
+        return int(self.reduced.weights.shape[1])
+
+    @property
+    def live(self) -> list[Term]:
+        """The terms that are left."""
+        return [term for term in self.design.terms if term.n_rules]
+
+    @property
+    def live_singles(self) -> list[SingleTerm]:
+        """The terms of single attributes that are left."""
+        return [term for term in self.design.singles if term.n_rules]
+
+    @property
+    def used(self) -> set[str]:
+        """The names of the attributes that are left."""
+        return {term.vocabulary.attribute.name for term in self.live_singles}
+
+    @cached_property
+    def reduced_columns(self) -> Float:
+        """The columns of the parameters that are left."""
+        return np.asarray(self.design.columns @ self.shares)
+
+    @property
+    def reduced_penalty(self) -> Float:
+        """The price of the parameters that are left."""
+        penalty = self.design.penalty(self.choice.strength)
+        return np.asarray(self.shares.T @ penalty @ self.shares)
+
+    @property
+    def reduced_cone(self) -> Cone | None:
+        """What scores of the parameters that are left are allowed."""
+        cone = self.design.cone()
+        return None if cone is None else cone.reduced(self.shares)
+
+    @property
+    def is_as_good_as_expected(self) -> bool:
+        """Whether rows learnt from have no more loss than rows not learnt from, but for chance."""
+        if self.choice.expected is None:
+            return True
+        expected, its_error = self.choice.expected
+        sample = self.design.sample
+        losses = sample.objective.losses(self.reduced.of(self.reduced_columns))
+        mean, error = mean_and_error(losses, sample.weights, sample.pieces, sample.groups)
+        return mean <= expected + 2 * math.hypot(error, its_error)
+
+    def means_of(self, term: SingleTerm) -> Float:
+        """Return the mean memberships of an attribute's first words, and of missing readings."""
+        return self.design.means[self.design.singles.index(term)]
+
+    def high_mean(self, term: SingleTerm, boundary: int) -> float:
+        """Return the mean of the high part of an attribute."""
+        return self.design.high_mean(term, boundary)
+
+    def variances(self) -> dict[int, float]:
+        """Return how the evidence of each term varies over the sample, by the term's id."""
+        weights = self.design.sample.weights / self.design.sample.weights.sum()
+        found, at = {}, 0
+        for term in self.live:
+            width = term.reduction().shape[1]
+            part = slice(at, at + width)
+            evidence = self.reduced_columns[:, part] @ self.reduced.weights[part]
+            if self.n_outputs > 1:
+                evidence = evidence - evidence.mean(axis=1, keepdims=True)
+            evidence = evidence - weights @ evidence
+            found[id(term)] = float((weights @ evidence**2).mean())
+            at += width
+        return found
+
+
+def settle(
+    sample: Sample,
+    recipe: AdditiveRecipe,
+    tell: Tell = lambda _: None,
+    choice: Choice | None = None,
+) -> Structure:
+    """Select and fit terms on a sample; what was chosen before need not be compared."""
+    choice = (
+        choose(sample, recipe, tell)
+        if choice is None
+        else replace(choice, path=(), expected=None, allowance=0.0)
+    )
+    design = Design.begin(sample, recipe.with_words(choice.words))
+    there = {term.vocabulary.attribute.name for term in design.singles}
+    for name in sorted(recipe.budget.required - there):
+        raise DataError(f"column {name!r} is required, and its known readings never change")
+    tell("fitting the rules")
+    design.fit_all(choice.strength, choice.n_products)
+    # Fewer rules may suffice on all rows but one fold, and not on all rows: then more are tried.
+    larger = [step.max_rules for step in choice.path if step.max_rules > (choice.max_rules or 0)]
+    for max_rules in (choice.max_rules, *sorted(larger)):
+        own = design.copied()
+        reduced, path = own.reduced(choice.strength, max_rules, choice.allowance)
+        structure = Structure(own, reduced, path.reduction(), choice)
+        if max_rules is None or structure.is_as_good_as_expected:
+            break
+    return structure

@@ -8,37 +8,211 @@ believe of rows that they have not learnt from, as it will be in use.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from solah.data import Column, Table
 from solah.exceptions import ParameterError, TooManyCombinationsError
-from solah.kernels.arrays import TreeShape
-from solah.labels.describe import with_mean_masses
-from solah.learn.growth import LeafSettings, Question, TreeSettings
+from solah.kernels.reference import masses
+from solah.labels.describe import describe_by, with_mean_masses
+from solah.learn.growth import ROOT, LeafSettings, TreeSettings, learn_tree
+from solah.learn.learning import learn
 from solah.learn.memory import MemoryRows
-from solah.learn.nodes import EstimatorNode, estimator_features, reading_means
-from solah.learn.rule_nodes import RuleNode, train_rule_node
-from solah.learn.trees import TreeTask, learn_trees
+from solah.learn.recipe import AdditiveRecipe, GroupSettings
 from solah.model import AdditiveNode, Model
-from solah.model.attributes import belief_attribute, belief_words
+from solah.model.attributes import (
+    BELIEF_WORDS,
+    belief_attribute,
+    belief_words,
+    cored_attribute,
+    flatten,
+)
+from solah.model.encode import encode_column
+from solah.model.evaluate import predict
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from solah.kernels.arrays import Float
     from solah.labels.goals import GoalFacts
-    from solah.learn.nodes import DocumentNode, NodeModel
     from solah.learn.rows import Rows
     from solah.learn.selection import Choice
-    from solah.model import Attribute, Node
+    from solah.model import Attribute, Node, TermInput
     from solah.model.structure import Hierarchy, HierarchyNode
+
 
 NODE_KINDS = ("tree", "cmac", "rules")
 MAX_CMAC_CELLS = 400_000
+
+
+class NodeModel(Protocol):
+    """A model at a node."""
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+
+    @property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The attributes and the beliefs that feed the node."""
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the belief in each class, given the beliefs of the nodes below."""
+
+
+@runtime_checkable
+class DocumentNode(NodeModel, Protocol):
+    """What a model file can hold: a tree, or a rule model."""
+
+    def node(self) -> Node:
+        """Return the node as a model has it."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorNode:
+    """Any other classifier at a node.
+
+    It sees numbers as they are (their training mean where they are missing), a column of 0 and 1
+    a state (the states' frequencies where it is missing), and beliefs as probabilities.
+    """
+
+    name: str
+    inputs: tuple[Attribute, ...]
+    estimator: Any
+    means: Mapping[str, float]
+    n_classes: int
+
+    @classmethod
+    def train(cls, node: HierarchyNode, rows: MemoryRows, kind: Any) -> EstimatorNode:
+        """Train a classifier such as any of scikit-learn."""
+        described = {attribute.name: attribute for attribute in rows.attributes}
+        inputs, goal = node_inputs(node, described, rows, None), rows.goal
+        used, means = goal.weights > 0, {}
+        for attribute in inputs:
+            if attribute.name in rows.table.names and not attribute.is_coded:
+                readings = encode_column(rows.table, attribute)
+                known = ~np.isnan(readings) & used
+                mean = (
+                    np.average(readings[known], weights=goal.weights[known]) if known.any() else 0
+                )
+                means[attribute.name] = float(mean)
+        features = cls(node.name, inputs, None, means, 0)._features(rows.table, rows.outputs)
+        weights = goal.weights[used] * goal.weight_unit
+        estimator = kind.fit(features[used], goal.codes[used], weights)
+        return cls(node.name, inputs, estimator, means, goal.goal.size)
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the estimator's probabilities, zero for classes it has not seen."""
+        beliefs = np.zeros((table.n_rows, self.n_classes))
+        found = self.estimator.predict_proba(self._features(table, outputs))
+        beliefs[:, self.estimator.classes_] = found
+        return beliefs
+
+    def _features(self, table: Table, outputs: Mapping[str, Float]) -> Float:
+        """Lay out the inputs as the matrix that a scikit-learn classifier takes."""
+        parts = []
+        for attribute in self.inputs:
+            if attribute.name in outputs:
+                parts.append(outputs[attribute.name])
+                continue
+            readings = encode_column(table, attribute).astype(np.float64)
+            if attribute.is_coded:
+                parts.append(masses(readings, flatten([attribute]), 0))
+            else:
+                known = np.where(np.isnan(readings), self.means[attribute.name], readings)
+                parts.append(known[:, None])
+        return np.hstack(parts)
+
+
+@dataclass(frozen=True)
+class _Belief:
+    """A column of what a node below believes: its name, the node, and the class by its index."""
+
+    name: str
+    node: str
+    place: int
+
+    def column(self, outputs: Mapping[str, Float]) -> Column:
+        """Return the column, given what nodes below believe."""
+        return Column(self.name, np.ascontiguousarray(outputs[self.node][:, self.place]))
+
+
+@dataclass(frozen=True, eq=False)
+class RuleNode:
+    """A rule model at a node.
+
+    Attributes
+    ----------
+    name : the node's name
+    model : the rules, with what nodes below believe as columns
+    beliefs_below : these columns
+    choice : what was chosen on folds
+    """
+
+    name: str
+    model: Model
+    beliefs_below: tuple[_Belief, ...]
+    choice: Choice
+
+    @classmethod
+    def train(cls, node: HierarchyNode, rows: MemoryRows, choice: Choice | None) -> RuleNode:
+        """Learn rules from rows that know what the nodes below believe: of two classes one.
+
+        A choice that was made before is taken as it is.
+        """
+        states, described = rows.goal.goal.states, {one.name: one for one in rows.attributes}
+        measured = [name for name in node.inputs if name not in rows.below]
+        places = [len(states) - 1] if len(states) < 3 else range(len(states))
+        below = tuple(
+            _Belief(fresh_name(f"{name}({states[place]})", rows.names), name, place)
+            for name in node.inputs
+            if name in rows.below
+            for place in places
+        )
+        columns = [rows.table.column(name) for name in measured]
+        columns += [one.column(rows.outputs) for one in below]
+        attributes, ends = [described[name] for name in measured], [(-np.inf, 0.0), (1.0, np.inf)]
+        attributes += [
+            cored_attribute(one.name, BELIEF_WORDS[2], ends, (0.5, 0.5), 0.0, 1.0) for one in below
+        ]
+        table = Table(tuple(columns), rows.table.n_rows)
+        own = describe_by(table, tuple(attributes), rows.goal.weights, rows.n_threads)
+        alone = replace(rows, described=own, outputs={}, folds=None, digests=None)
+        found = learn(alone, AdditiveRecipe(groups=GroupSettings(None)), choice=choice)
+        return cls(node.name, found.model, below, found.choice)
+
+    @property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The features and the beliefs that the rules use."""
+        return self.node().inputs
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the probability of each class, given those of the nodes below."""
+        names = {attribute.name for attribute in self.model.attributes}
+        measured = names - {one.name for one in self.beliefs_below}
+        columns = [table.column(name) for name in sorted(measured)]
+        columns += [one.column(outputs) for one in self.beliefs_below if one.name in names]
+        return predict(self.model, Table(tuple(columns), table.n_rows), n_threads)
+
+    def node(self) -> AdditiveNode:
+        """Return the rules as a model of the whole hierarchy has them: on beliefs, not columns."""
+        (node,) = self.model.sums
+        below = {one.name: one for one in self.beliefs_below}
+
+        def over_belief(one: TermInput) -> TermInput:
+            if (belief := below.get(one.name)) is None:
+                return one
+            words = BELIEF_WORDS.get(len(one.attribute.words), one.attribute.words)
+            above = replace(one.attribute, words=words, tree=belief.node, place=belief.place)
+            return replace(one, attribute=above)
+
+        terms = (replace(term, inputs=tuple(map(over_belief, term.inputs))) for term in node.terms)
+        return replace(node, name=self.name, terms=tuple(terms))
 
 
 def train_nodes(
@@ -51,7 +225,7 @@ def train_nodes(
     hierarchy : Hierarchy
     rows : Rows
     kinds : mapping of node name to its kind
-        ``"tree"``, ``"cmac"``, or a ``NodeLearner``.
+        ``"tree"``, ``"cmac"``, ``"rules"``, or what fits a classifier to numbers.
     growth : TreeSettings
         How the trees grow.
 
@@ -113,11 +287,11 @@ def train_level(
     inputs = [node_inputs(node, described, rows, words) for node in linguistic]
     if words is not None:
         inputs = _with_mean_beliefs(inputs, rows)
-    tasks = [
-        TreeTask(node.name, of_node, _settings(node.name, kinds[node.name], of_node, growth))
-        for node, of_node in zip(linguistic, inputs, strict=True)
-    ]
-    trained: dict[str, NodeModel] = {tree.name: tree for tree in learn_trees(tasks, rows)}
+    trained: dict[str, NodeModel] = {}
+    for node, of_node in zip(linguistic, inputs, strict=True):
+        is_tree = kinds[node.name] == "tree"
+        settings = growth if is_tree else _cell_settings(node.name, of_node)
+        trained[node.name] = learn_tree(node.name, of_node, settings, rows)
     others = [node for node in nodes if node.name not in trained]
     trained |= {one.name: one for one in _train_others(others, rows, kinds, choices or {})}
     return [trained[node.name] for node in nodes]
@@ -162,8 +336,7 @@ def _with_mean_beliefs(
     """Let an unknown belief be what the training rows believe on average, in one pass."""
     if not any(one.tree is not None for of_node in inputs for one in of_node):
         return list(inputs)
-    root = Question(TreeShape.stump(), np.zeros(1, dtype=np.int32))
-    counts = rows.count(inputs, [root] * len(inputs))
+    counts = rows.count(inputs, [ROOT] * len(inputs))
     return [
         tuple(
             one if one.tree is None else mean
@@ -173,12 +346,6 @@ def _with_mean_beliefs(
         )
         for of_node, found in zip(inputs, counts, strict=True)
     ]
-
-
-def _settings(
-    name: str, kind: str, inputs: Sequence[Attribute], growth: TreeSettings
-) -> TreeSettings:
-    return growth if kind == "tree" else _cell_settings(name, inputs)
 
 
 def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
@@ -218,24 +385,11 @@ def _train_others(
 
     def train(node: HierarchyNode) -> NodeModel:
         if kinds[node.name] == "rules":
-            return train_rule_node(node, rows, choices.get(node.name))
-        return _train_estimator(node, rows, kinds)
+            return RuleNode.train(node, rows, choices.get(node.name))
+        return EstimatorNode.train(node, rows, kinds[node.name])
 
     with ThreadPoolExecutor(min(len(nodes), rows.n_threads)) as pool:
         return list(pool.map(train, nodes))
-
-
-def _train_estimator(
-    node: HierarchyNode, rows: MemoryRows, kinds: Mapping[str, Any]
-) -> EstimatorNode:
-    described = {attribute.name: attribute for attribute in rows.attributes}
-    inputs, goal = node_inputs(node, described, rows, None), rows.goal
-    means = reading_means(inputs, rows.table, goal.weights)
-    features = estimator_features(inputs, rows.table, rows.outputs, means)
-    used = goal.weights > 0
-    weights = goal.weights[used] * goal.weight_unit
-    estimator = kinds[node.name].fit(features[used], goal.codes[used], weights)
-    return EstimatorNode(node.name, inputs, estimator, means, goal.goal.size)
 
 
 def share_rules(growth: TreeSettings, hierarchy: Hierarchy) -> TreeSettings:

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from solah.learn.objective import ClassObjective, softmax
-from solah.learn.pins import Pins
+from solah.learn.objective import ClassObjective, Pins, Problem, softmax
 from solah.learn.terms import SingleTerm
 from solah.model.evaluate import damping, trace
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
-    from solah.learn.additive import Structure
+    from solah.learn.learning import Structure
     from solah.learn.objective import Objective
     from solah.learn.sample import Sample
     from solah.learn.terms import Term
@@ -82,7 +81,8 @@ def fitted_to_losses(structure: Structure, parts: Sequence[frozenset[str]]) -> S
     rows = _with_copies(structure, parts)
     pins = Pins.of(structure.live, structure.n_outputs, is_first=False)
     penalty, cone = structure.reduced_penalty, structure.reduced_cone
-    reduced = pins.fit(*rows, penalty, structure.reduced, cone=cone)
+    problem = Problem(rows.columns, rows.weights, penalty, structure.reduced, None, cone)
+    reduced = pins.fit(rows.objective, problem)
     return replace(structure, reduced=reduced, with_copies=rows)
 
 

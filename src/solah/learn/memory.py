@@ -13,16 +13,16 @@ from solah.dependence import TableColumns, dependence_of, relevance_of
 from solah.kernels.choose import map_slices
 from solah.labels.describe import describe_by
 from solah.labels.drawing import (
+    LIMITS,
     digest_rows,
     digest_within,
     draw_rows,
     keep_smallest,
     sample_bound,
 )
-from solah.labels.limits import LIMITS
 from solah.learn.blocks import RowBlock
-from solah.learn.folds import content_folds, group_folds
 from solah.learn.rows import Rows
+from solah.learn.sample import content_folds, group_folds
 from solah.scale.passes import add_up
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.describe import Description
+    from solah.labels.drawing import Limits
     from solah.labels.goals import ClassGoal, GoalFacts
-    from solah.labels.limits import Limits
-    from solah.learn.nodes import NodeModel
+    from solah.learn.levels import NodeModel
     from solah.learn.passes import BlockPass
     from solah.model import Attribute
     from solah.scale.passes import Statistics

@@ -11,10 +11,9 @@ alike in all directions; numbers by one linear system.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
@@ -23,10 +22,13 @@ from scipy.optimize import minimize
 from solah.learn.cone import minimise_within, nearest_within
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
     from solah.learn.cone import Cone
+    from solah.learn.terms import Term
 
 _TINY = 1e-12
 _LEAST_CURVATURE = 1e-4
@@ -48,149 +50,110 @@ class Scores:
         return np.asarray(columns @ self.weights + self.bias)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PathStep(ABC):
+@dataclass(frozen=True)
+class PathStep:
     """A number of rules, and how good it is on rows that were held out.
 
     Attributes
     ----------
     max_rules : the limit on the number of rules
     n_rules, n_attributes : how many there were, on average over the folds
+    loss : the metric that is compared: the log-loss, or the root mean squared error
+    quality : the second metric: the accuracy, or R²
     error : the standard error of how much higher the loss is than the lowest
     is_chosen : whether the model has this number of rules
+    metrics : the names of quality and loss
+    log_loss, accuracy : the loss and the quality, where classes are predicted
+    rmse, r2 : the same, where numbers are; in the unit of the target
     """
 
     max_rules: int
     n_rules: float
     n_attributes: float
+    loss: float
+    quality: float
     error: float = 0.0
     is_chosen: bool = False
+    metrics: tuple[str, str] = ("accuracy", "log-loss")
 
-    metrics: ClassVar[tuple[str, str]]
-
-    @property
-    @abstractmethod
-    def loss(self) -> float:
-        """The metric that numbers of rules are compared by; the lower, the better."""
-
-    @property
-    @abstractmethod
-    def quality(self) -> float:
-        """The second metric; the higher, the better."""
-
-    @abstractmethod
-    def shifted(self, loss: float, quality: float) -> Self:
-        """Return the step with both metrics moved."""
+    def __getattr__(self, name: str) -> float:
+        named = dict(zip(self.metrics, (self.quality, self.loss), strict=True))
+        spelled = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
+        if spelled.get(name) not in named:
+            raise AttributeError(f"a step of a path has no {name!r}; it has {', '.join(named)}")
+        return named[spelled[name]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassStep(PathStep):
-    """A number of rules of a classifier.
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The scores to fit, for rows with a target.
 
     Attributes
     ----------
-    log_loss : the mean log-loss of held-out rows
-    accuracy : the share of held-out rows whose class is predicted
+    columns : (n_rows, n_columns)
+    weights : (n_rows,)
+    penalty : (n_columns, n_columns) the price of scores
+    start : where to begin
+    pull : (n_columns + 1, n_outputs) a linear cost on top
+    cone : what scores are allowed; None for any
+    is_rough : whether scores are only compared with others
     """
 
-    log_loss: float
-    accuracy: float
-
-    metrics: ClassVar = ("accuracy", "log-loss")
-
-    @property
-    def loss(self) -> float:
-        """The log-loss."""
-        return self.log_loss
+    columns: Float
+    weights: Float
+    penalty: Float
+    start: Scores | None = None
+    pull: Float | None = None
+    cone: Cone | None = None
+    is_rough: bool = False
 
     @property
-    def quality(self) -> float:
-        """The accuracy."""
-        return self.accuracy
+    def near(self) -> float:
+        """The fall of the mean loss that ends a fit."""
+        return _ROUGHLY if self.is_rough else _EXACTLY
 
-    def shifted(self, loss: float, quality: float) -> Self:
-        """Return the step with log-loss and accuracy moved."""
-        return replace(self, log_loss=self.log_loss + loss, accuracy=self.accuracy + quality)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumberStep(PathStep):
-    """A number of rules of a regressor.
-
-    Attributes
-    ----------
-    rmse : the root mean squared error of held-out rows, in the target's unit
-    r2 : the share of the target's variance that is explained on held-out rows
-    """
-
-    rmse: float
-    r2: float
-
-    metrics: ClassVar = ("R²", "RMSE")
-
-    @property
-    def loss(self) -> float:
-        """The root mean squared error."""
-        return self.rmse
-
-    @property
-    def quality(self) -> float:
-        """The share of the variance that is explained."""
-        return self.r2
-
-    def shifted(self, loss: float, quality: float) -> Self:
-        """Return the step with RMSE and R² moved."""
-        return replace(self, rmse=self.rmse + loss, r2=self.r2 + quality)
+    def only(self, free: NDArray[np.bool_]) -> Problem:
+        """Return the problem of some of the columns."""
+        return replace(
+            self,
+            columns=self.columns[:, free],
+            penalty=self.penalty[np.ix_(free, free)],
+            start=self.start and replace(self.start, weights=self.start.weights[free]),
+            pull=None if self.pull is None else self.pull[np.append(free, True)],
+            cone=self.cone and self.cone.reduced(np.eye(len(free))[:, free]),
+        )
 
 
 class Objective(Protocol):
-    """What rows are to tell: the goal of each row, and how far scores are from it."""
+    """The targets of rows, and the loss of scores."""
 
     @property
     def n_outputs(self) -> int:
         """How many scores a rule has."""
 
     def take(self, rows: NDArray[np.intp]) -> Objective:
-        """Return the goal of some rows."""
+        """Return the targets of some rows."""
 
     def beside(self, offset: Float) -> Objective:
-        """Return the same goal beside what fixed rules add to the totals of rows."""
+        """Return the same targets beside what fixed rules add to the totals of rows."""
 
     def begin(self, weights: Float) -> Float:
         """Return what is best without any attribute."""
 
-    def fit(
-        self,
-        columns: Float,
-        weights: Float,
-        penalty: Float,
-        start: Scores | None = None,
-        pull: Float | None = None,
-        cone: Cone | None = None,
-        *,
-        is_rough: bool = False,
-    ) -> Scores:
-        """Fit scores.
-
-        Parameters
-        ----------
-        columns : (n_rows, n_columns)
-        weights : (n_rows,)
-        penalty : (n_columns, n_columns)
-        start : where to begin
-        pull : (n_columns + 1, n_outputs) a linear cost on top
-        cone : what scores are allowed; None for any
-        is_rough : whether it is only to compare with others
-        """
+    def fit(self, problem: Problem) -> Scores:
+        """Fit scores."""
 
     def losses(self, totals: Float) -> Float:
         """Return the loss of each row."""
 
     def hits(self, totals: Float) -> Float:
-        """Return how right each row is: 1 for a class that is decided for, or explained squares."""
+        """Return how right each row is: 1 for a class that is predicted, or explained squares."""
 
-    def step(self, loss: float, hits: float, error: float, **counts: Any) -> PathStep:
-        """Name the mean loss, its standard error and the mean hits of held-out rows."""
+    def metrics(self, loss: float, hits: float, error: float) -> dict[str, Any]:
+        """Return the metrics of held-out rows as a ``PathStep`` has them.
+
+        They come from the mean loss, the mean hits and the standard error of the loss.
+        """
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return how each row's loss grows with its totals, and how that bends."""
@@ -244,9 +207,9 @@ class ClassObjective:
         """Return 1 for each row whose class is decided for, else 0."""
         return np.asarray(self._moved(totals).argmax(axis=1) == self.codes, dtype=np.float64)
 
-    def step(self, loss: float, hits: float, error: float, **counts: Any) -> ClassStep:
+    def metrics(self, loss: float, hits: float, error: float) -> dict[str, Any]:
         """Return the log-loss and the accuracy."""
-        return ClassStep(log_loss=loss, accuracy=hits, error=error, **counts)
+        return {"loss": loss, "quality": hits, "error": error}
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return shares of belief less the truth, and their variances."""
@@ -255,42 +218,22 @@ class ClassObjective:
         excess[np.arange(len(totals)), self.codes] -= 1.0
         return excess, shares * (1.0 - shares)
 
-    def fit(
-        self,
-        columns: Float,
-        weights: Float,
-        penalty: Float,
-        start: Scores | None = None,
-        pull: Float | None = None,
-        cone: Cone | None = None,
-        *,
-        is_rough: bool = False,
-    ) -> Scores:
+    def fit(self, problem: Problem) -> Scores:
         """Minimise the penalised negative log-likelihood."""
-        near = _ROUGHLY if is_rough else _EXACTLY
-        if self.n_outputs == 2:
-            return self._fit_two(columns, weights, penalty, start, pull, cone, near)
-        return self._fit_several(columns, weights, penalty, start, pull, cone, near)
+        return self._fit_two(problem) if self.n_outputs == 2 else self._fit_several(problem)
 
-    def _fit_two(
-        self,
-        columns: Float,
-        weights: Float,
-        penalty: Float,
-        start: Scores | None,
-        pull: Float | None,
-        cone: Cone | None,
-        near: float,
-    ) -> Scores:
+    def _fit_two(self, problem: Problem) -> Scores:
         """Fit the log-odds of the second class by Newton's method; scores are half of them."""
+        columns, weights = problem.columns, problem.weights
+        pull, start = problem.pull, problem.start
         n_rows, width = columns.shape
         reach = np.ones(n_rows) if self.reach is None else self.reach
         design = np.column_stack([columns, reach])
         price = np.zeros((width + 1, width + 1))
-        price[:width, :width] = penalty / 2
+        price[:width, :width] = problem.penalty / 2
         price[np.diag_indices(width + 1)] += _NUGGET
         linear = np.zeros(width + 1) if pull is None else (pull[:, 1] - pull[:, 0]) / 2
-        bounds = None if cone is None else cone.of_odds()
+        bounds = None if problem.cone is None else problem.cone.of_odds()
         fixed = np.zeros(n_rows) if self.offset is None else np.diff(self.offset)[:, 0]
         is_second = self.codes.astype(np.float64)
         odds = np.zeros(width + 1)
@@ -314,21 +257,14 @@ class ClassObjective:
             while (now := cost(odds - size * step)) > before and size > 1e-4:
                 size /= 2
             odds = odds - size * step
-            if before - now < near * float(weights.sum()):
+            if before - now < problem.near * float(weights.sum()):
                 break
         both = np.stack([-odds / 2, odds / 2], axis=1)
         return Scores(both[:width], both[width])
 
-    def _fit_several(
-        self,
-        columns: Float,
-        weights: Float,
-        penalty: Float,
-        start: Scores | None,
-        pull: Float | None,
-        cone: Cone | None,
-        near: float,
-    ) -> Scores:
+    def _fit_several(self, problem: Problem) -> Scores:
+        """Fit the scores of all classes in coordinates in which the loss bends alike."""
+        columns, weights, penalty = problem.columns, problem.weights, problem.penalty
         n_rows, width = columns.shape
         shape = (width + 1, self.n_outputs)
         begin, rows = self.begin(weights), np.arange(n_rows)
@@ -336,7 +272,7 @@ class ClassObjective:
         turned = np.ascontiguousarray(columns.T)
         truth = np.zeros((self.n_outputs, n_rows))
         truth[self.codes, rows] = 1.0
-        linear = np.zeros(shape) if pull is None else pull
+        linear = np.zeros(shape) if problem.pull is None else problem.pull
         fixed = None if self.offset is None else np.ascontiguousarray(self.offset.T)
         reach = self.reach
         bend = (turned * (0.25 * weights)) @ columns + penalty
@@ -376,19 +312,19 @@ class ClassObjective:
             return float(loss) / total_weight, np.vstack([scaled, of_bias]).ravel() / total_weight
 
         first = np.zeros(shape)
-        if start is not None:
-            first[:width] = factor.T @ start.weights
-            first[width] = (start.bias - begin) * bias_scale
-        if cone is not None:
-            bounds = cone.in_coordinates(factor)
-            found = minimise_within(cost, first.ravel(), bounds, 1 / total_weight, near)
+        if problem.start is not None:
+            first[:width] = factor.T @ problem.start.weights
+            first[width] = (problem.start.bias - begin) * bias_scale
+        if problem.cone is not None:
+            bounds = problem.cone.in_coordinates(factor)
+            found = minimise_within(cost, first.ravel(), bounds, 1 / total_weight, problem.near)
         else:
             found = minimize(
                 cost,
                 first.ravel(),
                 jac=True,
                 method="L-BFGS-B",
-                options={"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20},
+                options={"maxiter": 300, "ftol": problem.near, "gtol": 1e-8, "maxcor": 20},
             ).x
         scores = unscale(np.asarray(found))
         centred = scores.weights - scores.weights.mean(axis=1, keepdims=True)
@@ -439,39 +375,69 @@ class NumberObjective:
         """Return the share of a row's square that is explained."""
         return np.asarray(1.0 - (totals[:, 0] - self._left) ** 2)
 
-    def step(self, loss: float, hits: float, error: float, **counts: Any) -> NumberStep:
+    def metrics(self, loss: float, hits: float, error: float) -> dict[str, Any]:
         """Return the root mean squared error in the target's unit, and R²."""
         rmse = math.sqrt(2 * self.noise * loss)
         error *= self.noise / rmse if rmse > 0 else 0.0
-        return NumberStep(rmse=rmse * self.unit, r2=hits, error=error * self.unit, **counts)
+        found = {"loss": rmse * self.unit, "quality": hits, "error": error * self.unit}
+        return found | {"metrics": ("R²", "RMSE")}
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return the errors, and ones, in units of the noise."""
         excess = (totals - self._left[:, None]) / self.noise
         return excess, np.full_like(excess, 1.0 / self.noise)
 
-    def fit(
-        self,
-        columns: Float,
-        weights: Float,
-        penalty: Float,
-        start: Scores | None = None,
-        pull: Float | None = None,
-        cone: Cone | None = None,
-        *,
-        is_rough: bool = False,
-    ) -> Scores:
+    def fit(self, problem: Problem) -> Scores:
         """Solve the penalised normal equations, within what is allowed."""
-        del start, pull, is_rough
+        columns, weights = problem.columns, problem.weights
         mean = self.begin(weights)
         middle = weights @ columns / weights.sum()
         centred = columns - middle
-        bend = (centred * (weights / self.noise)[:, None]).T @ centred + penalty
+        bend = (centred * (weights / self.noise)[:, None]).T @ centred + problem.penalty
         bend[np.diag_indices(len(bend))] += _NUGGET
         slope = centred.T @ (weights * (self._left - mean[0]) / self.noise)
-        bounds = None if cone is None else cone.of_odds()[:, :-1]
+        bounds = None if problem.cone is None else problem.cone.of_odds()[:, :-1]
         solved = -_newton_step(bend, -slope, np.zeros(len(bend)), bounds)[:, None]
         return Scores(solved, mean - middle @ solved)
+
+
+@dataclass(frozen=True, eq=False)
+class Pins:
+    """Which parameters are given, and what they are.
+
+    Attributes
+    ----------
+    is_given : (n_parameters,)
+    values : (n_parameters, n_outputs) 0 where nothing is given
+    """
+
+    is_given: NDArray[np.bool_]
+    values: Float
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], n_outputs: int, *, is_first: bool) -> Pins:
+        """Gather what terms are given: of their first parameters, or of those that are left."""
+        given, values = [np.zeros(0, dtype=np.bool_)], [np.zeros((0, n_outputs))]
+        for term in terms:
+            shares = term.reduction()
+            own = getattr(term, "given", None)
+            width = shares.shape[0 if is_first else 1]
+            given.append(np.full(width, own is not None))
+            if own is None:
+                values.append(np.zeros((width, n_outputs)))
+            else:
+                values.append(shares @ own.scores if is_first else own.scores)
+        return cls(np.concatenate(given), np.vstack(values))
+
+    def fit(self, objective: Objective, problem: Problem) -> Scores:
+        """Fit the parameters that are free."""
+        free = ~self.is_given
+        if free.all():
+            return objective.fit(problem)
+        found = objective.beside(problem.columns @ self.values).fit(problem.only(free))
+        scores = self.values.copy()
+        scores[free] = found.weights
+        return Scores(scores, found.bias)
 
 
 def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) -> Float:

@@ -18,8 +18,7 @@ from solah.labels.describe import (
     label_table,
     with_mean_masses,
 )
-from solah.labels.goals import ClassGoal, GoalFacts
-from solah.labels.weights import integer_weights
+from solah.labels.goals import ClassGoal, GoalFacts, integer_weights
 from solah.learn.growth import Question
 from solah.learn.memory import MemoryRows
 from solah.learn.passes import CountLeaves, TablePass
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
-    from solah.labels.limits import Limits
-    from solah.learn.nodes import NodeModel
+    from solah.labels.drawing import Limits
+    from solah.learn.levels import NodeModel
     from solah.learn.passes import BlockPass
     from solah.model import Attribute
     from solah.scale.passes import Statistics

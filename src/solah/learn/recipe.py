@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from solah.learn.interactions import Product
-    from solah.learn.pins import FixedRule
     from solah.model import Attribute, Monotonic
 
 WordKind = Literal["auto", "both", "supervised", "quantile", "uniform"]
@@ -20,6 +17,29 @@ WORD_KINDS: tuple[WordKind, ...] = ("auto", "supervised", "quantile", "uniform")
 
 Part = Literal["groups", "features"]
 """What may be lost at once."""
+
+
+@dataclass(frozen=True)
+class FixedRule:
+    """A rule by hand, which is kept as it is while the rest is learnt.
+
+    Attributes
+    ----------
+    attribute : the attribute that it asks for
+    word : one of its words or states
+    scores : what the rule adds: evidence (log-odds) by class, for a number an amount
+    is_pinned : whether it is marked in the document
+
+    Examples
+    --------
+    >>> FixedRule("smoke", "high", {"alarm": 3.0})
+    FixedRule(attribute='smoke', word='high', scores={'alarm': 3.0}, is_pinned=True)
+    """
+
+    attribute: str
+    word: Any
+    scores: Mapping[Any, float] | Sequence[float] | float
+    is_pinned: bool = True
 
 
 @dataclass(frozen=True)
@@ -155,41 +175,6 @@ class InteractionSettings:
     def stages(self, n_products: int) -> list[int]:
         """Return the numbers of products on the way to one: each is chosen by what is left."""
         return [number for number in (self.least, *self.tried) if 0 < number <= n_products]
-
-    def allowed(
-        self,
-        ranked: Iterable[Product],
-        names: Sequence[str],
-        there: Mapping[tuple[int, int], Collection[tuple[int, int]]],
-    ) -> Iterator[Product]:
-        """Pass on the products that are allowed and not there yet; given pairs come first.
-
-        Parameters
-        ----------
-        ranked : products, the best first
-        names : those of the attributes, by their numbers
-        there : the boundaries of the products that are there, by the numbers of both attributes
-        """
-        counts = Counter({terms: len(products) for terms, products in there.items()})
-        later = []
-        for product in ranked:
-            terms = product.terms
-            if not self.may_be(names[terms[0]], names[terms[1]]):
-                continue
-            is_new = not counts[terms]
-            is_one_more = self.max_pairs is not None and is_new and len(+counts) >= self.max_pairs
-            if (
-                is_one_more
-                or counts[terms] >= self.per_pair
-                or product.boundaries in there.get(terms, ())
-            ):
-                continue
-            counts[terms] += 1
-            if self.pairs is None or is_new:
-                yield product
-            else:
-                later.append(product)
-        yield from later
 
     def may_be(self, first: str, second: str) -> bool:
         """Tell whether two attributes may be a pair."""

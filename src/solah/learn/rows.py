@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64
+    from solah.labels.drawing import Limits
     from solah.labels.goals import GoalFacts
-    from solah.labels.limits import Limits
     from solah.learn.growth import Question
+    from solah.learn.levels import NodeModel
     from solah.learn.memory import MemoryRows
-    from solah.learn.nodes import NodeModel
     from solah.learn.passes import BlockPass
     from solah.learn.tree import Tree
     from solah.model import Attribute

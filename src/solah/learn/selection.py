@@ -18,26 +18,25 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.learn.design import Design
+from solah.learn.objective import PathStep
 from solah.learn.sample import mean_and_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64
-    from solah.learn.budget import Path
-    from solah.learn.cuts import SplitGains
-    from solah.learn.objective import PathStep, Scores
+    from solah.learn.objective import Scores
     from solah.learn.recipe import (
         AdditiveRecipe,
         BudgetSettings,
-        InteractionSettings,
         Strength,
         WordKind,
     )
     from solah.learn.sample import Fold, Sample
+    from solah.learn.vocabulary import SplitGains
 
     Tell = Callable[[str], None]
 
@@ -97,32 +96,30 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     """Compare what is open on folds of a sample."""
     budget, interactions = recipe.budget, recipe.interactions
     middle = recipe.strengths[len(recipe.strengths) // 2]
-    n_products = interactions.least
     is_open = len(recipe.strengths) > 1 or interactions.tried or budget.max_rules is None
     compared = sample.first(recipe.compared_rows)
     is_many = min(compared.n_rows, compared.weights.sum()) >= recipe.many_rows
     n_folds = recipe.n_folds_of_many if is_many and sample.groups is None else recipe.n_folds
     folds = compared.folds(n_folds) if is_open else []
+    choice = Choice(recipe.words.kind, middle, interactions.least, budget.max_rules)
     if len(folds) < 2:
-        return Choice(recipe.words.kind, middle, n_products, budget.max_rules)
-    held_out = HeldOut.of([fold.tested for fold in folds])
-    words, trials = _choose_words(folds, held_out, recipe, middle, tell)
-    strength = middle
+        return choice
+    comparison = _Comparison(folds, recipe, tell)
+    choice = replace(choice, words=comparison.words(middle))
     if len(recipe.strengths) > 1:
-        strength = _choose_strength(trials, held_out, recipe.strengths, tell)
+        choice = replace(choice, strength=comparison.strength())
     if interactions.tried:
-        n_products = _choose_products(trials, held_out, strength, interactions, tell)
+        choice = replace(choice, n_products=comparison.products(choice.strength))
     if budget.max_rules is not None:
-        return Choice(words, strength, n_products, budget.max_rules)
-    tell("comparing numbers of rules")
-    choice = _choose_rules(trials, held_out, words, strength, n_products, budget)
+        return choice
+    choice = comparison.rules(choice)
     n_tested = min(sample.n_rows // 4, sample.n_rows - compared.n_rows)
     # Of rare classes, more rows than their share are compared, and too few are left to test on.
     has_rare = compared.n_rows > recipe.compared_rows
     if n_tested < recipe.least_tested or has_rare or sample.groups is not None:
         return choice
     tell("testing the rules")
-    return _tested(choice, *sample.split(sample.n_rows - n_tested), recipe.with_words(words))
+    return _tested(choice, *sample.split(sample.n_rows - n_tested), recipe)
 
 
 class Result(NamedTuple):
@@ -229,7 +226,9 @@ class _Trial:
 
     def try_products(self, strength: Strength, n_products: int) -> Result:
         """Test the terms with this number of products."""
-        self.design.add_products(n_products, self.recipe.interactions)
+        if not n_products:
+            return self.try_strength(strength)
+        self.design.add_products(n_products)
         scores = self.design.fit(strength, is_rough=True)
         return self._result(scores.of(self.design.columns_of(self.fold.tested)))
 
@@ -237,11 +236,11 @@ class _Trial:
         """Test fewer and fewer rules."""
         design = self.design.again()
         design.scores = self.fitted.get(strength) or design.fit(strength, is_rough=True)
-        design.add_missing(self.recipe.missing_statistic)
+        design.add_missing()
         design.take_products(self.design, n_products)
         design.fit(strength, is_rough=True)
         tested = design.columns_of(self.fold.tested)
-        path = design.path(strength, prices_of(self.fold.learnt, self.recipe))
+        path = design.path(strength)
         found: list[_Step] = []
         for max_rules in self.recipe.budget.steps:
             before = path.n_rules
@@ -264,94 +263,6 @@ class _Trial:
     def _result(self, totals: Float) -> Result:
         objective = self.fold.tested.objective
         return Result(objective.losses(totals), objective.hits(totals))
-
-
-def _choose_words(
-    folds: Sequence[Fold],
-    held_out: HeldOut,
-    recipe: AdditiveRecipe,
-    strength: Strength,
-    tell: Tell,
-) -> tuple[WordKind, list[_Trial]]:
-    """Take learned words only where they are clearly better than blind ones, which vary less."""
-    kind = recipe.words.kind
-    if kind != "auto":
-        return kind, [_Trial(fold, recipe) for fold in folds]
-    tell("comparing words")
-    blind = [_Trial(fold, recipe.with_words("quantile")) for fold in folds]
-    learnt = [_Trial(one.fold, recipe.with_words("both"), one.design.gains) for one in blind]
-    results = [
-        Result.together(trial.try_strength(strength) for trial in trials)
-        for trials in (blind, learnt)
-    ]
-
-    def select(losses: Sequence[Float], rows: HeldOut) -> int:
-        gain, error = rows.mean(losses[1] - losses[0])
-        return int(gain < -recipe.words.errors * error)
-
-    return ("both", learnt) if held_out.choose(select, results) else ("quantile", blind)
-
-
-def _lowest(losses: Sequence[Float], rows: HeldOut) -> int:
-    return int(np.argmin([rows.mean(one)[0] for one in losses]))
-
-
-def _choose_strength(
-    trials: Sequence[_Trial], held_out: HeldOut, strengths: Sequence[Strength], tell: Tell
-) -> Strength:
-    """Go from the middle on in the direction in which the loss falls."""
-    results: dict[int, Result] = {}
-
-    def loss(place: int) -> float:
-        if place not in results:
-            one = strengths[place]
-            tell(f"comparing strengths: {one.ridge:g}, {one.smooth:g}")
-            results[place] = Result.together(trial.try_strength(one) for trial in trials)
-        return held_out.mean(results[place].losses)[0]
-
-    best = len(strengths) // 2
-    for step in (1, -1):
-        while 0 <= best + step < len(strengths) and loss(best + step) < loss(best):
-            best += step
-    places = sorted(results)
-    return strengths[places[held_out.choose(_lowest, [results[place] for place in places])]]
-
-
-def _choose_products(
-    trials: Sequence[_Trial],
-    held_out: HeldOut,
-    strength: Strength,
-    settings: InteractionSettings,
-    tell: Tell,
-) -> int:
-    """Choose the number of products with the lowest loss, if that is clearly lower."""
-    for trial in trials:
-        trial.begin_products(strength)
-    first = (
-        [trial.try_products(strength, settings.least) for trial in trials]
-        if settings.least
-        else [trial.try_strength(strength) for trial in trials]
-    )
-    numbers, results = [settings.least], [Result.together(first)]
-    lowest = results[0].losses
-    for n_products in settings.tried:
-        tell(f"comparing interactions: {n_products}")
-        numbers.append(n_products)
-        results.append(
-            Result.together(trial.try_products(strength, n_products) for trial in trials)
-        )
-        gain, error = held_out.mean(results[-1].losses - lowest)
-        if gain < 0:
-            lowest = results[-1].losses
-        elif gain > error:
-            break
-
-    def select(losses: Sequence[Float], rows: HeldOut) -> int:
-        best = _lowest(losses, rows)
-        gain, error = rows.mean(losses[best] - losses[0])
-        return best if gain < -settings.errors * error else 0
-
-    return numbers[held_out.choose(select, results)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,107 +318,143 @@ class _Tolerance:
         return f"{self.budget.tolerance_of_loss:.0%} of the lowest loss"
 
 
-def _choose_rules(
-    trials: Sequence[_Trial],
-    held_out: HeldOut,
-    words: WordKind,
-    strength: Strength,
-    n_products: int,
-    budget: BudgetSettings,
-) -> Choice:
-    """Select the fewest rules within tolerance of the best."""
-    walked = [trial.walk(strength, n_products) for trial in trials]
-    steps = budget.steps
-    results = [Result.together(found[k].result for found in walked) for k in range(len(steps))]
-    nothing = np.concatenate([trial.loss_of_nothing() for trial in trials])
-    found = _Tolerance.of([*(one.losses for one in results), nothing], held_out, budget)
+def _lowest(losses: Sequence[Float], rows: HeldOut) -> int:
+    return int(np.argmin([rows.mean(one)[0] for one in losses]))
 
-    def select(losses: Sequence[Float], rows: HeldOut) -> int:
-        return _Tolerance.of(losses, rows, budget).select()
 
-    chosen = held_out.choose(select, [*results, Result(nothing, np.zeros_like(nothing))])
-    too_low, too_high = np.zeros((2, len(steps)))
-    # A model without rules has nothing that was chosen, so that only rules look too good.
-    too_low[np.array(steps) > 0], too_high[np.array(steps) > 0] = held_out.optimism
-    if steps[-1] == 0 and (found.means + too_low)[chosen] >= found.means[-1]:
-        chosen = len(steps) - 1
-    objective = trials[0].fold.tested.objective
-    path = [
-        objective.step(
-            float(found.means[k] + too_low[k]),
-            held_out.mean(results[k].hits)[0] - float(too_high[k]),
-            float(found.errors[k]),
-            max_rules=max_rules,
-            n_rules=float(np.mean([one[k].n_rules for one in walked])),
-            n_attributes=float(np.mean([one[k].n_attributes for one in walked])),
-            is_chosen=k == chosen,
+class _Comparison:
+    """Folds on which one choice after another is made."""
+
+    def __init__(self, folds: Sequence[Fold], recipe: AdditiveRecipe, tell: Tell) -> None:
+        self.folds, self.recipe, self.tell = folds, recipe, tell
+        self.held_out = HeldOut.of([fold.tested for fold in folds])
+        self.trials: list[_Trial] = []
+
+    def words(self, strength: Strength) -> WordKind:
+        """Take learned words only where they are clearly better than blind ones."""
+        recipe, kind = self.recipe, self.recipe.words.kind
+        if kind != "auto":
+            self.trials = [_Trial(fold, recipe) for fold in self.folds]
+            return kind
+        self.tell("comparing words")
+        blind = [_Trial(fold, recipe.with_words("quantile")) for fold in self.folds]
+        learned = [_Trial(one.fold, recipe.with_words("both"), one.design.gains) for one in blind]
+        results = [
+            Result.together(trial.try_strength(strength) for trial in trials)
+            for trials in (blind, learned)
+        ]
+
+        def select(losses: Sequence[Float], rows: HeldOut) -> int:
+            gain, error = rows.mean(losses[1] - losses[0])
+            return int(gain < -recipe.words.errors * error)
+
+        is_learned = self.held_out.choose(select, results)
+        self.trials = learned if is_learned else blind
+        return "both" if is_learned else "quantile"
+
+    def strength(self) -> Strength:
+        """Go from the middle on in the direction in which the loss falls."""
+        strengths, results = self.recipe.strengths, dict[int, Result]()
+
+        def loss(place: int) -> float:
+            if place not in results:
+                one = strengths[place]
+                self.tell(f"comparing strengths: {one.ridge:g}, {one.smooth:g}")
+                results[place] = Result.together(trial.try_strength(one) for trial in self.trials)
+            return self.held_out.mean(results[place].losses)[0]
+
+        best = len(strengths) // 2
+        for step in (1, -1):
+            while 0 <= best + step < len(strengths) and loss(best + step) < loss(best):
+                best += step
+        places = sorted(results)
+        chosen = self.held_out.choose(_lowest, [results[place] for place in places])
+        return strengths[places[chosen]]
+
+    def products(self, strength: Strength) -> int:
+        """Choose the number of products with the lowest loss, if that is clearly lower."""
+        settings, held_out, trials = self.recipe.interactions, self.held_out, self.trials
+        for trial in trials:
+            trial.begin_products(strength)
+        numbers, results = [settings.least, *settings.tried], list[Result]()
+        for n_products in numbers:
+            if results:
+                self.tell(f"comparing interactions: {n_products}")
+            found = Result.together(trial.try_products(strength, n_products) for trial in trials)
+            results.append(found)
+            if len(results) == 1:
+                lowest = found.losses
+                continue
+            gain, error = held_out.mean(found.losses - lowest)
+            if gain < 0:
+                lowest = found.losses
+            elif gain > error:
+                break
+
+        def select(losses: Sequence[Float], rows: HeldOut) -> int:
+            best = _lowest(losses, rows)
+            gain, error = rows.mean(losses[best] - losses[0])
+            return best if gain < -settings.errors * error else 0
+
+        return numbers[held_out.choose(select, results)]
+
+    def rules(self, choice: Choice) -> Choice:
+        """Select the fewest rules within tolerance of the best."""
+        self.tell("comparing numbers of rules")
+        held_out, budget = self.held_out, self.recipe.budget
+        walked = [trial.walk(choice.strength, choice.n_products) for trial in self.trials]
+        steps = budget.steps
+        results = [Result.together(one[k].result for one in walked) for k in range(len(steps))]
+        nothing = np.concatenate([trial.loss_of_nothing() for trial in self.trials])
+        found = _Tolerance.of([*(one.losses for one in results), nothing], held_out, budget)
+
+        def select(losses: Sequence[Float], rows: HeldOut) -> int:
+            return _Tolerance.of(losses, rows, budget).select()
+
+        chosen = held_out.choose(select, [*results, Result(nothing, np.zeros_like(nothing))])
+        too_low, too_high = np.zeros((2, len(steps)))
+        # A model without rules has nothing that was chosen, so that only rules look too good.
+        too_low[np.array(steps) > 0], too_high[np.array(steps) > 0] = held_out.optimism
+        if steps[-1] == 0 and (found.means + too_low)[chosen] >= found.means[-1]:
+            chosen = len(steps) - 1
+        losses, objective = found.means + too_low, self.folds[0].tested.objective
+        path = tuple(
+            PathStep(
+                max_rules=max_rules,
+                n_rules=float(np.mean([one[k].n_rules for one in walked])),
+                n_attributes=float(np.mean([one[k].n_attributes for one in walked])),
+                is_chosen=k == chosen,
+                **objective.metrics(
+                    float(losses[k]),
+                    held_out.mean(results[k].hits)[0] - float(too_high[k]),
+                    float(found.errors[k]),
+                ),
+            )
+            for k, max_rules in enumerate(steps)
         )
-        for k, max_rules in enumerate(steps)
-    ]
-    return Choice(
-        words,
-        strength,
-        n_products,
-        steps[chosen],
-        tuple(path),
-        "cross-validated" if held_out.groups is None else "group cross-validated",
-        found.criterion(chosen),
-        expected=(
-            float(found.means[chosen] + too_low[chosen]),
-            held_out.mean(results[chosen].losses)[1],
-        ),
-        allowance=float(max(found.limits[chosen] - found.means[chosen], 0.0)),
-    )
-
-
-def fit_terms(design: Design, recipe: AdditiveRecipe, strength: Strength, n_products: int) -> None:
-    """Fit the single terms, then those of missing readings and of pairs; few rules come later."""
-    design.fit(strength, is_rough=True)
-    design.add_missing(recipe.missing_statistic)
-    if design.scores is None:
-        design.fit(strength, is_rough=True)
-    for number in recipe.interactions.stages(n_products):
-        design.add_products(number, recipe.interactions)
-        design.fit(strength, is_rough=True)
+        return replace(
+            choice,
+            max_rules=steps[chosen],
+            path=path,
+            measured="cross-validated" if held_out.groups is None else "group cross-validated",
+            within=found.criterion(chosen),
+            expected=(float(losses[chosen]), held_out.mean(results[chosen].losses)[1]),
+            allowance=float(max(found.limits[chosen] - found.means[chosen], 0.0)),
+        )
 
 
 def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRecipe) -> Choice:
     """Measure a choice on rows that no choice has seen, and move the figures of the path there."""
-    design = Design.begin(learned, recipe)
-    fit_terms(design, recipe, choice.strength, choice.n_products)
-    scores, path = reduce_terms(design, recipe, choice, choice.max_rules)
+    design = Design.begin(learned, recipe.with_words(choice.words))
+    design.fit_all(choice.strength, choice.n_products)
+    scores, path = design.reduced(choice.strength, choice.max_rules, choice.allowance)
     totals = scores.of(design.columns_of(tested) @ path.reduction())
     rows = HeldOut.of([tested])
     loss, error = rows.mean(tested.objective.losses(totals))
     hits, _ = rows.mean(tested.objective.hits(totals))
-    before, counts = choice.chosen, {"max_rules": 0, "n_rules": 0.0, "n_attributes": 0.0}
-    found = tested.objective.step(loss, hits, error, **counts)
-    moved = found.loss - before.loss, found.quality - before.quality
-    return replace(
-        choice,
-        path=tuple(step.shifted(*moved) for step in choice.path),
-        expected=(loss, error),
+    found, before = tested.objective.metrics(loss, hits, error), choice.chosen
+    lower, higher = found["loss"] - before.loss, found["quality"] - before.quality
+    moved = (
+        replace(one, loss=one.loss + lower, quality=one.quality + higher) for one in choice.path
     )
-
-
-def reduce_terms(
-    design: Design, recipe: AdditiveRecipe, choice: Choice, max_rules: int | None
-) -> tuple[Scores, Path]:
-    """Go to a number of rules, drop what is idle, and fit what is left."""
-    path = design.path(choice.strength, prices_of(design.sample, recipe))
-    if max_rules is not None:
-        path.walk(max_rules)
-    if recipe.budget.max_features is not None:
-        path.drop_attributes(recipe.budget.max_features)
-    path.drop_idle(choice.allowance * float(design.sample.weights.sum()))
-    return design.refit(path, choice.strength), path
-
-
-def prices_of(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:
-    """Return what attributes cost, by their places."""
-    costs = recipe.budget.costs
-    return {
-        place: costs[attribute.name]
-        for place, attribute in enumerate(sample.attributes)
-        if attribute.name in costs
-    }
+    return replace(choice, path=tuple(moved), expected=(loss, error))

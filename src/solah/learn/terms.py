@@ -24,24 +24,63 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.exceptions import ParameterError, did_you_mean, shorten
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
-    from solah.learn.pins import Given
-    from solah.learn.recipe import Strength
+    from solah.learn.recipe import FixedRule, Strength
     from solah.learn.vocabulary import Vocabulary
 
 Constraint = list[tuple[int, float]]
 """Parameters with factors whose sum is to be 0."""
 
 _PRICE_OF_LIFT = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The scores of all words of an attribute, by hand.
+
+    Attributes
+    ----------
+    scores : (n_words, n_outputs)
+    pinned : the places of the words that rules name
+    """
+
+    scores: Float
+    pinned: frozenset[int]
+
+    @classmethod
+    def read(cls, vocabulary: Vocabulary, rules: Sequence[FixedRule], n_outputs: int) -> Given:
+        """Put rules, whose scores are resolved, beside the words of their attribute."""
+        attribute = vocabulary.attribute
+        if not (attribute.is_coded or vocabulary.is_fixed):
+            raise ParameterError(
+                f"a rule by hand asks whether {attribute.name!r} is {shorten(rules[0].word)}, and "
+                f"its words are learnt; give it words by hand: words={{{attribute.name!r}: …}}"
+            )
+        words: list[Any] = list(attribute.states if attribute.is_coded else attribute.words)
+        scores, pinned = np.zeros((len(words), n_outputs)), set[int]()
+        for rule in rules:
+            named = [place for place, word in enumerate(words) if rule.word in (word, str(word))]
+            if not named:
+                close = did_you_mean(str(rule.word), map(str, words))
+                raise ParameterError(
+                    f"a rule by hand asks whether {attribute.name!r} is {shorten(rule.word)}; it "
+                    f"is {', '.join(map(str, words))}{close}"
+                )
+            place = named[0]
+            scores[place] = np.asarray(rule.scores)
+            pinned |= {place} if rule.is_pinned else set()
+        return cls(scores, frozenset(pinned))
 
 
 @dataclass(frozen=True)
@@ -115,6 +154,11 @@ class SingleTerm:
     def attributes(self) -> tuple[int, ...]:
         """The places of the attributes."""
         return (self.vocabulary.place,)
+
+    @property
+    def sides(self) -> tuple[SingleTerm]:
+        """The term itself, as pairs have two."""
+        return (self,)
 
     def columns(self, memberships: list[Float], means: list[Float]) -> Float:
         """Return the columns of rows: memberships less their means; 0 where unknown."""

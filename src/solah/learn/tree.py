@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import heapq
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations, count, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +18,7 @@ from solah.model.document import Branch, TreeNode
 from solah.model.encode import code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, FocalSets
     from solah.model.attributes import Attribute
     from solah.model.encode import Coded
+
 
 _BLOCK_ROWS = 16_384
 
@@ -140,3 +144,150 @@ class Tree:
                 values[:, j] = rows.columns[attribute.name][block]
         beside = np.ascontiguousarray(np.hstack(given)) if given else np.empty((n_rows, 0))
         return Readings(values, beside, offsets)
+
+
+@dataclass(eq=False)
+class _Branch:
+    """Leaves that are one branch, or an inner node, which cannot be joined.
+
+    Attributes
+    ----------
+    node : the node above
+    places : the places of the children among their siblings
+    counts : the weight of each class; None for an inner node
+    """
+
+    node: int
+    places: list[int]
+    counts: tuple[float, ...] | None = None
+    has_weight: bool = False
+    is_gone: bool = False
+
+
+def simplify_tree(tree: Tree, max_rules: int | None = None, rule_cost: float = 0.0) -> Tree:
+    """Join branches while that costs little, or while there are too many.
+
+    Leaves below one node are joined into one branch: neighbours where focal sets have an order
+    (``at least medium-or-high``), any two where they have none. A node whose leaves are all joined
+    is a leaf from then on, and may be joined in turn. The pair that loses least goes first, so this
+    is cost-complexity pruning in smaller steps.
+
+    Parameters
+    ----------
+    tree : Tree
+    max_rules : int, default=None
+        Go on until at most so many branches have weight.
+    rule_cost : float, default=0.0
+        The log-likelihood (nats) that a branch must be worth to stay.
+
+    Returns
+    -------
+    tree : Tree
+        Branches that are one now have the shares of all their rows.
+    """
+    counts = (tree.belief * tree.support[:, None]).tolist()
+    families: dict[int, list[_Branch]] = {}
+    above: dict[int, _Branch] = {}
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        families[node] = [_Branch(node, [place]) for place in range(len(tree.children(node)))]
+        for child, branch in zip(tree.children(node), families[node], strict=True):
+            if tree.split[child] >= 0:
+                above[child] = branch
+            else:
+                branch.counts = tuple(counts[child])
+                branch.has_weight = bool(tree.support[child] > 0)
+    tickets = count()
+    queue: list[tuple[float, int, _Branch, _Branch]] = []
+
+    def offer(node: int, of: _Branch | None = None) -> None:
+        """Put the pairs that can be joined into the queue: all, or those of one branch."""
+        is_ordered = tree.inputs[tree.split[node]].is_ordered
+        pairs = pairwise(families[node]) if is_ordered else combinations(families[node], 2)
+        for first, second in pairs:
+            if first.counts is None or second.counts is None or of not in (None, first, second):
+                continue
+            lost = _log_likelihood(first.counts) + _log_likelihood(second.counts)
+            cost = lost - _log_likelihood(_pooled(first, second))
+            heapq.heappush(queue, (cost, next(tickets), first, second))
+
+    for node in families:
+        offer(node)
+    n_rules = int(np.count_nonzero(tree.support[tree.leaves] > 0))
+    while queue:
+        cost, _, first, second = heapq.heappop(queue)
+        if first.is_gone or second.is_gone:
+            continue
+        if cost > rule_cost and n_rules <= (math.inf if max_rules is None else max_rules):
+            break
+        first.is_gone = second.is_gone = True
+        n_rules -= first.has_weight and second.has_weight
+        both = _Branch(
+            first.node,
+            sorted(first.places + second.places),
+            _pooled(first, second),
+            first.has_weight or second.has_weight,
+        )
+        family = families[first.node]
+        family[family.index(first)] = both
+        family.remove(second)
+        while len(families[both.node]) == 1:  # alone, it turns its node into a leaf
+            del families[both.node]
+            if both.node not in above:
+                break
+            branch = above[both.node]
+            branch.counts, branch.has_weight = both.counts, both.has_weight
+            both = branch
+        else:
+            offer(both.node, both)
+    return _rebuilt(tree, families)
+
+
+def _rebuilt(tree: Tree, families: Mapping[int, Sequence[_Branch]]) -> Tree:
+    """Return what is left: nodes numbered level by level, and branches with pooled rows."""
+    split, first_child, kept, heads = [], [], [0], [0]
+    homes = np.zeros(len(tree.split), dtype=np.intp)  # of each leaf: its branch's first leaf
+    for new, old in enumerate(kept):  # which grows on the way
+        if old not in families:
+            split.append(-1)
+            first_child.append(0)
+            below = [old]
+            for node in below:  # which grows, too
+                if tree.split[node] < 0:
+                    homes[node] = heads[new]
+                else:
+                    below.extend(tree.children(node))
+            continue
+        first = len(kept)
+        split.append(int(tree.split[old]))
+        first_child.append(first)
+        kept.extend(tree.children(old))
+        head_of = {
+            place: first + branch.places[0] for branch in families[old] for place in branch.places
+        }
+        heads.extend(head_of[place] for place in sorted(head_of))
+    belief = tree.belief[kept]
+    counts = np.zeros_like(belief)
+    np.add.at(counts, homes[tree.leaves], (tree.belief * tree.support[:, None])[tree.leaves])
+    weight = counts.sum(axis=1, keepdims=True)
+    pooled = np.divide(counts, weight, out=belief.copy(), where=weight > 0)
+    splits = np.array(split, dtype=np.int32)
+    return replace(
+        tree,
+        split=splits,
+        first_child=np.array(first_child, dtype=np.int32),
+        support=tree.support[kept],
+        belief=np.where(splits[:, None] < 0, pooled[heads], belief),
+    )
+
+
+def _pooled(first: _Branch, second: _Branch) -> tuple[float, ...]:
+    assert first.counts is not None
+    assert second.counts is not None
+    return tuple(a + b for a, b in zip(first.counts, second.counts, strict=True))
+
+
+def _log_likelihood(counts: tuple[float, ...]) -> float:
+    """Return the log-likelihood of rows with these classes, given their shares."""
+    known = [one for one in counts if one > 0]
+    whole = sum(known)
+    return sum(one * math.log(one) for one in known) - (whole * math.log(whole) if whole else 0.0)

@@ -13,7 +13,7 @@ from solah.dependence import distance_correlation_matrix
 from solah.estimators import RuleClassifier, SelfOrganisedHierarchyClassifier
 from solah.estimators.inputs import known_names
 from solah.exceptions import ColumnError, DataError, ParameterError, shorten
-from solah.learn.grouping import group_attributes
+from solah.learn.organisation import group_attributes
 from solah.plot.canvas import INK, PLAIN, RUST, Display, inches, points, shown
 
 if TYPE_CHECKING:

@@ -42,11 +42,11 @@ class PathDisplay(Display):
 
     Examples
     --------
-    >>> from solah.learn.objective import ClassStep
+    >>> from solah.learn.objective import PathStep
     >>> from solah.plot import PathDisplay
-    >>> few = ClassStep(max_rules=4, n_rules=4, n_attributes=2, log_loss=0.5, accuracy=0.8)
-    >>> many = ClassStep(
-    ...     max_rules=8, n_rules=8, n_attributes=3, log_loss=0.4, accuracy=0.9, is_chosen=True
+    >>> few = PathStep(max_rules=4, n_rules=4, n_attributes=2, loss=0.5, quality=0.8)
+    >>> many = PathStep(
+    ...     max_rules=8, n_rules=8, n_attributes=3, loss=0.4, quality=0.9, is_chosen=True
     ... )
     >>> display = PathDisplay([few, many]).plot()
     >>> display.chosen_.get_xdata().tolist()

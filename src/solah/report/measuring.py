@@ -17,9 +17,14 @@ from sklearn.metrics import (
 from solah.data import Column, Kind, Table
 from solah.data.spelling import spell, spell_whole
 from solah.dependence import distance_correlation_matrix
-from solah.evaluation import bin_beliefs, calibration_error, score_beliefs, score_numbers
-from solah.evaluation.abstaining import risk_coverage
-from solah.evaluation.settling import score_events
+from solah.evaluation import (
+    bin_beliefs,
+    calibration_error,
+    risk_coverage,
+    score_beliefs,
+    score_events,
+    score_numbers,
+)
 from solah.explain.novelty import name_doubts
 from solah.model.decide import PolicyDecider
 from solah.model.policy import Doubt

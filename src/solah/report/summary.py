@@ -154,7 +154,7 @@ def rule_depth(model: Model) -> int:
 def describe_path(path: Sequence[PathStep]) -> list[dict[str, Any]]:
     """Describe what each number of rules is worth, the fewest first."""
     ordered = sorted(path, key=lambda step: (step.n_rules, step.max_rules))
-    return [vars(step) | {"loss": step.loss, "quality": step.quality} for step in ordered]
+    return [vars(step) for step in ordered]
 
 
 def draw_trees(model: Model, width: int = PAGE_WIDTH) -> str:

@@ -18,8 +18,7 @@ from solah.data.cells import are_truth, likely_numbers, not_numbers, to_numbers,
 from solah.data.digests import digest_column
 from solah.data.spelling import is_number, parse_written_numbers, spell
 from solah.exceptions import ColumnError, DataError
-from solah.labels.drawing import digest_values, digest_within, keep_smallest
-from solah.labels.limits import LIMITS
+from solah.labels.drawing import LIMITS, digest_values, digest_within, keep_smallest
 from solah.labels.sketches import Sketch, SketchState
 from solah.scale.passes import Pass, Statistics
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from solah.data import Declared, State
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float
-    from solah.labels.limits import Limits
+    from solah.labels.drawing import Limits
 
 MAX_TEXTS = 10_000
 """A column of text with more different values is no category."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.labels.drawing import draw_rows
-from solah.labels.placement import quantile_ranks
 from solah.labels.sketches import FineCounts
+from solah.labels.words import quantile_ranks
 from solah.scale.passes import Pass, Statistics, SummingPass, add_up
 from solah.scale.reading import Rows
 

@@ -13,8 +13,7 @@ from solah.data.spelling import spell
 from solah.exceptions import ParameterError
 from solah.labels.describe import describe_numbers, describe_states
 from solah.labels.drawing import sample_bound
-from solah.labels.goals import GoalFacts, digest_classes
-from solah.labels.weights import integer_weights
+from solah.labels.goals import GoalFacts, digest_classes, integer_weights
 from solah.labels.words import plan_words
 from solah.scale.numbers import Quantiles, Spread
 from solah.scale.reading import Reader, plain_attributes
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
-    from solah.labels.limits import Limits
+    from solah.labels.drawing import Limits
     from solah.labels.sketches import FineCounts, Sketch
     from solah.model import Attribute, Goal
     from solah.scale.engines import Engine

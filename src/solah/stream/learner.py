@@ -17,7 +17,7 @@ from solah.atomic import write_whole
 from solah.data import Column
 from solah.data.json_reader import JsonParser
 from solah.estimators import RuleClassifier
-from solah.estimators.classifier import LinguisticClassifier
+from solah.estimators.base import LinguisticClassifier
 from solah.estimators.inputs import read_features
 from solah.exceptions import DataError, ParameterError, SolahError
 from solah.model.format import read_model, to_json

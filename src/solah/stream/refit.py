@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 
 from solah.device.fixed_tables import ONE
-from solah.exceptions import DataError, ForeignNodeError
+from solah.exceptions import DataError
 from solah.learn.online import Learner
 from solah.learn.recipe import Strength
 from solah.learn.selection import Choice
@@ -239,9 +239,4 @@ class Trainer:
             fresh.fit(table, target)
         else:
             fresh.fit_selected(table, target, choice)
-        if not hasattr(fresh, "model_"):
-            raise ForeignNodeError(
-                "a stream learns with the rules of a model, and a hierarchy with other models at "
-                "its nodes has none; leave 'node' out"
-            )
         return fresh

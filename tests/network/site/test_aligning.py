@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.network.site.aligning import FIRST_MAX_AGE, Aligner, learnt_age
+from solah.network.site.aligning import FIRST_MAX_AGE, Aligner
 from solah.network.site.document import Sensor
 from solah.network.site.mapping import Event, Found, Target
 from solah.network.site.quantities import Linear
@@ -77,14 +77,6 @@ def test_late_and_repeated_readings_never_win(events):
     assert sum(n for what, n in counts(one).items() if what not in ADDED) == len(events)
 
 
-def test_repeats_and_late_messages_are_told_apart():
-    one = aligner()
-    for time in (100.0, 100.0, 90.0, 110.0):
-        one.take(reading(time, time=time), "t", 120.0)
-    assert value(one, 120.0) == 110.0
-    assert counts(one) == {"late": 1, "repeated": 1, "taken": 2}
-
-
 def test_a_clock_that_is_ahead_is_not_believed():
     one = aligner()
     one.take(reading(1, time=9999.0), "t", 100.0)
@@ -101,18 +93,6 @@ def test_counts_of_a_sensor_tell_repeats_late_messages_and_restarts():
     assert counts(one) == {"late": 2, "repeated": 1, "restarted": 1, "taken": 5}
 
 
-@given(st.integers(0, 40))
-def test_a_restarted_count_costs_few_readings(last):
-    one = aligner()
-    one.take(reading(0, number=last), "t", 100.0)
-    for number in range(5):
-        one.take(reading(number, number=number), "t", 101.0)
-    found = counts(one)
-    dropped = found.get("late", 0) + found.get("repeated", 0)
-    assert dropped <= 2
-    assert value(one, 101.0) == 4.0
-
-
 def test_what_a_broker_had_kept_counts_only_if_it_says_when_it_was_measured():
     one = aligner()
     one.take(reading(1), "t", 100.0, is_retained=True)
@@ -123,14 +103,6 @@ def test_what_a_broker_had_kept_counts_only_if_it_says_when_it_was_measured():
     one.take(reading(3, sensor=taking), "t", 101.0, is_retained=True)
     assert value(one, 101.0) == 3.0
     assert counts(one) == {"retained": 1, "taken": 2}
-
-
-def test_two_topics_are_not_mixed():
-    one = aligner()
-    one.take(reading(1), "attic", 100.0)
-    one.take(reading(2), "cellar", 101.0)
-    assert value(one, 102.0) == 1.0
-    assert counts(one) == {"ambiguous": 1, "taken": 1}
 
 
 def test_the_age_is_learnt_from_the_intervals():
@@ -146,24 +118,6 @@ def test_the_age_is_learnt_from_the_intervals():
     assert one.states(5000.0)["a"].max_age == 15.0
 
 
-def test_a_sensor_with_wildcards_says_how_long_its_readings_are_held():
-    one = aligner(max_age=None)
-    one.take(reading(1, sensor=Sensor("{1}", "+", max_age=5.0)), "t", 100.0)
-    assert (value(one, 104.0), value(one, 106.0)) == (1.0, None)
-
-
-def test_nothing_is_held_for_less_than_two_rows():
-    one = aligner(max_age=None, every=60.0)
-    for number in range(12):
-        one.take(reading(number), "t", float(number))
-    assert one.states(11.0)["a"].max_age == 120.0
-
-
-@given(st.lists(st.floats(0.0, 1e4), min_size=1, max_size=30))
-def test_the_learnt_age_is_among_three_times_the_intervals(intervals):
-    assert learnt_age(intervals) / 3 in [pytest.approx(one) for one in intervals]
-
-
 def test_the_increase_of_a_counter_is_a_reading_and_its_restart_is_none():
     meter = Sensor("a", "t", per=3600.0, convert=Linear(1000.0, 0.0))  # kWh to W
     one = aligner(max_age=600.0)
@@ -173,12 +127,3 @@ def test_the_increase_of_a_counter_is_a_reading_and_its_restart_is_none():
         known.append(value(one, 1000.0 + now))
     assert known == [None, pytest.approx(600.0), pytest.approx(1200.0), None, pytest.approx(1200.0)]
     assert counts(one) == {"restarted": 1, "taken": 5}
-
-
-def test_an_increase_that_cannot_be_is_unknown():
-    meter = Sensor("a", "t", per=1.0, low=0.0, high=10.0)
-    one = aligner()
-    one.take(reading(0, sensor=meter), "t", 100.0)
-    one.take(reading(1000, sensor=meter), "t", 101.0)
-    assert value(one, 101.0) is None
-    assert counts(one)["out_of_range"] == 1

@@ -1,13 +1,10 @@
 """A feed makes numbered rows of what sensors publish, and counts what it cannot use."""
 
-import errno
 import json
 
 import pytest
-from processes import until
 from rooms import write_site
 
-from solah.cli import main as program
 from solah.exceptions import ParameterError
 from solah.network.core import NodeCore
 from solah.network.site import load_site
@@ -94,67 +91,6 @@ def test_what_is_unknown_at_a_node_shows_in_the_decision(open_feed, tmp_path):
     assert set(decided.missing) == {"temperature", "door"}
     assert 0.0 < decided.known < 1.0
     assert decided.oldest == 1000.0
-
-
-def test_a_site_of_one_node_may_decide_on_changes_alone(open_feed, tmp_path):
-    decide = "{every: 1s, when: changed}"
-    file = with_one_node(write_site(tmp_path, "mqtt://localhost", decide=decide))
-    feed, made = open_feed("gateway", file), []
-    for now in range(1000, 1010):
-        if now < 1003:
-            feed.take(DOOR, b"ON" if now < 1002 else b"OFF", now - 0.5)
-        made.append(feed.tick(float(now)) is not None)
-    # The first, the closed door, and the door that is unknown from 3 s on.
-    assert made == [True, False, True, False, False, True, *4 * [False]]
-
-
-def test_several_nodes_cannot_decide_on_changes(open_feed):
-    with pytest.raises(ParameterError, match="'decide.when: changed' is for a site with one node"):
-        open_feed(decide="{when: changed}")
-
-
-def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
-    file = write_site(tmp_path, "mqtt://localhost")
-    text = file.read_text(encoding="utf-8").replace("device: kitchen", 'device: "+"')
-    file.write_text(text, encoding="utf-8")
-    site = load_site(file)
-
-    def fail(_text):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    feed = Feed(site, site.bundle(), "plug", fail)
-    feed.take("nobody/knows/it", b"1", 1000.0)
-    feed.take(PLUG, json.dumps({"ENERGY": {"Power": 60.0}}).encode(), 1000.2)
-    assert feed.tick(1001.0).readings == {"power": 60.0}
-    assert feed.all_counters()["unlogged"] == 1
-    feed.stop()
-
-
-def test_what_ends_the_clock_is_told(broker, tmp_path, monkeypatch):
-    site = load_site(write_site(tmp_path, broker.url, decide="{every: 100ms}"))
-    feed, problems = Feed(site, site.bundle(), "plug"), []
-
-    def fail(_now):
-        raise RuntimeError("out of order")
-
-    monkeypatch.setattr(feed, "tick", fail)
-    feed.start(site.broker_of("plug"), "plug:sensors", problems.append)
-    until(lambda: problems)
-    feed.stop()
-    assert str(problems[0]) == "out of order"
-
-
-def test_what_is_measured_and_not_asked_any_more_is_no_error(open_feed, tmp_path, capsys):
-    file = write_site(tmp_path, "mqtt://localhost")
-    text = file.read_text(encoding="utf-8")
-    text = text.replace("plug: [power]", "plug: [power, voltage]")
-    text = text.replace("power: ENERGY.Power", "power: ENERGY.Power, voltage: ENERGY.Voltage")
-    file.write_text(text, encoding="utf-8")
-    feed = open_feed("plug", file)
-    feed.take(PLUG, json.dumps({"ENERGY": {"Power": 60.0, "Voltage": 230}}).encode(), 1000.2)
-    assert feed.tick(1001.0).readings == {"power": 60.0}
-    assert program.main(["site", "check", str(file)]) == 0
-    assert "not asked by the model: voltage" in capsys.readouterr().out
 
 
 def test_a_sensor_for_an_attribute_that_the_model_does_not_ask_is_refused(open_feed, tmp_path):

@@ -1,30 +1,22 @@
 """Readings come from Kafka: through the real client, from the mock cluster that it brings."""
 
-import json
 import select
 import socket
 import socketserver
 import struct
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from processes import PATIENCE, Listener, until
-from rooms import write_site
+from processes import PATIENCE, until
 
-from solah.exceptions import MissingExtraError, ParameterError
-from solah.network.client import BrokerError, find_broker
-from solah.network.messages import MAX_BYTES
+from solah.exceptions import ParameterError
+from solah.network.client import find_broker
 from solah.network.site import load_site
-from solah.network.site.document import KafkaAccess, Sensor, TimeField
-from solah.network.site.feeding import Feed
+from solah.network.site.document import KafkaAccess
 from solah.network.site.kafka import KafkaBroker, KafkaSource, check_kafka_topic, kafka_hosts
-from solah.network.site.mapping import Mapper, Target
-from solah.network.site.payloads import Message
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 
@@ -90,6 +82,7 @@ def test_a_cluster_has_several_hosts():
             kafka_hosts(wrong)
 
 
+@settings(max_examples=25)
 @given(st.text(max_size=30))
 def test_whatever_is_no_name_of_kafka_is_refused(text):
     topic = text.partition("/")[0]
@@ -165,39 +158,7 @@ def test_what_is_wrong_with_kafka_is_told_with_its_line(tmp_path, changes, messa
         load_site(written(tmp_path, text))
 
 
-def test_sensors_of_other_nodes_may_have_any_topic(tmp_path):
-    text = site_text("kafka://a", topic="+/power", name="power")
-    (sensor,) = load_site(written(tmp_path, text)).sensors
-    assert sensor.topic == "+/power"
-
-
-def test_the_broker_of_the_nodes_is_not_kafka(tmp_path):
-    with pytest.raises(ParameterError, match="line 1: site.broker: .*is Kafka"):
-        load_site(written(tmp_path, "broker: kafka://hub\n"))
-
-
-def test_a_check_shows_where_readings_come_from(tmp_path, run_cli):
-    file = write_site(tmp_path, "mqtt://hub", sensor_brokers="{hall: 'kafka://a:1'}")
-    assert "sensor brokers  hall kafka://a:1" in run_cli("site", "check", file)
-    described = json.loads(run_cli("site", "check", file, "--json"))
-    assert described["sensor_brokers"] == {"hall": "kafka://a:1"}
-
-
 # --- what a record says --------------------------------------------------------------------------
-
-
-def test_a_record_says_itself_when_it_was_measured():
-    own = TimeField(("at",), "s", is_optional=True)
-    for time_field, expected in ((None, 1000.0), ("arrival", None), (own, 990.0)):
-        mapper = Mapper([Sensor("t", "a", ("t",), time=time_field)], {"t": Target()})
-        (found,) = mapper.read("a", Message(b'{"t": 21.5, "at": 990}', 1000.0))
-        assert (found.value, found.time) == (21.5, expected)
-
-
-def test_nothing_any_more_is_unknown():
-    mapper = Mapper([Sensor("t", "a", ("t",), time=TimeField(("at",)))], {"t": Target()})
-    (found,) = mapper.read("a", Message(None, 1000.0))
-    assert (found.event, found.time) == ("unknown", 1000.0)
 
 
 # --- the real client -----------------------------------------------------------------------------
@@ -282,13 +243,6 @@ def test_a_cluster_may_go(consume):
     until(lambda: any("no connection" in one for one in told))
 
 
-def test_a_topic_that_is_not_there_is_told(cluster, consume):
-    told = []
-    cluster("telemetry", b"1")
-    consume(cluster.url, ["telemetry", "telemtry/+"], lambda _: None, told.append)
-    until(lambda: any("there is no such topic" in one and "telemtry" in one for one in told))
-
-
 def refuse_everybody(server):
     """Speak as much of Kafka's protocol as it takes to refuse a password."""
     connection, _ = server.accept()
@@ -316,99 +270,3 @@ def test_wrong_credentials_are_told(consume):
         until(lambda: any("the user or the password is not taken" in one for one in told))
         thread.join(PATIENCE)
     assert not any("wrong" in one for one in told)
-
-
-def test_errors_are_told_in_words(cluster, consume):
-    told, codes = [], confluent_kafka.KafkaError
-    source = consume(cluster.url, ["telemetry"], lambda _: None, told.append)
-    for code, words in (
-        (codes._AUTHENTICATION, "the user or the password is not taken"),
-        (codes.TOPIC_AUTHORIZATION_FAILED, "this user may not read a topic"),
-        (codes.INVALID_MSG, "Kafka says"),
-    ):
-        source._note_error(codes(code, "details"))
-        assert f"{cluster.url}: {words}: details" in told[-1]
-
-
-def test_certificates_that_cannot_be_used_are_told(consume, tmp_path):
-    for options in ({"authority": str(tmp_path / "none")}, {"certificate": str(tmp_path / "none")}):
-        with pytest.raises(BrokerError, match="kafka.*cannot be used.*ssl"):
-            consume("kafkas://127.0.0.1:1", ["a"], lambda _: None, is_secret=True, **options)
-
-
-def test_what_ends_the_thread_is_told(cluster):
-    problems = []
-
-    def fail(_message):
-        raise RuntimeError("out of order")
-
-    broker = KafkaBroker(kafka_hosts(cluster.url))
-    source = KafkaSource(broker, "solah:room:hall", ["hall"], fail, on_problem=problems.append)
-    source.start()
-    until_taken(lambda: cluster("hall", b"1"), lambda: problems)
-    source.stop()
-    assert str(problems[0]) == "out of order"
-
-
-def test_a_missing_client_is_told_with_what_installs_it(consume, monkeypatch):
-    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
-    with pytest.raises(MissingExtraError, match="pip install 'solah\\[kafka\\]'"):
-        consume("kafka://127.0.0.1:1", ["a"], lambda _: None)
-
-
-def test_records_of_any_size_are_counted(cluster, consume, tmp_path):
-    cluster("hall", b"open")
-    sensors = "sensor_brokers: {hall: '" + cluster.url + "'}\n"
-    file = write_site(tmp_path, "mqtt://127.0.0.1:1")
-    text = file.read_text(encoding="utf-8").replace("template: esphome\n    device: hall\n", "x")
-    text = text.replace("- x    max_age: 3s", "- topic: hall\n    max_age: 1h")
-    text = text.replace("{from: binary_sensor/door, states", "{states")
-    file.write_text(text + sensors, encoding="utf-8")
-    site = load_site(file)
-    feed = Feed(site, site.bundle(), "hall")
-    problems = []
-    feed.start(site.broker_of("hall"), "solah:room:hall:sensors", problems.append)
-
-    def counts():
-        return feed.report(time.time())["door"].counts
-
-    try:
-        large = (MAX_BYTES + 1) * b"x"
-        for value, count in ((b"ON", "taken"), (large, "unparsable"), (None, "unknown")):
-            until_taken(
-                lambda value=value: cluster("hall", value), lambda count=count: count in counts()
-            )
-        until_taken(
-            lambda: cluster("hall", b"ON"), lambda: feed.report(time.time())["door"].is_known
-        )
-        assert feed.all_counters()["sensor_messages"] >= 4
-    finally:
-        feed.stop()
-
-
-@pytest.mark.slow
-def test_a_site_decides_on_readings_from_kafka(broker, cluster, tmp_path):
-    """Readings of one node come from Kafka, those of others and decisions by MQTT."""
-    cluster("doors", b"ON", b"hall")
-    file = write_site(tmp_path, broker.url, sensor_brokers=f"{{hall: '{cluster.url}'}}")
-    text = file.read_text(encoding="utf-8")
-    text = text.replace("template: esphome\n    device: hall", "topic: doors/hall")
-    text = text.replace("{from: binary_sensor/door, states", "{states")
-    file.write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "solah.cli.main", "up", str(file), "--json"]
-    up = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    listener = Listener(broker.url, "room")
-    try:
-
-        def known():
-            """Return the rows that rest on something: the door, of which alone readings come."""
-            return [row for _, row in [*listener.rows.values()] if row.known > 0]
-
-        until_taken(lambda: cluster("doors", b"ON", b"hall"), known)
-        assert not any("door" in name for name in known()[0].missing)
-        assert "temperature" in known()[0].missing
-    finally:
-        up.terminate()
-        up.wait(PATIENCE)
-        listener.stop()
-    assert "connected to kafka://" in (tmp_path / "room.state" / "hall.log").read_text()

@@ -12,8 +12,8 @@ from solah.exceptions import ParameterError
 from solah.network.messages import MessageError
 from solah.network.site.document import Sensor, TimeField
 from solah.network.site.mapping import Event, Mapper, Target, check_filter, match
-from solah.network.site.payloads import parse_path, read_time, value_at
-from solah.network.site.quantities import _UNITS, bytes_of, conversion, seconds_of, spell_duration
+from solah.network.site.payloads import parse_path, read_time
+from solah.network.site.quantities import _UNITS, conversion
 from solah.network.site.templates import TEMPLATES
 
 READINGS = (Event.TAKEN, Event.UNUSUAL)
@@ -197,34 +197,6 @@ def test_templates_know_what_firmware_publishes(sensor, topic, payload, value):
     assert (one.event, one.value) == (Event.TAKEN, value)
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "payload"),
-    [
-        ("esphome", "sensor/t", b"nan"),
-        ("statestream", "sensor/t", b"unavailable"),
-        ("statestream", "sensor/t", b"unknown"),
-        ("zigbee2mqtt", "t", b'{"t": null}'),
-    ],
-)
-def test_templates_know_how_the_unknown_is_written(name, source, payload):
-    sensor = of_template(name, "d", source)
-    (one,) = Mapper([sensor], {"a": NUMBER}).read(sensor.topic, payload)
-    assert one.event is Event.UNKNOWN
-
-
-def test_wildcards_name_attributes():
-    mapper = Mapper([Sensor("{2} of {1}", "home/+/+")], {"heat of attic": NUMBER})
-    assert [one.value for one in mapper.read("home/attic/heat", b"3")] == [3.0]
-    assert mapper.read("home/cellar/heat", b"3") == []
-    assert mapper.filters == ["home/+/+"]
-
-
-def test_a_message_is_for_as_many_attributes_as_ask_it():
-    sensors = [Sensor("a", "t", path=("x",)), Sensor("b", "t", path=("y",)), Sensor("c", "t")]
-    mapper = Mapper(sensors, {"a": NUMBER, "b": NUMBER})
-    assert [one.value for one in mapper.read("t", b'{"x": 1, "y": 2}')] == [1.0, 2.0]
-
-
 NOON = 1_763_467_200.0  # 2025-11-18 12:00 UTC
 
 
@@ -265,12 +237,6 @@ def test_what_is_no_time_is_told(value, field):
     assert value == "9999-12-31T23:59:59-23:00"
 
 
-def test_a_time_may_be_left_out_if_it_is_optional():
-    assert read_time({}, TimeField(("at",), is_optional=True)) is None
-    assert found({"x": 1}, path=("x",), time=TimeField(("at",))) == (Event.NO_TIME, None)
-    assert found({"x": 1}, path=("x",), time=TimeField(("at",), is_optional=True))[1] == 1.0
-
-
 UNITS = [(one, other) for units in _UNITS.values() for one in units for other in units]
 
 
@@ -296,22 +262,3 @@ def test_conversions_have_a_way_back(units, number):
 )
 def test_conversions_are_right(text, number, expected):
     assert conversion(text)(number) == pytest.approx(expected, rel=1e-4, abs=1e-9)
-
-
-@given(st.integers(1, 10**7))
-def test_durations_can_be_written_and_read(seconds):
-    assert seconds_of(spell_duration(seconds)) == pytest.approx(seconds, rel=1e-5)
-
-
-def test_sizes():
-    assert (bytes_of("64MB"), bytes_of("100 kB")) == (64_000_000, 100_000)
-    with pytest.raises(ParameterError, match="500kB, 64MB or 2GB"):
-        bytes_of("many")
-
-
-def test_paths():
-    document = {"ENERGY": {"Power": [1, 2], "0": "zero"}}
-    assert value_at(document, parse_path("ENERGY.Power.1")) == 2
-    assert value_at(document, parse_path("ENERGY.0")) == "zero"
-    with pytest.raises(ParameterError, match="keys that have dots themselves go in a list"):
-        parse_path("a..b")

@@ -1,14 +1,10 @@
 """How readings come in stands in the status, the picture, the metrics and the terminal."""
 
-import io
 import json
-
-from rich.console import Console
 
 from solah.network.messages import Decided, Decisions, SensorReport, Status, decode_status, encode
 from solah.network.observing import MOST_SENSORS, Observer
 from solah.network.prometheus import metrics
-from solah.network.terminal import render
 from solah.network.topics import Topics
 
 TOPICS = Topics("house")
@@ -64,16 +60,3 @@ def test_metrics_tell_sensors_apart():
     assert 'solah_sensor_known{site="house",node="hall",attribute="power"} 0' in text
     assert 'solah_sensor_age_seconds{site="house",node="hall",attribute="heat"} 12.5' in text
     assert 'solah_sensor_age_seconds{site="house",node="hall",attribute="door"}' not in text
-
-
-def test_the_terminal_shows_sensors_to_look_at():
-    page = io.StringIO()
-    Console(file=page, width=100).print(render(picture(), 100))
-    lines = page.getvalue().splitlines()
-    (door,) = [line for line in lines if line.startswith("door")]
-    assert "none came" in door
-    assert "3 unknown state" in door
-    assert any(line.startswith("power") and "too old" in line for line in lines)
-    assert any(line.startswith("heat") and "2 late" in line for line in lines)
-    assert not any(line.startswith("smoke") for line in lines)
-    assert any("oldest" in line for line in lines)

@@ -13,12 +13,10 @@ from rooms import write_site
 from solah.data.json_reader import Reader
 from solah.exceptions import ParameterError, SolahError
 from solah.network.alerting import KINDS
-from solah.network.placement import load_placement
 from solah.network.sending import Sending
 from solah.network.site import load_site, site_schema
 from solah.network.site.document import Credentials, Deciding, Store
 from solah.network.site.reading import read_site
-from solah.network.site.templates import TEMPLATES
 
 WHOLE = """
 site: house
@@ -121,20 +119,6 @@ def test_json_and_yaml_say_the_same(tmp_path):
     assert load_site(document) == load_site(written(tmp_path, text))
 
 
-def test_on_and_off_are_texts_as_sensors_send_them(tmp_path):
-    text = (
-        "sensors:\n- topic: t\n  attributes:\n    a: {states: {ON: yes, OFF: no, 1: 2026-01-01}}\n"
-    )
-    (sensor,) = load_site(written(tmp_path, text)).sensors
-    assert sensor.states == {"ON": "yes", "OFF": "no", "1": "2026-01-01"}
-
-
-def test_a_site_file_is_a_placement_too(tmp_path):
-    placement = load_placement(written(tmp_path, WHOLE))
-    assert (placement.site, placement.gateway) == ("house", "hub")
-    assert placement.nodes == load_site(tmp_path / "site.yaml").nodes
-
-
 @pytest.mark.parametrize(
     ("before", "after", "line", "part"),
     [
@@ -207,12 +191,6 @@ def test_a_policy_is_put_into_the_model(tmp_path):
             load_site(file).bundle()
 
 
-def test_a_plan_of_a_site_sends_on_change(tmp_path):
-    file = write_site(tmp_path, "mqtt://h", sending="{}")
-    assert load_site(file).bundle().plan.sending == Sending()
-    assert load_site(write_site(tmp_path, "mqtt://h")).bundle().plan.sending is None
-
-
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
@@ -226,17 +204,6 @@ def test_a_plan_of_a_site_sends_on_change(tmp_path):
 def test_wrong_settings_of_a_site_are_named(tmp_path, changes, part):
     with pytest.raises(ParameterError, match=part):
         load_site(write_site(tmp_path, "mqtt://h", **changes))
-
-
-def test_what_a_plan_says_is_not_said_twice(tmp_path):
-    for part in ("policy", "sending"):
-        with pytest.raises(ParameterError, match=f"has '{part}' and 'plan'"):
-            load_site(written(tmp_path, f"plan: plan.json\n{part}: {{}}\n"))
-
-
-def test_the_schema_knows_all_templates():
-    known = site_schema()["$defs"]["sensor"]["properties"]["template"]["enum"]
-    assert known == list(TEMPLATES)
 
 
 def test_the_schema_takes_what_is_read(tmp_path):

@@ -1,8 +1,5 @@
 """Rows are kept on disk, within bounds, and found again after a restart."""
 
-import errno
-from pathlib import Path
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,47 +100,6 @@ def sampled(number, n_samples=3):
     return Measured({}, number, 1000.0 + number, samples=samples)
 
 
-class FullDisk:
-    """A file on a full disk: what is buffered cannot be written when it is closed, either."""
-
-    def write(self, _line):
-        """Buffer it."""
-
-    def flush(self):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    close = flush
-
-
-def test_a_file_that_cannot_even_be_closed_stops_nothing(tmp_path, monkeypatch):
-    journal = Journal(tmp_path, Store())
-    journal.append(row(0))
-    journal.close()
-    opened = Path.open
-    monkeypatch.setattr(Path, "open", lambda *_: FullDisk())
-    for number in range(1, 6):
-        journal.append(row(number))
-    monkeypatch.setattr(Path, "open", opened)
-    journal.append(row(6))
-    journal.close()
-    assert journal.counters["unstored"] == 5
-    assert [one.sequence for one in journal.after(-1)] == [0, 1, 2, 3, 4, 5, 6]
-    assert len(journal._segments) == 2  # none for each row that could not be written
-
-
-def test_a_file_that_cannot_be_removed_stops_nothing(tmp_path, monkeypatch):
-    journal = Journal(tmp_path, Store(age=10.0))
-
-    def fail(*_args, **_options):
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(Path, "unlink", fail)
-    journal.append(row(0, 0.0))
-    journal.append(row(1, 100.0))
-    journal.close()
-    assert journal.last == 1
-
-
 def test_samples_are_kept(tmp_path):
     journal = Journal(tmp_path, Store())
     journal.append(sampled(7))
@@ -155,6 +111,14 @@ def test_samples_are_kept(tmp_path):
     np.testing.assert_array_equal(first.samples.channels["x"], [1.5, np.nan, 2.0])
 
 
+def test_a_line_of_strange_samples_is_no_row(tmp_path):
+    strange = ("7", "{}", '{"samples": {"x": ["a"]}, "tick": 1}', "null", "[" * 100_000)
+    for place, samples in enumerate(strange):
+        line = f"[{place},1.0,null,[],{{}},{samples}]\n"
+        (tmp_path / f"{place:020d}.rows").write_text(line, encoding="utf-8")
+    assert all_after(Journal(tmp_path, Store()), -1) == []
+
+
 def test_many_samples_take_bounded_memory(tmp_path):
     journal = Journal(tmp_path, Store())
     for number in range(20):
@@ -162,11 +126,3 @@ def test_many_samples_take_bounded_memory(tmp_path):
     assert len(journal._recent) == 8
     assert [one.sequence for one in all_after(journal, -1)] == list(range(20))
     journal.close()
-
-
-def test_a_line_of_strange_samples_is_no_row(tmp_path):
-    strange = ("7", "{}", '{"samples": {"x": ["a"]}, "tick": 1}', "null", "[" * 100_000)
-    for place, samples in enumerate(strange):
-        line = f"[{place},1.0,null,[],{{}},{samples}]\n"
-        (tmp_path / f"{place:020d}.rows").write_text(line, encoding="utf-8")
-    assert all_after(Journal(tmp_path, Store()), -1) == []

@@ -76,20 +76,6 @@ def test_what_got_nothing_and_what_fits_equally_is_told(tmp_path):
     assert loaded(tmp_path, proposal).sensors == ()
 
 
-def test_values_that_no_attribute_can_take_are_not_its_readings():
-    proposal = proposed(listened([("home/door", b"ajar"), ("home/temperature", b"warm")]))
-    assert proposal.mapped == {}
-
-
-def test_values_far_off_are_remarked_on():
-    text = proposed(listened([("home/temperature", b"294.5")])).text
-    assert "values are from 294.5 to 294.5, and the model was trained on" in text
-
-
-def test_what_the_broker_had_kept_tells_no_intervals():
-    assert "max_age" not in proposed(listened(MESSAGES, is_retained=True)).text
-
-
 TOPIC = st.sampled_from(
     ["a/temperature", "x/status/door:0", "b y/humidity", "tele/é/SENSOR", "zigbee2mqtt/true", "a/#"]
 )
@@ -146,19 +132,3 @@ def test_lists_of_numbers_are_samples_of_channels(tmp_path):
     }
     ages = {one.attribute: one.max_age for one in site.sensors}
     assert ages == {"x": None, "y": None, "z": None, "temperature": 90.0}
-
-
-def test_a_message_may_be_the_samples():
-    assert proposed_windows([("mixer/x", b"[1, 2.5, null]")]).mapped == {"x": "mixer/x"}
-
-
-def test_features_of_channels_apart_are_placed_at_the_gateway(tmp_path):
-    messages = [(f"device{axis}/{axis}", [0.5, 0.5]) for axis in "xyz"]
-    proposal = proposed_windows(messages)
-    assert proposal.silent == ("temperature",)
-    assert list(loaded(tmp_path, proposal).nodes) == ["gateway"]
-
-
-def test_for_a_model_of_readings_lists_have_values_in_them():
-    proposal = proposed(listened([("plug", {"power": [60.0, 0.0]})]))
-    assert proposal.ambiguous == {"power": ("plug power.0", "plug power.1")}

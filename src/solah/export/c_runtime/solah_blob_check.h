@@ -37,10 +37,9 @@ static inline int solah_blob_check_header(const solah_blob_header *header, size_
 
 static inline int solah_blob_check_sections(const solah_blob_header *header)
 {
-    static const uint8_t bytes_each[SOLAH_BLOB_N_SECTIONS] = {4, 2, 2, 2, 6, 4, 8,  3, 2, 2, 2, 1,
-                                                              2, 1, 2, 2, 18, 4, 2, 4, 4, 2, 2,
-                                                              2, 2, 1, 12, 12, 4, 4, 1, 2, 4,
-                                                              8, 4, 6, 1, 12, 4};
+    static const uint8_t bytes_each[SOLAH_BLOB_N_SECTIONS] = {
+        4, 2, 2, 2, 6, 4, 20, 1, 8, 3, 2, 2, 2, 1,  2,  1, 2, 2, 22, 4, 2,
+        4, 4, 2, 2, 2, 2,  2, 1, 12, 12, 4, 4, 1, 2, 4, 8, 4, 6, 1, 12, 4};
     for (int s = 0; s < SOLAH_BLOB_N_SECTIONS; s++) {
         const uint32_t first = 4u * (uint32_t)header->sections[s].place;
         if (first + bytes_each[s] * solah_blob_count(header, s) > header->size) {
@@ -86,6 +85,8 @@ static inline void solah_blob_point(solah_blob *blob, const solah_blob_header *h
     tables->values = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_VALUES);
     tables->curves = (const solah_curve *)solah_blob_at(header, SOLAH_BLOB_CURVES);
     tables->tables = (const solah_table *)solah_blob_at(header, SOLAH_BLOB_TABLES);
+    tables->grids = (const solah_grid *)solah_blob_at(header, SOLAH_BLOB_GRIDS);
+    tables->cells = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_LINES);
     tables->preference = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_PREFERENCE);
     tables->walks = blob->walks;
     tables->stages = blob->stages;
@@ -97,6 +98,7 @@ static inline void solah_blob_point(solah_blob *blob, const solah_blob_header *h
     }
     blob->rules.of_knots = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_KNOTS);
     blob->rules.of_states = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_STATES);
+    blob->rules.of_grids = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_GRIDS);
     blob->rules.of_nodes = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_NODES);
     blob->rules.first_node = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_FIRST_NODE);
     blob->bits = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_BITS);
@@ -222,6 +224,66 @@ static inline int solah_blob_check_tables(const solah_blob *blob, const solah_bl
         }
     }
     return SOLAH_BLOB_OK;
+}
+
+/* Whether the peaks of a grid's side increase, and it has slopes between them. */
+static inline int solah_blob_check_side(const solah_blob *blob, const solah_blob_header *header,
+                                        const solah_side *side)
+{
+    const uint32_t n_pieces = (uint32_t)side->n_lines - 1u;
+
+    if (side->attribute >= blob->n_readings || side->n_lines == 0u) {
+        return SOLAH_BLOB_PLACE;
+    }
+    if (side->is_state) {
+        return SOLAH_BLOB_OK;
+    }
+    if (side->knot + n_pieces >= solah_blob_count(header, SOLAH_BLOB_KNOTS) ||
+        side->value + 2u * n_pieces > solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+        return SOLAH_BLOB_PLACE;
+    }
+    const int16_t *knot = blob->tables.knots + side->knot;
+    const int16_t *slope = blob->tables.values + side->value;
+    for (uint32_t k = 0; k < n_pieces; k++) {
+        if (knot[k] >= knot[k + 1u] || !solah_blob_is_within(slope[2u * k], 0, 31) ||
+            slope[2u * k + 1u] < 0) {
+            return SOLAH_BLOB_NUMBERS;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+static inline int solah_blob_check_grid(const solah_blob *blob, const solah_blob_header *header,
+                                        const solah_grid *grid)
+{
+    const uint32_t n_cells = ((uint32_t)grid->sides[0].n_lines + 1u) *
+                             ((uint32_t)grid->sides[1].n_lines + 1u);
+    int fault = solah_blob_check_side(blob, header, &grid->sides[0]);
+
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_side(blob, header, &grid->sides[1]);
+    }
+    if (grid->cell + n_cells > solah_blob_count(header, SOLAH_BLOB_LINES)) {
+        return SOLAH_BLOB_PLACE;
+    }
+    for (uint32_t c = 0; c < n_cells; c++) {
+        const uint32_t line = blob->tables.cells[grid->cell + c];
+        if (grid->value + (line + 1u) * blob->tables.n_values >
+            solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+            return SOLAH_BLOB_PLACE;
+        }
+    }
+    return fault;
+}
+
+static inline int solah_blob_check_grids(const solah_blob *blob, const solah_blob_header *header)
+{
+    int fault = SOLAH_BLOB_OK;
+    const uint32_t n_grids = solah_blob_count(header, SOLAH_BLOB_GRIDS);
+    for (uint32_t i = 0; i < n_grids && fault == SOLAH_BLOB_OK; i++) {
+        fault = solah_blob_check_grid(blob, header, &blob->tables.grids[i]);
+    }
+    return fault;
 }
 
 #if SOLAH_BLOB_MAX_WALKS > 0
@@ -416,11 +478,12 @@ static inline int solah_blob_is_loss(const solah_stage *stage, uint32_t n_parts,
 static inline int solah_blob_is_stage(const solah_stage *stage,
                                       uint32_t n_classes, uint32_t n_values)
 {
-    const uint32_t n_parts = (uint32_t)stage->n_curves + stage->n_tables + stage->n_walks;
+    const uint32_t n_parts =
+        (uint32_t)stage->n_curves + stage->n_tables + stage->n_grids + stage->n_walks;
     int32_t most = SOLAH_BLOB_MOST_TOTAL;
 
     const int is_evidence = stage->is_weighed && n_classes > 1u;
-    if (stage->is_weighed > 1u || (!stage->is_weighed && n_parts > 1u) ||
+    if (stage->is_weighed > 1u || (!stage->is_weighed && (n_parts > 1u || stage->n_grids > 0u)) ||
         (stage->lost != NULL && !is_evidence) ||
         (is_evidence && !solah_blob_is_within((int32_t)stage->value_bits, 0, 24)) ||
         (!stage->is_weighed && n_classes > 1u && stage->value_bits != 14)) {
@@ -455,7 +518,7 @@ static inline int solah_blob_point_to_lost(const solah_blob_header *header,
     }
     stage->lost = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_LOST) + *n_lost;
     stage->prior = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_PRIORS) + *n_priors;
-    *n_lost += (uint32_t)row->n_curves + row->n_tables + row->n_walks;
+    *n_lost += (uint32_t)row->n_curves + row->n_tables + row->n_grids + row->n_walks;
     *n_priors += 2u * n_values;
     if (row->loses > 1u || *n_lost > solah_blob_count(header, SOLAH_BLOB_LOST) ||
         *n_priors > solah_blob_count(header, SOLAH_BLOB_PRIORS)) {
@@ -464,14 +527,14 @@ static inline int solah_blob_point_to_lost(const solah_blob_header *header,
     return SOLAH_BLOB_OK;
 }
 
-/* Point to the stages, which take curves, tables and trees one after the other and leave none. */
+/* Point to the stages, which take curves, tables, grids and trees one after the other and leave none. */
 static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_header *header)
 {
     const solah_blob_stage *row =
         (const solah_blob_stage *)solah_blob_at(header, SOLAH_BLOB_STAGES);
     const int32_t *start = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_STARTS);
     const uint32_t n_values = blob->tables.n_values;
-    uint32_t n_curves = 0, n_tables = 0, n_walks = 0, n_lost = 0, n_priors = 0;
+    uint32_t n_curves = 0, n_tables = 0, n_grids = 0, n_walks = 0, n_lost = 0, n_priors = 0;
 
     for (uint32_t s = 0; s < blob->tables.n_stages; s++, row++) {
         solah_stage *stage = &blob->stages[s];
@@ -482,10 +545,12 @@ static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_hea
         stage->n_curves = row->n_curves;
         stage->first_table = row->first_table;
         stage->n_tables = row->n_tables;
+        stage->first_grid = row->first_grid;
+        stage->n_grids = row->n_grids;
         stage->first_walk = row->first_walk;
         stage->n_walks = row->n_walks;
         if (row->first_curve != n_curves || row->first_table != n_tables ||
-            row->first_walk != n_walks ||
+            row->first_grid != n_grids || row->first_walk != n_walks ||
             solah_blob_point_to_lost(header, row, n_values, &n_lost, &n_priors, stage) !=
                 SOLAH_BLOB_OK) {
             return SOLAH_BLOB_PLACE;
@@ -495,10 +560,12 @@ static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_hea
         }
         n_curves += row->n_curves;
         n_tables += row->n_tables;
+        n_grids += row->n_grids;
         n_walks += row->n_walks;
     }
     if (n_curves != solah_blob_count(header, SOLAH_BLOB_CURVES) ||
         n_tables != solah_blob_count(header, SOLAH_BLOB_TABLES) ||
+        n_grids != solah_blob_count(header, SOLAH_BLOB_GRIDS) ||
         n_walks != solah_blob_count(header, SOLAH_BLOB_TREES)) {
         return SOLAH_BLOB_PLACE;
     }
@@ -536,7 +603,7 @@ static inline int solah_blob_are_rules(const solah_blob_header *header, int sect
     return 1;
 }
 
-/* The last stage has one rule per knot, state and node of a tree. */
+/* The last stage has one rule per knot, state and node of a tree, and per grid a first rule and their number. */
 static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blob_header *header)
 {
     const solah_stage *last = &blob->stages[blob->tables.n_stages - 1u];
@@ -552,12 +619,19 @@ static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blo
     }
     if (n_knots > solah_blob_count(header, SOLAH_BLOB_OF_KNOTS) ||
         n_states > solah_blob_count(header, SOLAH_BLOB_OF_STATES) ||
+        2u * last->n_grids > solah_blob_count(header, SOLAH_BLOB_OF_GRIDS) ||
         last->n_walks > solah_blob_count(header, SOLAH_BLOB_FIRST_NODE)) {
         return SOLAH_BLOB_PLACE;
     }
     for (uint32_t i = 0; i < last->n_walks; i++) {
         if ((uint32_t)blob->rules.first_node[i] + tree[i].n_nodes >
             solah_blob_count(header, SOLAH_BLOB_OF_NODES)) {
+            return SOLAH_BLOB_PLACE;
+        }
+    }
+    for (uint32_t i = 0; i < last->n_grids; i++) {
+        const uint16_t *rules = blob->rules.of_grids + 2u * i;
+        if ((uint32_t)rules[0] + rules[1] > header->n_rules) {
             return SOLAH_BLOB_PLACE;
         }
     }
@@ -579,6 +653,9 @@ static inline int solah_blob_check_contents(solah_blob *blob, const solah_blob_h
     }
     if (fault == SOLAH_BLOB_OK) {
         fault = solah_blob_check_tables(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_grids(blob, header);
     }
     if (fault == SOLAH_BLOB_OK) {
         fault = solah_blob_check_stages(blob, header);

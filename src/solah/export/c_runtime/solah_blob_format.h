@@ -10,6 +10,8 @@ enum {
     SOLAH_BLOB_VALUES,
     SOLAH_BLOB_CURVES,
     SOLAH_BLOB_TABLES,
+    SOLAH_BLOB_GRIDS,
+    SOLAH_BLOB_LINES,
     SOLAH_BLOB_TREES,
     SOLAH_BLOB_ASKED,
     SOLAH_BLOB_OFFSETS,
@@ -27,6 +29,7 @@ enum {
     SOLAH_BLOB_PREFERENCE,
     SOLAH_BLOB_OF_KNOTS,
     SOLAH_BLOB_OF_STATES,
+    SOLAH_BLOB_OF_GRIDS,
     SOLAH_BLOB_OF_NODES,
     SOLAH_BLOB_FIRST_NODE,
     SOLAH_BLOB_NAMES,
@@ -46,7 +49,7 @@ enum {
     SOLAH_BLOB_N_SECTIONS
 };
 
-#define SOLAH_BLOB_VERSION 3
+#define SOLAH_BLOB_VERSION 4
 #define SOLAH_BLOB_BYTE_MARK 0xFEFF
 #define SOLAH_BLOB_NO_BITS INT16_MIN /* the bits of a code, which is taken as it is */
 #define SOLAH_BLOB_MOST_SCORE 65536  /* the largest score of a part of a stage for a class */
@@ -84,6 +87,7 @@ typedef struct {
     uint16_t factor;
     uint16_t first_curve, n_curves;
     uint16_t first_table, n_tables;
+    uint16_t first_grid, n_grids;
     uint16_t first_walk, n_walks;
 } solah_blob_stage;
 
@@ -97,10 +101,10 @@ typedef struct {
 } solah_blob_windows;
 
 /* A compiler that lays records out in another way does not get past here. */
-typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 184 &&
+typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 196 &&
                                          sizeof(solah_curve) == 6 && sizeof(solah_table) == 4 &&
-                                         sizeof(solah_asked) == 3 && sizeof(solah_blob_tree) == 8 &&
-                                         sizeof(solah_blob_stage) == 18 &&
+                                         sizeof(solah_grid) == 20 && sizeof(solah_asked) == 3 && sizeof(solah_blob_tree) == 8 &&
+                                         sizeof(solah_blob_stage) == 22 &&
                                          sizeof(solah_blob_policy) == 12 &&
                                          sizeof(solah_cells) == 12 && sizeof(solah_seen) == 4 &&
                                          sizeof(solah_known) == 4)

@@ -11,6 +11,95 @@ SOLAH_INLINE void solah_add_table(solah_model *model,
     solah_add(model, total, model->values + table->value + state * SOLAH_VALUES(model));
 }
 
+#ifdef SOLAH_GRIDS
+/* Between which lines of a grid a reading lies: the first, and the weights of it and of the next. */
+typedef struct {
+    int32_t line;
+    int32_t count;
+    solah_weight weight[2];
+} solah_between;
+
+/* Up to four lines of values, each once, with the weights that readings give them. */
+typedef struct {
+    int32_t count;
+    uint8_t line[4];
+    solah_weight weight[4];
+} solah_mix;
+
+SOLAH_INLINE void solah_find(solah_model *model, const SOLAH_FLASH solah_side *side,
+                             solah_reading x, solah_between *found)
+{
+    const SOLAH_FLASH solah_knot *knot = model->knots + side->knot;
+    const int32_t last = (int32_t)side->n_lines - 1;
+
+    found->count = 1;
+    found->weight[0] = SOLAH_SURE;
+    if (side->is_state || !solah_is_known(x)) {
+        found->line = side->is_state ? solah_state(x, last + 1) : last + 1;
+        return;
+    }
+    x = solah_inside(knot, last, solah_relative(model, side->attribute, x));
+    found->line = solah_piece(knot, last, x);
+    if (last == 0 || !(x > knot[found->line])) {
+        return;
+    }
+    if (x >= knot[found->line + 1]) {
+        found->line++;
+        return;
+    }
+    found->weight[1] = solah_upper(model->values + side->value, found->line, x - knot[found->line]);
+    found->weight[0] = SOLAH_SURE - found->weight[1];
+    found->count = 2;
+}
+
+/* Mix the cells between which two readings lie; return whether both are known. */
+SOLAH_INLINE int solah_mix_cells(solah_model *model, const SOLAH_FLASH solah_grid *grid,
+                                 const solah_reading *x, solah_mix *mix)
+{
+    const int32_t width = (int32_t)grid->sides[1].n_lines + 1;
+    solah_between rows;
+    solah_between columns;
+
+    solah_find(model, &grid->sides[0], x[grid->sides[0].attribute], &rows);
+    solah_find(model, &grid->sides[1], x[grid->sides[1].attribute], &columns);
+    mix->count = 0;
+    for (int32_t i = 0; i < rows.count; i++) {
+        for (int32_t j = 0; j < columns.count; j++) {
+            const int32_t cell = (rows.line + i) * width + columns.line + j;
+            const uint8_t line = model->cells[(int32_t)grid->cell + cell];
+            int32_t m = 0;
+            while (m < mix->count && mix->line[m] != line) {
+                m++;
+            }
+            if (m == mix->count) {
+                mix->line[m] = line;
+                mix->weight[m] = (solah_weight)0;
+                mix->count++;
+            }
+            mix->weight[m] += solah_joint(rows.weight[i], columns.weight[j]);
+        }
+    }
+    return rows.line < (int32_t)grid->sides[0].n_lines && columns.line < width - 1;
+}
+
+SOLAH_INLINE int solah_add_grid(solah_model *model, const SOLAH_FLASH solah_grid *grid,
+                                const solah_reading *x, solah_number *total)
+{
+    solah_mix mix;
+    const int is_known = solah_mix_cells(model, grid, x, &mix);
+
+    for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+        solah_number sum = (solah_number)0;
+        for (int32_t m = 0; m < mix.count; m++) {
+            const int32_t at = (int32_t)grid->value + mix.line[m] * SOLAH_VALUES(model) + v;
+            sum += solah_weighed(mix.weight[m], model->values[at]);
+        }
+        total[v] += solah_rounded(sum);
+    }
+    return is_known;
+}
+#endif
+
 #if SOLAH_MAX_INPUTS > 0
 /* Jeffrey's rule: add the scores of each branch, by its weight. */
 SOLAH_INLINE void solah_add_walk(solah_model *model,
@@ -56,7 +145,7 @@ typedef struct {
 } solah_loss;
 
 #ifdef SOLAH_LOSES
-/* Lose a part of a stage, by its place behind all curves, tables and walks before it. */
+/* Lose a term of a stage, by its place behind all curves, tables, grids and walks before it. */
 static inline void solah_lose(const SOLAH_FLASH solah_stage *stage, int32_t part, solah_loss *loss)
 {
     if (stage->lost != NULL) {
@@ -122,13 +211,26 @@ SOLAH_INLINE solah_loss solah_add_up(solah_model *model,
         }
 #endif
     }
+#ifdef SOLAH_GRIDS
+    for (int32_t i = 0; i < (int32_t)stage->n_grids; i++) {
+        const int is_known = solah_add_grid(model, &model->grids[stage->first_grid + i], x, total);
+#ifdef SOLAH_LOSES
+        if (!is_known) {
+            solah_lose(stage, (int32_t)stage->n_curves + (int32_t)stage->n_tables + i, &loss);
+        }
+#else
+        (void)is_known;
+#endif
+    }
+#endif
 #if SOLAH_MAX_INPUTS > 0
     for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
         const SOLAH_FLASH solah_walk *walk = &model->walks[stage->first_walk + i];
         solah_add_walk(model, walk, x, beliefs, total);
 #ifdef SOLAH_LOSES
         if (!solah_is_all_read(walk, x)) {
-            solah_lose(stage, (int32_t)stage->n_curves + (int32_t)stage->n_tables + i, &loss);
+            const int32_t n_before = (int32_t)stage->n_curves + (int32_t)stage->n_tables;
+            solah_lose(stage, n_before + (int32_t)stage->n_grids + i, &loss);
         }
 #endif
     }
@@ -210,11 +312,12 @@ static inline int solah_decide(solah_model *model, const solah_reading *x,
     return (int)solah_best(model, decided, total, -1);
 }
 
-/* The rules of the last stage: one a knot of its curves, a state of its tables and a node of its
- * trees, which begin at `first_node`. */
+/* The rules of the last stage: one a knot of its curves, a state of its tables, of each of its grids
+ * the first one and their number, and one a node of its trees, which begin at `first_node`. */
 typedef struct {
     const SOLAH_FLASH uint16_t *of_knots;
     const SOLAH_FLASH uint16_t *of_states;
+    const SOLAH_FLASH uint16_t *of_grids;
     const SOLAH_FLASH uint16_t *of_nodes;
     const SOLAH_FLASH uint16_t *first_node;
 } solah_rules;
@@ -353,6 +456,30 @@ static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_w
 }
 #endif
 
+#ifdef SOLAH_GRIDS
+static inline void solah_note_grid(solah_model *model, const SOLAH_FLASH solah_grid *grid,
+                                   const SOLAH_FLASH uint16_t *rules, const solah_reading *x,
+                                   solah_pair classes, solah_reasons *reasons)
+{
+    solah_number scores[SOLAH_N_VALUES];
+    solah_mix mix;
+
+    (void)solah_mix_cells(model, grid, x, &mix);
+    for (int32_t m = 0; m < mix.count; m++) {
+        if (mix.line[m] >= rules[1]) { /* a missing reading, which has no rule */
+            continue;
+        }
+        const int32_t at = (int32_t)grid->value + mix.line[m] * SOLAH_VALUES(model);
+        for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+            scores[v] = solah_part(mix.weight[m], model->values[at + v]);
+        }
+        const solah_number share = solah_part(mix.weight[m], SOLAH_WHOLE);
+        solah_note(reasons, (uint16_t)(rules[0] + mix.line[m]),
+                   solah_lead(model, scores, share, classes));
+    }
+}
+#endif
+
 static inline void solah_note_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
                                     const SOLAH_FLASH uint16_t *rules, solah_reading x,
                                     solah_pair classes, solah_reasons *reasons)
@@ -404,6 +531,12 @@ static inline int solah_why(solah_model *model, const SOLAH_FLASH solah_rules *r
         }
         rule += table->n_states;
     }
+#ifdef SOLAH_GRIDS
+    for (int32_t i = 0; i < (int32_t)stage->n_grids; i++) {
+        solah_note_grid(model, &model->grids[stage->first_grid + i], rules->of_grids + 2 * i, x,
+                        classes, &reasons);
+    }
+#endif
 #if SOLAH_MAX_INPUTS > 0
     for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
         solah_note_walk(model, &model->walks[stage->first_walk + i],

@@ -5,6 +5,7 @@
  *   SOLAH_N_CLASSES    the classes; 1 for a number
  *   SOLAH_N_VALUES     the scores of a branch: one per class but the first
  *   SOLAH_N_STAGES     beliefs that are computed, the last of which decides
+ *   SOLAH_GRIDS        defined, if two features add scores together
  *   SOLAH_MAX_INPUTS   the most inputs of a tree; 0 if there is no tree
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
  *   SOLAH_AT           the type of a place in a table
@@ -32,6 +33,7 @@ typedef uint32_t solah_weight;
 
 #define SOLAH_REACH (INT16_MAX - 1)
 #define SOLAH_ONE 32768u
+#define SOLAH_SURE SOLAH_ONE /* the weight of one word alone */
 #define SOLAH_WHOLE 16384 /* all of a tree's belief, in the unit 2^-14 */
 
 /* 2^-z is about 1 - z (a - z (b - z c)); these are a, b and c in the unit 2^-15. */
@@ -110,10 +112,39 @@ SOLAH_INLINE void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_cu
     }
 }
 
+#ifdef SOLAH_GRIDS
+/* How far a reading is on its way from a peak to the next one: a shift and a slope per piece. The
+ * result is odd, see solah_describe. */
+static inline uint32_t solah_upper(const SOLAH_FLASH int16_t *slope, int32_t k, int32_t way)
+{
+    const uint32_t upper = (((uint32_t)way * (uint32_t)slope[2 * k + 1]) >> slope[2 * k]) | 1u;
+    return upper > SOLAH_ONE ? SOLAH_ONE : upper;
+}
+#endif
+
 /* The place of a state; `n_states` for what is none of them. */
 static inline int32_t solah_state(int32_t x, int32_t n_states)
 {
     return (x >= 0 && x < n_states) ? x : n_states;
+}
+
+/* The weight of two conditions. */
+static inline uint32_t solah_joint(uint32_t first, uint32_t second)
+{
+    return (first * second + 16384u) >> 15;
+}
+
+/* What a rule with this weight adds, in units that are 2^15 times finer. */
+static inline int32_t solah_weighed(uint32_t weight, int16_t value) { return (int32_t)weight * value; }
+
+/* The scores of a term, of the sum of its rules: rounded once, so that rounding never turns steps
+ * of the sum round. */
+static inline int32_t solah_rounded(int32_t sum) { return solah_shift(sum, 15); }
+
+/* The score of a rule with this weight. */
+static inline int32_t solah_part(uint32_t weight, int16_t value)
+{
+    return solah_rounded(solah_weighed(weight, value));
 }
 
 #if SOLAH_MAX_INPUTS > 0
@@ -241,7 +272,7 @@ static inline int32_t solah_child(const SOLAH_FLASH solah_walk *walk, int32_t no
 /* The weight with which a step goes on to the k-th child of its run. */
 static inline uint32_t solah_weight_below(const solah_step *step, const solah_run *run, int32_t k)
 {
-    return (step->weight * SOLAH_MASS(run, k) + 16384u) >> 15;
+    return solah_joint(step->weight, SOLAH_MASS(run, k));
 }
 
 /* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
@@ -283,19 +314,6 @@ static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH sol
 #else
     return walk->leaf[leaf * SOLAH_VALUES(model) + v];
 #endif
-}
-
-/* What a branch of this weight adds to a walk, in units that are 2^15 times finer. */
-static inline int32_t solah_weighed(uint32_t weight, int16_t value) { return (int32_t)weight * value; }
-
-/* The scores of a walk, of the sum of its branches: rounded once, so that rounding never turns steps
- * of the sum round. */
-static inline int32_t solah_rounded(int32_t sum) { return solah_shift(sum, 15); }
-
-/* The score of a branch of this weight. */
-static inline int32_t solah_part(uint32_t weight, int16_t value)
-{
-    return solah_rounded(solah_weighed(weight, value));
 }
 #endif
 

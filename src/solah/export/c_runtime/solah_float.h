@@ -4,6 +4,7 @@
  *   SOLAH_N_CLASSES    the classes; 1 for a number
  *   SOLAH_N_VALUES     the scores of a branch: one per class but the first
  *   SOLAH_N_STAGES     beliefs that are computed, the last of which decides
+ *   SOLAH_GRIDS        defined, if two features add scores together
  *   SOLAH_MAX_INPUTS   the most inputs of a tree; 0 if there is no tree
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
  *   SOLAH_AT           the type of a place in a table
@@ -42,6 +43,7 @@ struct solah_walk {
 };
 
 #define SOLAH_WHOLE 1.0f /* all of a belief */
+#define SOLAH_SURE 1.0f  /* the weight of one word alone */
 
 static inline int solah_is_known(float x) { return x == x; }
 
@@ -72,6 +74,15 @@ SOLAH_INLINE void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_cu
         total[v] += value[v] + x * value[SOLAH_N_VALUES + v];
     }
 }
+
+#ifdef SOLAH_GRIDS
+/* How far a reading is on its way from a peak to the next one. */
+static inline float solah_upper(const SOLAH_FLASH float *slope, int32_t k, float way)
+{
+    const float upper = way * slope[k];
+    return upper > 1.0f ? 1.0f : upper;
+}
+#endif
 
 /* The place of a state; `n_states` for what is none of them. */
 static inline int32_t solah_state(float x, int32_t n_states)
@@ -165,11 +176,13 @@ static inline float solah_leaf_score(solah_model *model, const SOLAH_FLASH solah
     return walk->leaf[solah_child(walk, node) * SOLAH_VALUES(model) + v];
 }
 
-/* The score of a branch of this weight. */
+#endif
+
+/* What a rule with this weight adds, and the weight of two conditions. */
 static inline float solah_part(float weight, float value) { return weight * value; }
 static inline float solah_weighed(float weight, float value) { return weight * value; }
 static inline float solah_rounded(float sum) { return sum; }
-#endif
+static inline float solah_joint(float first, float second) { return first * second; }
 
 /* e^x for x <= 0, of additions and multiplications only. */
 static inline float solah_exp(float x)

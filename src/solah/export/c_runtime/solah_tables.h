@@ -24,6 +24,24 @@ typedef struct {
     SOLAH_AT value;
 } solah_table;
 
+#ifdef SOLAH_GRIDS
+/* One of the two features of a grid: a line per peak or category, and one for a missing reading. */
+typedef struct {
+    uint8_t attribute;
+    uint8_t n_lines; /* without that of a missing reading */
+    uint8_t is_state;
+    SOLAH_AT knot;  /* of readings, the peaks */
+    SOLAH_AT value; /* and the slopes between them */
+} solah_side;
+
+/* The scores of two features together: a cell per line of both, which names a line of values. */
+typedef struct {
+    solah_side sides[2];
+    SOLAH_AT cell;
+    SOLAH_AT value;
+} solah_grid;
+#endif
+
 /* What a tree asks: a reading, or what an earlier stage believes. */
 enum { SOLAH_READING, SOLAH_STATE, SOLAH_BELIEF, SOLAH_ALL_BELIEFS };
 typedef struct {
@@ -42,9 +60,10 @@ typedef struct {
     int8_t value_bits; /* the unit of integers is 2^-value_bits */
     SOLAH_AT first_curve, n_curves;
     SOLAH_AT first_table, n_tables;
+    SOLAH_AT first_grid, n_grids;
     SOLAH_AT first_walk, n_walks;
 #ifdef SOLAH_LOSES
-    /* What is lost with each part that is unknown, of curves, tables and walks: its share; or NULL.
+    /* The share of each term that is lost with a missing reading, of curves, tables, grids and walks.
      * The variance of evidence that is lost is the sum of the squares of shares, times a factor. */
     const SOLAH_FLASH solah_belief *lost;
     const SOLAH_FLASH solah_number *prior; /* the log shares of classes; what the bias adds to them */
@@ -65,6 +84,10 @@ struct solah_tables {
     const SOLAH_FLASH solah_value *values;
     const SOLAH_FLASH solah_curve *curves;
     const SOLAH_FLASH solah_table *tables;
+#ifdef SOLAH_GRIDS
+    const SOLAH_FLASH solah_grid *grids;
+    const SOLAH_FLASH uint8_t *cells;
+#endif
     const SOLAH_FLASH solah_walk *walks;
     const SOLAH_FLASH solah_stage *stages;
     /* What the decision adds to evidence, or multiplies beliefs by; or NULL. */

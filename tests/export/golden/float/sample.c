@@ -7,12 +7,13 @@
 #define SOLAH_N_CLASSES 3
 #define SOLAH_N_VALUES 2
 #define SOLAH_N_STAGES 1
-#define SOLAH_MAX_INPUTS 2
-#define SOLAH_MAX_DEPTH 2
+#define SOLAH_MAX_INPUTS 0
+#define SOLAH_MAX_DEPTH 0
 #define SOLAH_AT uint8_t
 #define SOLAH_NODE uint8_t
 #define SOLAH_INPUT int8_t
 #define SOLAH_REASON sample_reason
+#define SOLAH_GRIDS
 #define SOLAH_LOSES
 #include "solah_float.h"
 
@@ -20,22 +21,33 @@
 static const SOLAH_FLASH float knots[] = {
     -1.0891653f, -0.6296781f, 1.2778909f, 2.0391877f, -1.4436764f, -0.27501845f, 0.51849866f,
     2.1376703f, -1.0346731f, 0.8963099f, 3.5751402f, 1.0f, 2.5f, 7.0f, 8.0f, -2.7287328f,
-    -1.5772722f, -0.55046755f, -0.23823832f
+    -1.5772722f, -0.55046755f, -0.23823832f, 1.2778909f, 2.0391877f, 0.51849866f, 2.1376703f,
+    -1.4436764f, -0.27501845f, -1.0346731f, 0.8963099f, 1.0f, 2.5f, 7.0f, 8.0f
 };
 
 /* The scores of readings: piece by piece the values at the left knot and the slopes, then the unknown. */
 static const SOLAH_FLASH float values[] = {
     1.3052794f, 0.10894631f, -7.6189938f, -0.6126038f, -2.1955512f, -0.17253731f, 0.0f, 0.0f,
-    -2.1955512f, -0.17253731f, 0.9487268f, -0.43234468f, -2.220446e-16f, -5.551115e-17f,
+    -2.1955512f, -0.17253731f, 0.9487268f, -0.43234468f, 1.110223e-16f, 9.020562e-17f,
     -0.08740707f, -0.38402995f, 0.62410986f, 1.3987433f, 0.6419639f, 1.2506224f, 0.0f, 0.0f,
-    0.6419639f, 1.2506224f, -1.2064801f, -2.125879f, -4.8572257e-17f, -1.0408341e-16f,
+    0.6419639f, 1.2506224f, -1.2064801f, -2.125879f, -5.8113236e-17f, -1.0408341e-16f,
     -2.096056f, -6.9841537f, 1.1522939f, 3.731106f, 0.12900387f, 0.22054884f, -1.2441546f,
-    -1.2782569f, -2.1710211e-16f, -2.649654e-16f, -0.26025537f, -0.1170223f, 0.3851684f,
+    -1.2782569f, 2.269871e-16f, -2.649654e-16f, -0.26025537f, -0.1170223f, 0.3851684f,
     0.51386136f, 0.31749725f, 0.65376973f, 0.17548011f, -0.1876386f, 1.1071578f, -0.19060391f,
     -1.2810446f, -0.30497608f, -1.9428903e-16f, -1.3877788e-16f, -0.070847005f, 0.047506563f,
     -0.52558994f, -0.394875f, -0.6760431f, -0.40717643f, 0.0f, 0.0f, -0.6760431f, -0.40717643f,
     8.452906f, 3.301684f, -5.551115e-17f, -4.510281e-17f, 0.53167546f, -1.7393161f,
-    -0.6240746f, 0.07700877f, 1.1547654f, 0.8918133f, -8.135662e-17f, -4.8907123e-17f
+    -0.6240746f, 0.07700877f, 1.1547654f, 0.8918133f, 2.9665678e-17f, 3.4395626e-17f,
+    1.3135482f, 0.6175998f, -0.42224026f, 0.49346364f, 1.6172295f, -1.8077024f, 1.428573f,
+    -3.467673f, 0.19081229f, -0.97085685f, -0.40314224f, 0.4525898f, -0.012300722f,
+    0.03092235f, 2.1857516e-16f, -3.469447e-18f, 1.1797794f, -2.9658055f, 1.6025107f,
+    -1.7990673f, 0.85568243f, -2.8027964f, -2.1172457f, -1.0981648f, -1.6119639f, 1.2982856f,
+    1.4262248f, 1.0412098f, -0.14132299f, -2.3760853f, -1.9907613f, -0.103497036f, 0.21503824f,
+    2.0816682e-17f, -1.179612e-16f, 0.3099545f, -0.6439998f, 1.2339333f, 1.0338293f,
+    0.51787096f, 0.6666667f, 0.22222222f, 1.0f, -0.054971438f, 1.260815f, 1.3079337f,
+    2.2118018f, 1.9675226f, 1.7181463f, -1.2350612f, -1.1126963f, -1.1895596f, -1.0532113f,
+    -0.014364661f, -0.033692617f, -4.1633363e-17f, -5.551115e-17f, 0.7884489f, 1.8493237f,
+    1.9313344f, 1.7099633f
 };
 
 static const SOLAH_FLASH solah_curve curves[] = {
@@ -50,85 +62,16 @@ static const SOLAH_FLASH solah_table tables[] = {
     {2, 3, 66}, /* x2 */
 };
 
-/* Tree 1. */
-static const SOLAH_FLASH solah_asked asked_1[] = {
-    {SOLAH_READING, 0, 0},
-    {SOLAH_READING, 1, 0},
+/* Two features each: whose, lines, whether these are categories, peaks, slopes; cells; values. */
+static const SOLAH_FLASH solah_grid grids[] = {
+    { {{0, 2, 0, 19, 74}, {1, 2, 0, 21, 75}}, 0, 76}, /* x0, x1 */
+    { {{1, 2, 0, 23, 94}, {2, 3, 1, 0, 0}}, 9, 95}, /* x1, x2 */
+    { {{3, 2, 0, 25, 113}, {4, 4, 0, 27, 114}}, 21, 117}, /* x3, x4 */
 };
-static const SOLAH_FLASH SOLAH_NODE offset_1[] = {
-    0, 2, 4
-};
-static const SOLAH_FLASH SOLAH_INPUT split_1[] = {
-    0, 1, 1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_1[] = {
-    1, 3, 5, 0, 3, 2, 1
-};
-static const SOLAH_FLASH float peak_1[] = {
-    1.2778909f, 2.0391877f, 0.51849866f, 2.1376703f
-};
-static const SOLAH_FLASH float ignorance_1[] = {
-    0.9896813f, 0.010318704f, 0.798997f, 0.201003f
-};
-static const SOLAH_FLASH float leaf_1[] = {
-    -0.42224026f, 0.49346364f, 0.19081229f, -0.97085685f, 1.428573f, -3.467673f, 1.6172295f,
-    -1.8077024f
-};
-
-/* Tree 2. */
-static const SOLAH_FLASH solah_asked asked_2[] = {
-    {SOLAH_READING, 1, 0},
-    {SOLAH_STATE, 2, 0},
-};
-static const SOLAH_FLASH SOLAH_NODE offset_2[] = {
-    0, 2, 5
-};
-static const SOLAH_FLASH SOLAH_INPUT split_2[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_2[] = {
-    1, 3, 6, 0, 0, 1, 3, 3, 2
-};
-static const SOLAH_FLASH float peak_2[] = {
-    -1.4436764f, -0.27501845f, 0.0f, 1.0f, 2.0f
-};
-static const SOLAH_FLASH float ignorance_2[] = {
-    0.34180802f, 0.658192f, 0.15469384f, 0.5949817f, 0.2503245f
-};
-static const SOLAH_FLASH float leaf_2[] = {
-    -2.8027964f, -2.1172457f, -1.0981648f, -1.6119639f, 1.0412098f, -0.14132299f, 1.2982856f,
-    1.4262248f
-};
-
-/* Tree 3. */
-static const SOLAH_FLASH solah_asked asked_3[] = {
-    {SOLAH_READING, 3, 0},
-    {SOLAH_READING, 4, 0},
-};
-static const SOLAH_FLASH SOLAH_NODE offset_3[] = {
-    0, 2, 6
-};
-static const SOLAH_FLASH SOLAH_INPUT split_3[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_3[] = {
-    1, 3, 7, 1, 2, 2, 2, 3, 0, 0, 0
-};
-static const SOLAH_FLASH float peak_3[] = {
-    -1.0346731f, 0.8963099f, 1.0f, 2.5f, 7.0f, 8.0f
-};
-static const SOLAH_FLASH float ignorance_3[] = {
-    0.017892897f, 0.9821071f, 0.38115987f, 0.29258475f, 0.049206384f, 0.27704898f
-};
-static const SOLAH_FLASH float leaf_3[] = {
-    -1.2350612f, -1.1126963f, -0.054971438f, 1.260815f, 1.3079337f, 2.2118018f, 1.9675226f,
-    1.7181463f
-};
-
-static const SOLAH_FLASH solah_walk walks[] = {
-    {asked_1, 2, {peak_1, ignorance_1, offset_1}, {split_1, child_1}, leaf_1},
-    {asked_2, 2, {peak_2, ignorance_2, offset_2}, {split_2, child_2}, leaf_2},
-    {asked_3, 2, {peak_3, ignorance_3, offset_3}, {split_3, child_3}, leaf_3},
+/* The line of values of each cell. */
+static const SOLAH_FLASH uint8_t cells[] = {
+    0, 1, 5, 2, 3, 7, 4, 8, 6, 0, 0, 1, 4, 2, 2, 3, 8, 5, 5, 7, 6, 0, 1, 1, 1, 7, 2, 3, 3, 3,
+    5, 8, 4, 4, 4, 6
 };
 
 static const SOLAH_FLASH float start_1[] = {
@@ -145,26 +88,22 @@ static const SOLAH_FLASH float prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 0, 0, 5, 0, 1, 0, 3, lost_1, prior_1, 20.600811f, 0}, /* y */
+    {start_1, 1, 0, 0, 5, 0, 1, 0, 3, 0, 0, lost_1, prior_1, 20.600811f, 0}, /* y */
 };
 
-static solah_model model = {knots, values, curves, tables, walks, stages, NULL};
+static solah_model model = {knots, values, curves, tables, grids, cells, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 1, 2, 3, 4, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18
 };
 static const SOLAH_FLASH uint16_t of_states[] = {
     6, 7, 8
 };
-static const SOLAH_FLASH uint16_t of_nodes[] = {
-    0, 0, 0, 19, 20, 21, 22, 0, 0, 0, 23, 23, 24, 25, 25, 26, 0, 0, 0, 27, 28, 28, 28, 29, 30,
-    30, 30
+static const SOLAH_FLASH uint16_t of_grids[] = {
+    19, 4, 23, 4, 27, 4
 };
-static const SOLAH_FLASH uint16_t first_node[] = {
-    0, 7, 16
-};
-static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_nodes, first_node};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_grids, NULL, NULL};
 
 int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N_CLASSES])
 {
@@ -202,37 +141,37 @@ const char *sample_class_name(int place) { return solah_find_class_name(place); 
 
 static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
-    static const SOLAH_FLASH char text_0[] = "x0 lowest: c1 +0.83";
-    static const SOLAH_FLASH char text_1[] = "x0 low: c0 +0.79";
-    static const SOLAH_FLASH char text_2[] = "x0 medium: c0 +0.66";
-    static const SOLAH_FLASH char text_3[] = "x1 lowest: c0 +0.16";
-    static const SOLAH_FLASH char text_4[] = "x1 low: c2 +0.62";
-    static const SOLAH_FLASH char text_5[] = "x1 medium: c0 +1.17";
-    static const SOLAH_FLASH char text_6[] = "x2 a: c1 +0.93";
-    static const SOLAH_FLASH char text_7[] = "x2 b: c2 +0.26";
-    static const SOLAH_FLASH char text_8[] = "x2 c: c1 +0.47";
-    static const SOLAH_FLASH char text_9[] = "x3 lowest: c0 +3.03";
-    static const SOLAH_FLASH char text_10[] = "x3 low: c2 +0.10";
-    static const SOLAH_FLASH char text_11[] = "x3 medium: c0 +2.14";
-    static const SOLAH_FLASH char text_12[] = "x4 1.0: c0 +0.13";
-    static const SOLAH_FLASH char text_13[] = "x4 2.5: c2 +0.33";
-    static const SOLAH_FLASH char text_14[] = "x4 7.0: c1 +0.80";
-    static const SOLAH_FLASH char text_15[] = "x4 8.0: c0 +0.22";
-    static const SOLAH_FLASH char text_16[] = "x5 lowest: c2 +0.06";
-    static const SOLAH_FLASH char text_17[] = "x5 low: c0 +0.36";
-    static const SOLAH_FLASH char text_18[] = "x5 medium: c1 +1.10";
-    static const SOLAH_FLASH char text_19[] = "x0 lowest or low and x1 lowest or low: c2 +0.47";
-    static const SOLAH_FLASH char text_20[] = "x0 lowest or low and x1 medium: c1 +1.68";
-    static const SOLAH_FLASH char text_21[] = "x0 medium and x1 lowest or low: c1 +2.11";
-    static const SOLAH_FLASH char text_22[] = "x0 medium and x1 medium: c1 +0.45";
-    static const SOLAH_FLASH char text_23[] = "x1 lowest and x2 a or b: c0 +1.64";
-    static const SOLAH_FLASH char text_24[] = "x1 lowest and x2 c: c0 +0.90";
-    static const SOLAH_FLASH char text_25[] = "x1 low or medium and x2 a or b: c2 +0.52";
-    static const SOLAH_FLASH char text_26[] = "x1 low or medium and x2 c: c1 +0.74";
-    static const SOLAH_FLASH char text_27[] = "x3 lowest and x4 1.0: c2 +0.86";
-    static const SOLAH_FLASH char text_28[] = "x3 lowest and x4 at least 2.5: c2 +1.04";
-    static const SOLAH_FLASH char text_29[] = "x3 low or medium and x4 1.0: c1 +0.74";
-    static const SOLAH_FLASH char text_30[] = "x3 low or medium and x4 at least 2.5: c0 +0.78";
+    static const SOLAH_FLASH char text_0[] = "if x0 is lowest then y c2 0.65 of 2.5 rows; adds -0.47 for c0, +0.83 for c1, -0.36 for c2";
+    static const SOLAH_FLASH char text_1[] = "if x0 is low then y c0 0.54 of 4.5 rows; adds +0.79 for c0, -1.41 for c1, +0.62 for c2";
+    static const SOLAH_FLASH char text_2[] = "if x0 is medium then y c2 0.66 of 2.2 rows; adds +0.66 for c0, -0.81 for c1, +0.16 for c2";
+    static const SOLAH_FLASH char text_3[] = "if x1 is lowest then y c2 0.64 of 0.13 rows; adds +0.16 for c0, +0.07 for c1, -0.23 for c2";
+    static const SOLAH_FLASH char text_4[] = "if x1 is low then y c1 0.71 of 1.4 rows; adds -0.63 for c0, +0.01 for c1, +0.62 for c2";
+    static const SOLAH_FLASH char text_5[] = "if x1 is medium then y c2 0.51 of 2.2 rows; adds +1.17 for c0, -0.14 for c1, -1.02 for c2";
+    static const SOLAH_FLASH char text_6[] = "if x2 is a then y c2 0.57 of 1.9 rows; adds +0.40 for c0, +0.93 for c1, -1.34 for c2";
+    static const SOLAH_FLASH char text_7[] = "if x2 is b then y c2 0.63 of 2.2 rows; adds +0.18 for c0, -0.44 for c1, +0.26 for c2";
+    static const SOLAH_FLASH char text_8[] = "if x2 is c then y c0 0.86 of 3.4 rows; adds -0.68 for c0, +0.47 for c1, +0.21 for c2";
+    static const SOLAH_FLASH char text_9[] = "if x3 is lowest then y c1 0.45 of 3.5 rows; adds +3.03 for c0, +0.93 for c1, -3.96 for c2";
+    static const SOLAH_FLASH char text_10[] = "if x3 is low then y c0 0.44 of 2.6 rows; adds -0.12 for c0, +0.01 for c1, +0.10 for c2";
+    static const SOLAH_FLASH char text_11[] = "if x3 is medium then y c0 0.63 of 0.48 rows; adds +2.14 for c0, -1.07 for c1, -1.07 for c2";
+    static const SOLAH_FLASH char text_12[] = "if x4 is 1.0 then y c1 0.56 of 2 rows; adds +0.13 for c0, -0.13 for c1, +0.01 for c2";
+    static const SOLAH_FLASH char text_13[] = "if x4 is 2.5 then y c2 0.81 of 4.7 rows; adds -0.32 for c0, -0.01 for c1, +0.33 for c2";
+    static const SOLAH_FLASH char text_14[] = "if x4 is 7.0 then y c2 0.54 of 1.1 rows; adds -0.31 for c0, +0.80 for c1, -0.50 for c2";
+    static const SOLAH_FLASH char text_15[] = "if x4 is 8.0 then y c1 0.63 of 4.9 rows; adds +0.22 for c0, +0.05 for c1, -0.27 for c2";
+    static const SOLAH_FLASH char text_16[] = "if x5 is lowest then y c0 0.66 of 3.2 rows; adds +0.01 for c0, -0.06 for c1, +0.06 for c2";
+    static const SOLAH_FLASH char text_17[] = "if x5 is low then y c0 0.78 of 1.9 rows; adds +0.36 for c0, -0.31 for c1, -0.05 for c2";
+    static const SOLAH_FLASH char text_18[] = "if x5 is medium then y c0 0.37 of 3.8 rows; adds -0.86 for c0, +1.10 for c1, -0.24 for c2";
+    static const SOLAH_FLASH char text_19[] = "if x0 is lowest or low and x1 is lowest or low then y c1 0.74 of 0.86 rows; adds -0.02 for c0, -0.45 for c1, +0.47 for c2";
+    static const SOLAH_FLASH char text_20[] = "if x0 is lowest or low and x1 is medium then y c1 0.40 of 2.6 rows; adds +0.06 for c0, +1.68 for c1, -1.74 for c2";
+    static const SOLAH_FLASH char text_21[] = "if x0 is medium and x1 is lowest or low then y c2 0.82 of 0.81 rows; adds +0.68 for c0, +2.11 for c1, -2.79 for c2";
+    static const SOLAH_FLASH char text_22[] = "if x0 is medium and x1 is medium then y c2 0.73 of 3.6 rows; adds +0.26 for c0, +0.45 for c1, -0.71 for c2";
+    static const SOLAH_FLASH char text_23[] = "if x1 is lowest and x2 is a or b then y c0 0.46 of 2 rows; adds +1.64 for c0, -1.16 for c1, -0.48 for c2";
+    static const SOLAH_FLASH char text_24[] = "if x1 is lowest and x2 is c then y c2 0.79 of 0.2 rows; adds +0.90 for c0, -0.19 for c1, -0.71 for c2";
+    static const SOLAH_FLASH char text_25[] = "if x1 is low or medium and x2 is a or b then y c0 0.53 of 0.5 rows; adds -0.91 for c0, +0.39 for c1, +0.52 for c2";
+    static const SOLAH_FLASH char text_26[] = "if x1 is low or medium and x2 is c then y c1 0.59 of 1.2 rows; adds -0.30 for c0, +0.74 for c1, -0.44 for c2";
+    static const SOLAH_FLASH char text_27[] = "if x3 is lowest and x4 is 1.0 then y c0 0.58 of 3.4 rows; adds -0.40 for c0, -0.46 for c1, +0.86 for c2";
+    static const SOLAH_FLASH char text_28[] = "if x3 is lowest and x4 is at least 2.5 then y c1 0.55 of 3.5 rows; adds -1.17 for c0, +0.13 for c1, +1.04 for c2";
+    static const SOLAH_FLASH char text_29[] = "if x3 is low or medium and x4 is 1.0 then y c0 0.79 of 0.9 rows; adds -1.23 for c0, +0.74 for c1, +0.49 for c2";
+    static const SOLAH_FLASH char text_30[] = "if x3 is low or medium and x4 is at least 2.5 then y c2 0.44 of 0.22 rows; adds +0.78 for c0, -0.45 for c1, -0.33 for c2";
     static const SOLAH_FLASH char none[] = "";
     static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
         text_0,

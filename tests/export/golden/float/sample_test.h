@@ -1,4 +1,4 @@
-/* y: does model d9a9b5565d446534 decide on this processor as it does in Python?
+/* y: does model 7ee677e2c1d20566 decide on this processor as it does in Python?
  *
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code.

@@ -50,16 +50,16 @@ static const SOLAH_FLASH float prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 0, 0, 4, 0, 0, 0, 0, lost_1, prior_1, 3.1415927f, 0}, /* state */
+    {start_1, 1, 0, 0, 4, 0, 0, 0, 0, 0, 0, lost_1, prior_1, 3.1415927f, 0}, /* state */
 };
 
 static solah_model model = {knots, values, curves, NULL, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 2, 3, 4, 5, 6, 7
 };
-static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL};
+static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL, NULL};
 
 int shaken_decide(const float readings[SHAKEN_N_READINGS], float belief[SHAKEN_N_CLASSES])
 {

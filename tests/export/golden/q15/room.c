@@ -48,19 +48,19 @@ static const SOLAH_FLASH int32_t prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 14, 0, 1, 0, 1, 0, 0, lost_1, prior_1, 41177, 18}, /* occupied */
+    {start_1, 1, 14, 0, 1, 0, 1, 0, 0, 0, 0, lost_1, prior_1, 41177, 18}, /* occupied */
 };
 
 static solah_model model = {NULL, knots, values, curves, tables, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 1, 2
 };
 static const SOLAH_FLASH uint16_t of_states[] = {
     3, 4
 };
-static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, NULL, NULL};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, NULL, NULL, NULL};
 
 int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES])
 {

@@ -7,19 +7,21 @@
 #define SOLAH_N_CLASSES 3
 #define SOLAH_N_VALUES 2
 #define SOLAH_N_STAGES 1
-#define SOLAH_MAX_INPUTS 2
-#define SOLAH_MAX_DEPTH 2
+#define SOLAH_MAX_INPUTS 0
+#define SOLAH_MAX_DEPTH 0
 #define SOLAH_AT uint8_t
 #define SOLAH_NODE uint8_t
 #define SOLAH_INPUT int8_t
 #define SOLAH_REASON sample_reason
+#define SOLAH_GRIDS
 #define SOLAH_LOSES
 #include "solah_fixed.h"
 
 /* Readings at which the scores of an attribute bend. */
 static const SOLAH_FLASH int16_t knots[] = {
     -8922, -5158, 10468, 16705, -11827, -2253, 4248, 17512, -8476, 7343, 29288, 2048, 5120,
-    14336, 16384, -22354, -12921, -4509, -1952
+    14336, 16384, -22354, -12921, -4509, -1952, 10468, 16705, 4248, 17512, -11827, -2253,
+    -8476, 7343, 2048, 5120, 14336, 16384
 };
 
 /* The scores of readings: piece by piece how far to shift, the values at the left knot and the slopes,
@@ -30,7 +32,11 @@ static const SOLAH_FLASH int16_t values[] = {
     14, -8585, -28607, 9438, 30564, 15, 528, 903, -20384, -20942, 0, 0, 14, -1066, -479, 12619,
     16837, 16, 1300, 2678, 23004, -24597, 13, 4535, -781, -20988, -4996, 0, 0, 16, -290, 195,
     -17223, -12943, 24, -2769, -1668, 0, 0, 12, -2769, -1668, 17316, 6765, 0, 0, 2178, -7124,
-    -2556, 315, 4730, 3653, 0, 0
+    -2556, 315, 4730, 3653, 0, 0, 12, 21519, 13, 20237, -1729, 2021, 6624, -7404, 5851, -14204,
+    782, -3977, -1651, 1854, -50, 127, 0, 0, 4832, -12148, 6564, -7369, 13, 28037, -11480,
+    -8672, -4498, -6603, 5318, 5842, 4265, -579, -9732, -8154, -424, 881, 0, 0, 1270, -2638,
+    5054, 4235, 13, 16969, 11, 21845, 13, 29127, 10, 16384, -225, 5164, 5357, 9060, 8059, 7038,
+    -5059, -4558, -4872, -4314, -59, -138, 0, 0, 3229, 7575, 7911, 7004
 };
 
 static const SOLAH_FLASH solah_curve curves[] = {
@@ -45,100 +51,16 @@ static const SOLAH_FLASH solah_table tables[] = {
     {2, 3, 80}, /* x2 */
 };
 
-/* Tree 1. */
-static const SOLAH_FLASH solah_asked asked_1[] = {
-    {SOLAH_READING, 0, 0},
-    {SOLAH_READING, 1, 0},
+/* Two features each: whose, lines, whether these are categories, peaks, slopes; cells; values. */
+static const SOLAH_FLASH solah_grid grids[] = {
+    { {{0, 2, 0, 19, 88}, {1, 2, 0, 21, 90}}, 0, 92}, /* x0, x1 */
+    { {{1, 2, 0, 23, 110}, {2, 3, 1, 0, 0}}, 9, 112}, /* x1, x2 */
+    { {{3, 2, 0, 25, 130}, {4, 4, 0, 27, 132}}, 21, 138}, /* x3, x4 */
 };
-static const SOLAH_FLASH SOLAH_NODE offset_1[] = {
-    0, 2, 4
-};
-static const SOLAH_FLASH SOLAH_INPUT split_1[] = {
-    0, 1, 1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_1[] = {
-    1, 3, 5, 0, 3, 2, 1
-};
-static const SOLAH_FLASH int16_t peak_1[] = {
-    10468, 16705, 4248, 17512
-};
-static const SOLAH_FLASH uint16_t inverse_1[] = {
-    43039, 0, 40475, 0
-};
-static const SOLAH_FLASH uint8_t shift_1[] = {
-    13, 0, 14, 0
-};
-static const SOLAH_FLASH uint16_t ignorance_1[] = {
-    32430, 338, 26182, 6586
-};
-static const SOLAH_FLASH int16_t leaf_1[] = {
-    -1729, 2021, 782, -3977, 5851, -14204, 6624, -7404
-};
-
-/* Tree 2. */
-static const SOLAH_FLASH solah_asked asked_2[] = {
-    {SOLAH_READING, 1, 0},
-    {SOLAH_STATE, 2, 0},
-};
-static const SOLAH_FLASH SOLAH_NODE offset_2[] = {
-    0, 2, 5
-};
-static const SOLAH_FLASH SOLAH_INPUT split_2[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_2[] = {
-    1, 3, 6, 0, 0, 1, 3, 3, 2
-};
-static const SOLAH_FLASH int16_t peak_2[] = {
-    -11827, -2253, 0, 1, 2
-};
-static const SOLAH_FLASH uint16_t inverse_2[] = {
-    56075, 0, 32768, 32768, 0
-};
-static const SOLAH_FLASH uint8_t shift_2[] = {
-    14, 0, 0, 0, 0
-};
-static const SOLAH_FLASH uint16_t ignorance_2[] = {
-    11200, 21568, 5069, 19496, 8203
-};
-static const SOLAH_FLASH int16_t leaf_2[] = {
-    -11480, -8672, -4498, -6603, 4265, -579, 5318, 5842
-};
-
-/* Tree 3. */
-static const SOLAH_FLASH solah_asked asked_3[] = {
-    {SOLAH_READING, 3, 0},
-    {SOLAH_READING, 4, 0},
-};
-static const SOLAH_FLASH SOLAH_NODE offset_3[] = {
-    0, 2, 6
-};
-static const SOLAH_FLASH SOLAH_INPUT split_3[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1
-};
-static const SOLAH_FLASH SOLAH_NODE child_3[] = {
-    1, 3, 7, 1, 2, 2, 2, 3, 0, 0, 0
-};
-static const SOLAH_FLASH int16_t peak_3[] = {
-    -8476, 7343, 2048, 5120, 14336, 16384
-};
-static const SOLAH_FLASH uint16_t inverse_3[] = {
-    33938, 0, 43690, 58254, 32768, 0
-};
-static const SOLAH_FLASH uint8_t shift_3[] = {
-    14, 0, 12, 14, 11, 0
-};
-static const SOLAH_FLASH uint16_t ignorance_3[] = {
-    586, 32182, 12491, 9587, 1612, 9078
-};
-static const SOLAH_FLASH int16_t leaf_3[] = {
-    -5059, -4558, -225, 5164, 5357, 9060, 8059, 7038
-};
-
-static const SOLAH_FLASH solah_walk walks[] = {
-    {asked_1, 2, {peak_1, inverse_1, shift_1, ignorance_1, offset_1}, split_1, child_1, leaf_1},
-    {asked_2, 2, {peak_2, inverse_2, shift_2, ignorance_2, offset_2}, split_2, child_2, leaf_2},
-    {asked_3, 2, {peak_3, inverse_3, shift_3, ignorance_3, offset_3}, split_3, child_3, leaf_3},
+/* The line of values of each cell. */
+static const SOLAH_FLASH uint8_t cells[] = {
+    0, 1, 5, 2, 3, 7, 4, 8, 6, 0, 0, 1, 4, 2, 2, 3, 8, 5, 5, 7, 6, 0, 1, 1, 1, 7, 2, 3, 3, 3,
+    5, 8, 4, 4, 4, 6
 };
 
 static const SOLAH_FLASH int32_t start_1[] = {
@@ -154,26 +76,22 @@ static const SOLAH_FLASH int32_t prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 12, 0, 5, 0, 1, 0, 3, lost_1, prior_1, 42190, 14}, /* y */
+    {start_1, 1, 12, 0, 5, 0, 1, 0, 3, 0, 0, lost_1, prior_1, 42190, 14}, /* y */
 };
 
-static solah_model model = {NULL, knots, values, curves, tables, walks, stages, NULL};
+static solah_model model = {NULL, knots, values, curves, tables, grids, cells, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 1, 2, 3, 4, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18
 };
 static const SOLAH_FLASH uint16_t of_states[] = {
     6, 7, 8
 };
-static const SOLAH_FLASH uint16_t of_nodes[] = {
-    0, 0, 0, 19, 20, 21, 22, 0, 0, 0, 23, 23, 24, 25, 25, 26, 0, 0, 0, 27, 28, 28, 28, 29, 30,
-    30, 30
+static const SOLAH_FLASH uint16_t of_grids[] = {
+    19, 4, 23, 4, 27, 4
 };
-static const SOLAH_FLASH uint16_t first_node[] = {
-    0, 7, 16
-};
-static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_nodes, first_node};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_grids, NULL, NULL};
 
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES])
 {

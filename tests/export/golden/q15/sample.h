@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
  *
- * Model 31c6a4d23e66c285, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model 7ee677e2c1d20566, written by solah 0.1.0. Do not edit; write it again from the model.
  * Integers only: every target decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
- * On a Cortex-M0+ (-Os) a decision takes about 2,224 bytes of flash, 622 of them tables, at the most
- * 232 bytes of stack, and up to about 4,476 instructions, whichever readings are known.
+ * On a Cortex-M0+ (-Os) a decision takes about 2,247 bytes of flash, 500 of them tables, at the most
+ * 208 bytes of stack, and up to about 2,604 instructions, whichever readings are known.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -82,17 +82,17 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most);
 
-/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SAMPLE_N_RULES 31
-#define SAMPLE_RULE_TEXT_SIZE 48
+#define SAMPLE_RULE_TEXT_SIZE 122
 size_t sample_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *sample_rule_text(int rule);
 #endif
 
 /* The hash of the model document. */
-#define SAMPLE_MODEL "31c6a4d23e66c285"
+#define SAMPLE_MODEL "7ee677e2c1d20566"
 
 #ifdef __cplusplus
 }

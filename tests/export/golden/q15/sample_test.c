@@ -1,4 +1,4 @@
-/* y: rows, and what model d9a9b5565d446534 decides on them in Python; see sample_test.h.
+/* y: rows, and what model 7ee677e2c1d20566 decides on them in Python; see sample_test.h.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code. */

@@ -48,16 +48,16 @@ static const SOLAH_FLASH int32_t prior_1[] = {
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 13, 0, 4, 0, 0, 0, 0, lost_1, prior_1, 51472, 17}, /* state */
+    {start_1, 1, 13, 0, 4, 0, 0, 0, 0, 0, 0, lost_1, prior_1, 51472, 17}, /* state */
 };
 
 static solah_model model = {NULL, knots, values, curves, NULL, NULL, stages, NULL};
 
-/* The rules of knots, of states and of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 2, 3, 4, 5, 6, 7
 };
-static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL};
+static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL, NULL};
 
 int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES])
 {

@@ -1,4 +1,4 @@
-"""Risk and coverage: the errors that are left when decisions with little belief are held back."""
+"""Risk and coverage: the errors that are left when uncertain predictions are withheld."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ N_TRIED = 20
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverage:
-    """What share of the rows is decided, and how many of these wrongly, as the limit falls.
+    """The share of decided rows, and how many of these are wrong, as the limit falls.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class RiskCoverage:
     n_decided, n_wrong : (n_points,) how many rows are decided, and wrongly
     n_rows : how many rows there are
 
-    Confidence is the belief in the decision. Where classes have thresholds, it is that over the
-    threshold, times what all would have if they were equal.
+    Confidence is the probability of the predicted class. If classes have thresholds, it is divided
+    by that of the class and the number of classes.
     """
 
     limits: Float
@@ -66,15 +66,14 @@ class RiskCoverage:
 
 @dataclass(frozen=True)
 class BeliefLimit:
-    """The least confidence at which decisions have a wanted error.
+    """The lowest confidence at which decisions have a wanted error.
 
     Attributes
     ----------
-    limit : the confidence; 0 if nothing need be held back
+    limit : the confidence; 0 if nothing need be withheld
     coverage : the share of rows that are decided
     risk : the share of these that are wrong
-    bound : what the error among decided rows exceeds only with the probability that was allowed;
-        the risk itself where no confidence was asked for
+    bound : the upper confidence bound of the error; the risk itself if no confidence was asked for
     n_decided : how many rows are decided
     """
 
@@ -104,13 +103,13 @@ def risk_coverage(
     Parameters
     ----------
     truth : ndarray of shape (n_rows,)
-        The places of the true classes.
+        The indices of the true classes.
     beliefs : ndarray of shape (n_rows, n_classes)
-        On rows that nothing was learnt from.
+        The probabilities of held-out rows.
     decided : ndarray of shape (n_rows,), default=None
-        The places of the classes decided for; by default those believed most.
+        The indices of the predicted classes; by default the most probable ones.
     thresholds : sequence of float, default=()
-        Those of the goal, if decisions have any.
+        Those of the classes, if there are any.
 
     Examples
     --------
@@ -134,7 +133,7 @@ def risk_coverage(
 def least_limit(
     curve: RiskCoverage, max_error: float, confidence: float | None = 0.95
 ) -> BeliefLimit:
-    """Find the least limit at which the error among decided rows is as wanted.
+    """Find the lowest limit at which the error among decided rows is as wanted.
 
     Parameters
     ----------
@@ -142,8 +141,8 @@ def least_limit(
     max_error : float
         The wanted error, above 0 and below 1.
     confidence : float, default=0.95
-        How sure it is to be that the error of decided rows to come is at most as wanted, if they
-        are drawn like these. Twenty coverages are tried, and the bound (Clopper and Pearson's)
+        The probability that the error of future decided rows is at most as wanted, if they are
+        drawn like these. Twenty coverages are tried, and the bound (Clopper and Pearson's)
         accounts for them all. None takes the measured error for the true one.
 
     Returns
@@ -153,7 +152,7 @@ def least_limit(
     Raises
     ------
     ParameterError
-        If no limit will do; the error tells the least that can be had.
+        If no limit reaches it; the message has the lowest error that can be reached.
     """
     if not 0 < max_error < 1:
         raise ParameterError(f"'max_error' must be above 0 and below 1. Got {max_error!r} instead.")
@@ -161,8 +160,15 @@ def least_limit(
         raise ParameterError(
             f"'confidence' must be above 0 and below 1, or None. Got {confidence!r} instead."
         )
-    points = _tried(curve) if confidence is not None else np.arange(len(curve.limits))
-    bounds = curve.risk[points] if confidence is None else _bounds(curve, points, confidence)
+    if confidence is None:
+        points = np.arange(len(curve.limits))
+        bounds = curve.risk
+    else:
+        # The points that come closest from below to the coverages that are tried.
+        wanted = np.arange(1, N_TRIED + 1) / N_TRIED * curve.n_rows
+        points = np.searchsorted(curve.n_decided, wanted + 1e-9, side="right") - 1
+        points = np.unique(points[points >= 0])
+        bounds = upper_bounds(curve.n_wrong[points], curve.n_decided[points], confidence)
     good = np.flatnonzero(bounds <= max_error)
     if not len(good):
         best = int(np.argmin(bounds))
@@ -173,8 +179,10 @@ def least_limit(
             f"{curve.coverage[points[best]]:.0%} of them"
         )
     point, bound = int(points[good[-1]]), float(bounds[good[-1]])
+    # Between this point and the next, so that rounding changes no decision.
+    between = 0.0 if point + 1 == len(curve.limits) else curve.limits[point : point + 2].mean()
     return BeliefLimit(
-        limit=_between(curve.limits, point),
+        limit=float(between),
         coverage=float(curve.coverage[point]),
         risk=float(curve.risk[point]),
         bound=bound,
@@ -182,21 +190,10 @@ def least_limit(
     )
 
 
-def _tried(curve: RiskCoverage) -> NDArray[np.intp]:
-    """Return the points that come closest from below to the coverages that are tried."""
-    wanted = np.arange(1, N_TRIED + 1) / N_TRIED * curve.n_rows
-    points = np.searchsorted(curve.n_decided, wanted + 1e-9, side="right") - 1
-    return np.unique(points[points >= 0])
-
-
-def _bounds(curve: RiskCoverage, points: NDArray[np.intp], confidence: float) -> Float:
-    wrong, decided = curve.n_wrong[points], curve.n_decided[points]
-    upper = beta.ppf(1 - (1 - confidence) / N_TRIED, wrong + 1, np.maximum(decided - wrong, 1e-9))
-    return np.where(wrong == decided, 1.0, upper)
-
-
-def _between(limits: Float, point: int) -> float:
-    """Return a limit between a point and the next, so that rounding changes no decision."""
-    if point + 1 == len(limits):
-        return 0.0
-    return float((limits[point] + limits[point + 1]) / 2)
+def upper_bounds(
+    n_wrong: NDArray[np.intp], n_decided: NDArray[np.intp], confidence: float
+) -> Float:
+    """Return Clopper and Pearson's upper bounds of the error, one of ``N_TRIED`` each."""
+    right = np.maximum(n_decided - n_wrong, 1e-9)
+    bounds = beta.ppf(1 - (1 - confidence) / N_TRIED, n_wrong + 1, right)
+    return np.where(n_wrong == n_decided, 1.0, bounds)

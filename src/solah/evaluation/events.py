@@ -1,4 +1,4 @@
-"""What settling does to decisions in the order of time: false alarms, delay, what is missed."""
+"""Metrics of decisions in the order of time: false alarms, delays and missed events."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClassEvents:
-    """How decisions follow what is true of a class.
+    """How decisions follow the events of a class: runs of rows that are truly of it.
 
     Attributes
     ----------
     name : the class
-    n_events : how many runs of rows are truly of it
-    n_missed : in how many of them no row is decided for it
-    delay : how many rows pass on average before it is decided for, in those that are not missed;
-        None if there are none
-    n_false_alarms : how many runs of rows are decided for it, and none of their rows is of it
+    n_events : the number of events
+    n_missed : the events in which no row is decided for the class
+    delay : the mean number of rows until one is, in events that are not missed; None without any
+    n_false_alarms : the runs of decisions for the class none of whose rows is of it
     """
 
     name: str
@@ -36,14 +35,14 @@ class ClassEvents:
 
 @dataclass(frozen=True)
 class EventScores:
-    """How decisions in the order of time follow what is true.
+    """Metrics of decisions in the order of time.
 
     Attributes
     ----------
     accuracy : the share of decided rows that are right; None if none is decided
     decided : the share of rows that are decided
     n_changes : how often the decision changes from one row to the next
-    classes : the same for each class
+    classes : the events of each class
     """
 
     accuracy: float | None
@@ -58,17 +57,17 @@ def score_events(
     names: Sequence[str],
     groups: Sequence[object] | None = None,
 ) -> EventScores:
-    """Measure decisions that follow each other, run by run.
+    """Measure decisions in the order of time, event by event.
 
     Parameters
     ----------
     truth, decided : ndarray of shape (n_rows,)
-        The places of the true classes and of those decided for, in the order of time; -1 where
+        The indices of the true classes and of those decided for, in the order of time; -1 where
         the truth is not known, or nothing is decided.
     names : sequence of str
         The classes.
     groups : sequence of shape (n_rows,), default=None
-        The recording of each row; a run ends with it.
+        The recording of each row; an event ends with it.
 
     Examples
     --------
@@ -78,48 +77,31 @@ def score_events(
     >>> scores.classes[1]
     ClassEvents(name='fault', n_events=1, n_missed=0, delay=1.0, n_false_alarms=1)
     """
-    recordings = _recordings(groups, len(truth))
+    by_group: dict[object, list[int]] = {}
+    for row, group in enumerate([None] * len(truth) if groups is None else groups):
+        by_group.setdefault(group, []).append(row)
+    recordings = [(truth[rows], decided[rows]) for rows in by_group.values()]
     is_known = truth >= 0
     is_decided = (decided >= 0) & is_known
-    changes = sum(int((np.diff(decided[rows]) != 0).sum()) for rows in recordings)
     return EventScores(
         accuracy=float((decided == truth)[is_decided].mean()) if is_decided.any() else None,
         decided=float(is_decided.sum() / max(is_known.sum(), 1)),
-        n_changes=changes,
-        classes=tuple(
-            _class_events(name, place, truth, decided, recordings)
-            for place, name in enumerate(names)
-        ),
+        n_changes=sum(int((np.diff(choices) != 0).sum()) for _, choices in recordings),
+        classes=tuple(_events(name, place, recordings) for place, name in enumerate(names)),
     )
 
 
-def _recordings(groups: Sequence[object] | None, n_rows: int) -> list[NDArray[np.intp]]:
-    if groups is None:
-        return [np.arange(n_rows)]
-    by_group: dict[object, list[int]] = {}
-    for row, group in enumerate(groups):
-        by_group.setdefault(group, []).append(row)
-    return [np.array(rows) for rows in by_group.values()]
-
-
-def _class_events(
-    name: str,
-    place: int,
-    truth: NDArray[np.intp],
-    decided: NDArray[np.intp],
-    recordings: Sequence[NDArray[np.intp]],
+def _events(
+    name: str, place: int, recordings: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 ) -> ClassEvents:
     delays: list[int] = []
     n_events = n_false = 0
-    for rows in recordings:
-        of_truth, of_decision = truth[rows], decided[rows]
-        for run in _runs(of_truth == place):
+    for truth, decided in recordings:
+        for run in _runs(truth == place):
             n_events += 1
-            delays += np.flatnonzero(of_decision[run] == place)[:1].tolist()
-        n_false += sum(
-            bool((of_truth[run] >= 0).any() and (of_truth[run] != place).all())
-            for run in _runs(of_decision == place)
-        )
+            delays += np.flatnonzero(decided[run] == place)[:1].tolist()
+        for run in _runs(decided == place):
+            n_false += bool((truth[run] >= 0).any() and (truth[run] != place).all())
     delay = float(np.mean(delays)) if delays else None
     return ClassEvents(name, n_events, n_events - len(delays), delay, n_false)
 
