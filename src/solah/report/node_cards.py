@@ -113,12 +113,13 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
         if len(weights) > 2:
             first = f"{spell_class(goal.states[place], goal.name)} {figure}, "
             about = f"{rule.result.removeprefix(first)} | {rule.counts}"
+    overall = "" if place is None else f" ({rule.overall or 0:.0%} overall)"
     return {
         "conditions": [str(condition) for condition in rule.conditions],
         "place": place,
         "figure": figure,
         "about": about,
         "belief": belief,
-        "fact": rule.counts if rule.adds else "",
+        "fact": rule.counts.replace(overall, "", 1) if rule.adds else "",
         "support": rule.support,
     }
