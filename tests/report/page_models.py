@@ -72,7 +72,10 @@ def _breast_cancer():
 def _cascade():
     """Chain trees over few columns: beliefs pass from word to word within a piece of a reading."""
     table, goal = many_columns(n_columns=5)
-    wiring = Hierarchy.cascade(table.names, name="goal")
+    first, second, *others = (f'"{name}"' for name in table.names)
+    nodes = [f"z1 <- {first}, {second}"]
+    nodes += [f"z{k} <- z{k - 1}, {name}" for k, name in enumerate(others, start=2)]
+    wiring = Hierarchy.parse("; ".join(nodes))
     tree = LinguisticTreeClassifier(min_support=0.02)
     fitted = LinguisticHierarchyClassifier(wiring, tree=tree, belief_words=5)
     return fitted.fit(table, goal).model_, table, goal

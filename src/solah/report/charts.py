@@ -38,7 +38,7 @@ def belief_bar(belief: Sequence[float], goal: Mapping[str, Any], width: float = 
     parts = [
         tag(
             "rect",
-            x=width * start,
+            x=width * start or None,
             width=width * share,
             height=6,
             class_=colour_class(place, goal),

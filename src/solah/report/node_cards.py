@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
-from solah.explain.rule_text import signed
+from solah.explain.rule_text import signed, spell_class
 from solah.explain.rules import part_rules
 from solah.explain.traversal import numbers_of
 from solah.model.document import Task
@@ -90,7 +90,7 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
     """Describe a rule by its effect and the probabilities that follow from it.
 
     ``place`` is the class that the rule names, None for a number; ``figure`` is the weight for it
-    or, of a branch, its share; ``about`` has all weights of several classes, and the counts.
+    or, of a branch, its share; ``about`` has the counts and, before them, other classes' weights.
     ``belief`` is the prediction by this rule alone; it is empty for a number that is added up.
     """
     goal, weights = model.goal, [weight for _, weight in rule.adds]
@@ -100,23 +100,26 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
         belief = part_outputs(model.program, part.name, adds)[0].tolist()
     named = rule.named if rule.adds else rule.decision
     place = goal.states.index(named) if goal.states else None
-    if not rule.adds:
-        figure = (
-            f"{rule.certainty:.0%}"
-            if goal.states
-            else f"about {spell_number(float(rule.decision))}"
-        )
+    about = rule.counts
+    if not rule.adds and goal.states:
+        figure = f"{rule.certainty:.0%}"
+    elif not rule.adds:
+        figure = f"about {spell_number(float(rule.decision))}"
     elif place is None:
         figure = signed(weights[0])
     else:
         less = weights[1 - place] if len(weights) == 2 else 0.0
         figure = signed(weights[place] - less, 2)
+        if len(weights) > 2:
+            first = f"{spell_class(goal.states[place], goal.name)} {figure}, "
+            about = f"{rule.result.removeprefix(first)} | {rule.counts}"
+    overall = "" if place is None else f" ({rule.overall or 0:.0%} overall)"
     return {
         "conditions": [str(condition) for condition in rule.conditions],
         "place": place,
         "figure": figure,
-        "about": f"{rule.result} | {rule.counts}" if len(weights) > 2 else rule.counts,
+        "about": about,
         "belief": belief,
-        "fact": rule.counts if rule.adds else "",
+        "fact": rule.counts.replace(overall, "", 1) if rule.adds else "",
         "support": rule.support,
     }

@@ -33,6 +33,8 @@ def tag(name: str, *contents: str | Markup, **attributes: Value) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
+    if not contents:
+        return Markup("<{}{}/>").format(Markup(name), spelt)
     inside = Markup("").join(map(escape, contents))
     return Markup("<{name}{attributes}>{inside}</{name}>").format(
         name=Markup(name), attributes=spelt, inside=inside
