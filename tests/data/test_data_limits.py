@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from solah import RuleClassifier
 from solah.cli.main import main
 from solah.data import ReadOptions, iter_tables, options, read_table, textfile
 from solah.exceptions import DataError, FileFormatError
@@ -88,7 +89,7 @@ def test_a_file_that_grows_too_much_is_refused(repeated: Path) -> None:
     ways: list[Any] = [
         lambda: read_table(repeated),
         lambda: list(iter_tables(repeated)),
-        lambda: scan(repeated),
+        lambda: RuleClassifier().fit(repeated, "b"),
     ]
     for way in ways:
         with pytest.raises(FileFormatError, match=r"more than 100 times its size .*--max-growth 1"):
