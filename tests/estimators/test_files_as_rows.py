@@ -95,20 +95,20 @@ def test_weights_are_a_column_of_the_file(files, rows, tmp_path):
 def test_other_rows_are_refused_in_one_sentence(tree, rows, files, tmp_path):
     X, path = rows[["size", "colour"]], files / "rows.csv"
     (tmp_path / "thin.csv").write_text("size\n1.5\n")
-    with scan(path) as passed:
-        for wrong, message in (
-            (files / "*.csv", r"is a pattern of files, and .* give its files one by one"),
-            (str(files), r"is a folder, and .* or use 'solah predict' for each"),
-            ([path, path], "one array, frame or file at a time"),
-            (passed, "at a time"),
-            ([X, X], "at a time"),
-            (iter([X]), "at a time"),
-            (tmp_path / "rows.csv", "rows.csv is not there"),
-            (tmp_path / "thin.csv", "no column 'colour'"),
-        ):
-            for decide in (tree.predict, tree.predict_proba):
-                with pytest.raises(DataError, match=message):
-                    decide(wrong)
+    passed = scan(path)
+    for wrong, message in (
+        (files / "*.csv", r"is a pattern of files, and .* give its files one by one"),
+        (str(files), r"is a folder, and .* or use 'solah predict' for each"),
+        ([path, path], "one array, frame or file at a time"),
+        (passed, "at a time"),
+        ([X, X], "at a time"),
+        (iter([X]), "at a time"),
+        (tmp_path / "rows.csv", "rows.csv is not there"),
+        (tmp_path / "thin.csv", "no column 'colour'"),
+    ):
+        for decide in (tree.predict, tree.predict_proba):
+            with pytest.raises(DataError, match=message):
+                decide(wrong)
 
 
 def test_a_regressor_refuses_other_rows_and_goals(files, rows):

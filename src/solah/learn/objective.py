@@ -77,11 +77,10 @@ class PathStep:
     metrics: tuple[str, str] = ("accuracy", "log-loss")
 
     def __getattr__(self, name: str) -> float:
-        named = dict(zip(self.metrics, (self.quality, self.loss), strict=True))
         spelled = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
-        if spelled.get(name) not in named:
-            raise AttributeError(f"a step of a path has no {name!r}; it has {', '.join(named)}")
-        return named[spelled[name]]
+        if spelled.get(name) not in self.metrics:
+            raise AttributeError(f"a step has no {name!r}; it has {', '.join(self.metrics)}")
+        return (self.quality, self.loss)[self.metrics.index(spelled[name])]
 
 
 @dataclass(frozen=True, eq=False)

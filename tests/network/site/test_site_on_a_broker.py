@@ -226,7 +226,7 @@ def test_a_site_is_learnt_from_what_sensors_publish(broker, run_cli, tmp_path):
     for _ in range(2):
         everything(publish)
     publish("hall/binary_sensor/door/state", b"ON", retain=True)
-    words = ("--model", tmp_path / "room.json", "--broker", broker.url, "--seconds", "1")
+    words = (tmp_path / "room.json", "--broker", broker.url, "--seconds", "1")
     publisher = subprocess.Popen(
         [sys.executable, "-c", _PUBLISH, broker.url], stdout=subprocess.DEVNULL
     )
