@@ -342,7 +342,7 @@ def test_long_names_are_cut():
 
 def test_elements_are_escaped():
     assert tag("a", "<", x='">', y=None) == '<a x="&#34;&gt;">&lt;</a>'
-    assert tag("g", tag("b"), x=-0.001, y=2.50) == '<g x="0" y="2.5"><b></b></g>'
+    assert tag("g", tag("b"), x=-0.001, y=2.50) == '<g x="0" y="2.5"><b/></g>'
 
 
 def test_the_heat_map_is_the_matrix():
