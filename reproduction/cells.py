@@ -145,6 +145,8 @@ def _sizes_and_times(estimator: Any, seconds: float) -> Figures:
     """Describe the model, and separate the time to choose k and theta from the rest."""
     choosing = float(getattr(estimator, "selection_seconds_", 0.0))
     sizes = {name: getattr(estimator, f"{name}_", None) for name in _SIZES}
+    if sizes["n_branches"] is None and hasattr(estimator, "model_"):
+        sizes["n_branches"] = estimator.model_.n_branches  # the rules of an additive model
     return {**sizes, "learning_seconds": seconds - choosing, "choosing_seconds": choosing}
 
 

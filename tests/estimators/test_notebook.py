@@ -68,7 +68,7 @@ def test_a_hierarchy_says_how_large_it_is(wine, model):
 def test_what_is_there_is_said():
     assert summary_of(LinguisticTreeClassifier()) is None
     summary = summary_of(LinguisticTreeClassifier().fit([[1.5], [1.5]], ["a", "b"]))
-    assert "What matters most" not in summary
+    assert "Feature importance" not in summary
     assert "1 rule, 1 tree<" in summary
     number = LinguisticTreeRegressor(max_depth=1).fit([[1.5], [2.5], [9.5]], [1.5, 2.5, 9.5])
     assert "y, a number<" in summary_of(number)
@@ -89,7 +89,7 @@ def test_names_that_look_like_markup_are_text():
 
 
 def test_pipelines_draw_their_steps(wine, tree):
-    assert "What matters most" in tree._repr_mimebundle_()["text/html"]
+    assert "Feature importance" in tree._repr_mimebundle_()["text/html"]
     with config_context(display="text"):
         assert list(tree._repr_mimebundle_()) == ["text/plain"]
     steps = make_pipeline(RuleClassifier(max_rules=5))

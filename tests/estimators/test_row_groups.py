@@ -108,7 +108,7 @@ def test_a_column_of_files_names_groups(people, grouped, tmp_path, monkeypatch, 
     assert to_json(from_files) == to_json(in_memory)
     with pytest.raises(ColumnError, match="nobody"):
         learner.fit(str(tmp_path / "*.csv"), "y", groups="nobody")
-    with pytest.raises(ParameterError, match="groups of rows that come from files"):
+    with pytest.raises(ParameterError, match="groups of rows in files, frames or"):
         learner.fit(str(tmp_path / "*.csv"), "y", groups=person)
     frame.assign(person=7).to_csv(tmp_path / "0.csv", index=False)
     with pytest.raises(DataError, match="only one group"):

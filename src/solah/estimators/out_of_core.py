@@ -47,7 +47,7 @@ def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups:
     limits = estimator._limits
     if rows.memory is not None:
         rows = replace(rows, batch_rows=batch_within(rows.memory, len(roles.columns), n_threads))
-    survey = Survey(roles)
+    survey = Survey(roles, is_untyped=rows.source.is_untyped)
     facts = survey.facts(rows.run(survey, n_threads), estimator.feature_types)
     if facts.n_all <= limits.many_rows:
         table, column, weights, of_rows = read_whole(rows, roles)

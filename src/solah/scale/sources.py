@@ -53,6 +53,7 @@ class Source:
     parts : the parts
     n_rows : the number of rows, where it is known
     is_nameless : whether the columns have no names of their own, as those of an array
+    is_untyped : whether all cells are written as text, as those of CSV files
     """
 
     name: str
@@ -60,6 +61,7 @@ class Source:
     parts: tuple[Part, ...] = field(repr=False)
     n_rows: int | None = None
     is_nameless: bool = False
+    is_untyped: bool = False
 
     def run(self, one: Pass[G], n_threads: int, rows: int, progress: ProgressReporter) -> G:
         """Run a pass over all rows; each thread takes one part after the other."""
@@ -220,7 +222,9 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
             n_rows += opened.metadata.num_rows
     is_counted = all(file.name.lower().endswith(PARQUET) for file in files)
     names = _same_names(columns, FileFormatError)
-    return _with_rows(Source(name, names, tuple(parts), n_rows if is_counted else None))
+    rows = n_rows if is_counted else None
+    is_untyped = len(texts) == len(files)
+    return _with_rows(Source(name, names, tuple(parts), rows, is_untyped=is_untyped))
 
 
 @dataclass(frozen=True)

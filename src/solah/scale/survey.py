@@ -183,8 +183,8 @@ class Survey:
 
     name = "looking at the columns"
 
-    def __init__(self, roles: ColumnRoles) -> None:
-        self.roles = roles
+    def __init__(self, roles: ColumnRoles, *, is_untyped: bool = False) -> None:
+        self.roles, self.is_untyped = roles, is_untyped
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ class Survey:
             columns=tuple(column for column, _ in settled),
             kinds=tuple(kind for _, kind in settled),
             spans={one.name: one.span for one in seen.features},
-            classes=_classes(seen.target),
+            classes=_classes(seen.target, is_untyped=self.is_untyped),
             weights=seen.weights,
         )
 
@@ -432,18 +432,23 @@ def _distinct(column: Column) -> tuple[list[str], NDArray[np.intp]]:
     return list(index), np.fromiter(map(index.__getitem__, cells), np.intp, len(cells))
 
 
-def _classes(seen: ColumnSummary) -> dict[State, int]:
-    """Order the classes: whole numbers stay numbers, others are known by their spelling."""
+def _classes(seen: ColumnSummary, *, is_untyped: bool) -> dict[State, int]:
+    """Order the classes: whole numbers are numbers, others are known by their spelling.
+
+    Text in frames stays text. In files without types it may be numbers, as in memory.
+    """
     texts: dict[State, int] = {text: seen.texts[text] for text in sorted(seen.texts)}
     if are_truth(map(str, texts)):
         return {text == "True": number for text, number in texts.items()}
-    if not seen.is_text:
-        try:
-            numbers = {int(text): number for text, number in texts.items()}
-        except ValueError:
-            return texts
-        return {number: numbers[number] for number in sorted(numbers)}
-    return texts
+    if seen.is_text and not is_untyped:
+        return texts
+    numbers: Counter[int] = Counter()
+    try:
+        for text, number in seen.texts.items():
+            numbers[int(text)] += number
+    except ValueError:
+        return texts
+    return {number: numbers[number] for number in sorted(numbers)}
 
 
 def _refuse_missing(what: str, column: Column, first_row: int) -> None:
