@@ -303,11 +303,18 @@ def flat():
     return Hierarchy.from_dict({**nodes, "y": list(nodes)})
 
 
+def chain():
+    first, *names = long_names(40)
+    below = [first, *(f"z{i}" for i in range(1, len(names)))]
+    pairs = zip(below, names, strict=True)
+    return Hierarchy.from_dict({f"z{i}": list(pair) for i, pair in enumerate(pairs, 1)})
+
+
 @pytest.mark.parametrize(
     "hierarchy",
     [
         flat(),
-        Hierarchy.cascade(long_names(40)),
+        chain(),
         Hierarchy.from_dict({"y": long_names(80)}),
         Hierarchy.from_dict({"a name that is far too long for any outline " * 2: ["x"]}),
     ],

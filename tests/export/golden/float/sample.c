@@ -69,7 +69,7 @@ static const SOLAH_FLASH solah_grid grids[] = {
     { {{3, 2, 0, 25, 113}, {4, 4, 0, 27, 114}}, 21, 117}, /* x3, x4 */
 };
 /* The line of values of each cell. */
-static const SOLAH_FLASH uint8_t cells[] = {
+static const SOLAH_FLASH uint8_t grid_cells[] = {
     0, 1, 5, 2, 3, 7, 4, 8, 6, 0, 0, 1, 4, 2, 2, 3, 8, 5, 5, 7, 6, 0, 1, 1, 1, 7, 2, 3, 3, 3,
     5, 8, 4, 4, 4, 6
 };
@@ -91,7 +91,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
     {start_1, 1, 0, 0, 5, 0, 1, 0, 3, 0, 0, lost_1, prior_1, 20.600811f, 0}, /* y */
 };
 
-static solah_model model = {knots, values, curves, tables, grids, cells, NULL, stages, NULL};
+static solah_model model = {knots, values, curves, tables, grids, grid_cells, NULL, stages, NULL};
 
 /* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
@@ -141,37 +141,37 @@ const char *sample_class_name(int place) { return solah_find_class_name(place); 
 
 static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
-    static const SOLAH_FLASH char text_0[] = "if x0 is lowest then y c2 0.65 of 2.5 rows; adds -0.47 for c0, +0.83 for c1, -0.36 for c2";
-    static const SOLAH_FLASH char text_1[] = "if x0 is low then y c0 0.54 of 4.5 rows; adds +0.79 for c0, -1.41 for c1, +0.62 for c2";
-    static const SOLAH_FLASH char text_2[] = "if x0 is medium then y c2 0.66 of 2.2 rows; adds +0.66 for c0, -0.81 for c1, +0.16 for c2";
-    static const SOLAH_FLASH char text_3[] = "if x1 is lowest then y c2 0.64 of 0.13 rows; adds +0.16 for c0, +0.07 for c1, -0.23 for c2";
-    static const SOLAH_FLASH char text_4[] = "if x1 is low then y c1 0.71 of 1.4 rows; adds -0.63 for c0, +0.01 for c1, +0.62 for c2";
-    static const SOLAH_FLASH char text_5[] = "if x1 is medium then y c2 0.51 of 2.2 rows; adds +1.17 for c0, -0.14 for c1, -1.02 for c2";
-    static const SOLAH_FLASH char text_6[] = "if x2 is a then y c2 0.57 of 1.9 rows; adds +0.40 for c0, +0.93 for c1, -1.34 for c2";
-    static const SOLAH_FLASH char text_7[] = "if x2 is b then y c2 0.63 of 2.2 rows; adds +0.18 for c0, -0.44 for c1, +0.26 for c2";
-    static const SOLAH_FLASH char text_8[] = "if x2 is c then y c0 0.86 of 3.4 rows; adds -0.68 for c0, +0.47 for c1, +0.21 for c2";
-    static const SOLAH_FLASH char text_9[] = "if x3 is lowest then y c1 0.45 of 3.5 rows; adds +3.03 for c0, +0.93 for c1, -3.96 for c2";
-    static const SOLAH_FLASH char text_10[] = "if x3 is low then y c0 0.44 of 2.6 rows; adds -0.12 for c0, +0.01 for c1, +0.10 for c2";
-    static const SOLAH_FLASH char text_11[] = "if x3 is medium then y c0 0.63 of 0.48 rows; adds +2.14 for c0, -1.07 for c1, -1.07 for c2";
-    static const SOLAH_FLASH char text_12[] = "if x4 is 1.0 then y c1 0.56 of 2 rows; adds +0.13 for c0, -0.13 for c1, +0.01 for c2";
-    static const SOLAH_FLASH char text_13[] = "if x4 is 2.5 then y c2 0.81 of 4.7 rows; adds -0.32 for c0, -0.01 for c1, +0.33 for c2";
-    static const SOLAH_FLASH char text_14[] = "if x4 is 7.0 then y c2 0.54 of 1.1 rows; adds -0.31 for c0, +0.80 for c1, -0.50 for c2";
-    static const SOLAH_FLASH char text_15[] = "if x4 is 8.0 then y c1 0.63 of 4.9 rows; adds +0.22 for c0, +0.05 for c1, -0.27 for c2";
-    static const SOLAH_FLASH char text_16[] = "if x5 is lowest then y c0 0.66 of 3.2 rows; adds +0.01 for c0, -0.06 for c1, +0.06 for c2";
-    static const SOLAH_FLASH char text_17[] = "if x5 is low then y c0 0.78 of 1.9 rows; adds +0.36 for c0, -0.31 for c1, -0.05 for c2";
-    static const SOLAH_FLASH char text_18[] = "if x5 is medium then y c0 0.37 of 3.8 rows; adds -0.86 for c0, +1.10 for c1, -0.24 for c2";
-    static const SOLAH_FLASH char text_19[] = "if x0 is lowest or low and x1 is lowest or low then y c1 0.74 of 0.86 rows; adds -0.02 for c0, -0.45 for c1, +0.47 for c2";
-    static const SOLAH_FLASH char text_20[] = "if x0 is lowest or low and x1 is medium then y c1 0.40 of 2.6 rows; adds +0.06 for c0, +1.68 for c1, -1.74 for c2";
-    static const SOLAH_FLASH char text_21[] = "if x0 is medium and x1 is lowest or low then y c2 0.82 of 0.81 rows; adds +0.68 for c0, +2.11 for c1, -2.79 for c2";
-    static const SOLAH_FLASH char text_22[] = "if x0 is medium and x1 is medium then y c2 0.73 of 3.6 rows; adds +0.26 for c0, +0.45 for c1, -0.71 for c2";
-    static const SOLAH_FLASH char text_23[] = "if x1 is lowest and x2 is a or b then y c0 0.46 of 2 rows; adds +1.64 for c0, -1.16 for c1, -0.48 for c2";
-    static const SOLAH_FLASH char text_24[] = "if x1 is lowest and x2 is c then y c2 0.79 of 0.2 rows; adds +0.90 for c0, -0.19 for c1, -0.71 for c2";
-    static const SOLAH_FLASH char text_25[] = "if x1 is low or medium and x2 is a or b then y c0 0.53 of 0.5 rows; adds -0.91 for c0, +0.39 for c1, +0.52 for c2";
-    static const SOLAH_FLASH char text_26[] = "if x1 is low or medium and x2 is c then y c1 0.59 of 1.2 rows; adds -0.30 for c0, +0.74 for c1, -0.44 for c2";
-    static const SOLAH_FLASH char text_27[] = "if x3 is lowest and x4 is 1.0 then y c0 0.58 of 3.4 rows; adds -0.40 for c0, -0.46 for c1, +0.86 for c2";
-    static const SOLAH_FLASH char text_28[] = "if x3 is lowest and x4 is at least 2.5 then y c1 0.55 of 3.5 rows; adds -1.17 for c0, +0.13 for c1, +1.04 for c2";
-    static const SOLAH_FLASH char text_29[] = "if x3 is low or medium and x4 is 1.0 then y c0 0.79 of 0.9 rows; adds -1.23 for c0, +0.74 for c1, +0.49 for c2";
-    static const SOLAH_FLASH char text_30[] = "if x3 is low or medium and x4 is at least 2.5 then y c2 0.44 of 0.22 rows; adds +0.78 for c0, -0.45 for c1, -0.33 for c2";
+    static const SOLAH_FLASH char text_0[] = "x0 lowest: c1 +0.83";
+    static const SOLAH_FLASH char text_1[] = "x0 low: c0 +0.79";
+    static const SOLAH_FLASH char text_2[] = "x0 medium: c0 +0.66";
+    static const SOLAH_FLASH char text_3[] = "x1 lowest: c0 +0.16";
+    static const SOLAH_FLASH char text_4[] = "x1 low: c2 +0.62";
+    static const SOLAH_FLASH char text_5[] = "x1 medium: c0 +1.17";
+    static const SOLAH_FLASH char text_6[] = "x2 a: c1 +0.93";
+    static const SOLAH_FLASH char text_7[] = "x2 b: c2 +0.26";
+    static const SOLAH_FLASH char text_8[] = "x2 c: c1 +0.47";
+    static const SOLAH_FLASH char text_9[] = "x3 lowest: c0 +3.03";
+    static const SOLAH_FLASH char text_10[] = "x3 low: c2 +0.10";
+    static const SOLAH_FLASH char text_11[] = "x3 medium: c0 +2.14";
+    static const SOLAH_FLASH char text_12[] = "x4 1.0: c0 +0.13";
+    static const SOLAH_FLASH char text_13[] = "x4 2.5: c2 +0.33";
+    static const SOLAH_FLASH char text_14[] = "x4 7.0: c1 +0.80";
+    static const SOLAH_FLASH char text_15[] = "x4 8.0: c0 +0.22";
+    static const SOLAH_FLASH char text_16[] = "x5 lowest: c2 +0.06";
+    static const SOLAH_FLASH char text_17[] = "x5 low: c0 +0.36";
+    static const SOLAH_FLASH char text_18[] = "x5 medium: c1 +1.10";
+    static const SOLAH_FLASH char text_19[] = "x0 lowest or low and x1 lowest or low: c2 +0.47";
+    static const SOLAH_FLASH char text_20[] = "x0 lowest or low and x1 medium: c1 +1.68";
+    static const SOLAH_FLASH char text_21[] = "x0 medium and x1 lowest or low: c1 +2.11";
+    static const SOLAH_FLASH char text_22[] = "x0 medium and x1 medium: c1 +0.45";
+    static const SOLAH_FLASH char text_23[] = "x1 lowest and x2 a or b: c0 +1.64";
+    static const SOLAH_FLASH char text_24[] = "x1 lowest and x2 c: c0 +0.90";
+    static const SOLAH_FLASH char text_25[] = "x1 low or medium and x2 a or b: c2 +0.52";
+    static const SOLAH_FLASH char text_26[] = "x1 low or medium and x2 c: c1 +0.74";
+    static const SOLAH_FLASH char text_27[] = "x3 lowest and x4 1.0: c2 +0.86";
+    static const SOLAH_FLASH char text_28[] = "x3 lowest and x4 at least 2.5: c2 +1.04";
+    static const SOLAH_FLASH char text_29[] = "x3 low or medium and x4 1.0: c1 +0.74";
+    static const SOLAH_FLASH char text_30[] = "x3 low or medium and x4 at least 2.5: c0 +0.78";
     static const SOLAH_FLASH char none[] = "";
     static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
         text_0,

@@ -67,10 +67,10 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most);
 
-/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SAMPLE_N_RULES 31
-#define SAMPLE_RULE_TEXT_SIZE 122
+#define SAMPLE_RULE_TEXT_SIZE 48
 size_t sample_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *sample_rule_text(int rule);

@@ -58,7 +58,7 @@ static const SOLAH_FLASH solah_grid grids[] = {
     { {{3, 2, 0, 25, 130}, {4, 4, 0, 27, 132}}, 21, 138}, /* x3, x4 */
 };
 /* The line of values of each cell. */
-static const SOLAH_FLASH uint8_t cells[] = {
+static const SOLAH_FLASH uint8_t grid_cells[] = {
     0, 1, 5, 2, 3, 7, 4, 8, 6, 0, 0, 1, 4, 2, 2, 3, 8, 5, 5, 7, 6, 0, 1, 1, 1, 7, 2, 3, 3, 3,
     5, 8, 4, 4, 4, 6
 };
@@ -79,7 +79,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
     {start_1, 1, 12, 0, 5, 0, 1, 0, 3, 0, 0, lost_1, prior_1, 42190, 14}, /* y */
 };
 
-static solah_model model = {NULL, knots, values, curves, tables, grids, cells, NULL, stages, NULL};
+static solah_model model = {NULL, knots, values, curves, tables, grids, grid_cells, NULL, stages, NULL};
 
 /* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
