@@ -14,6 +14,7 @@ from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     RuleClassifier,
+    RuleRegressor,
     SelfOrganisedHierarchyClassifier,
 )
 from solah.exceptions import ParameterError, SolahError
@@ -72,7 +73,7 @@ def test_nested_settings_are_checked(patients):
         (GeneticHierarchyClassifier(4), "'search'"),
         (SelfOrganisedHierarchyClassifier(top="cut"), "'top'"),
         (SelfOrganisedHierarchyClassifier(tree=RuleClassifier()), "'tree'"),
-        (SelfOrganisedHierarchyClassifier(node=RuleClassifier()), "'node'"),
+        (SelfOrganisedHierarchyClassifier(node=RuleRegressor()), "'node'"),
         (LinguisticHierarchyClassifier("y <- alpha", node={"y": "wood"}), "Got 'wood'"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -51,7 +51,7 @@ def test_cells_of_all_kinds_are_told_apart():
     assert LinguisticTreeClassifier().fit(large, list("abc") * 5).score(large, list("abc") * 5) == 1
     y = pd.Series([1, 0] * 5, dtype="Int64", name="on")
     tree = LinguisticTreeClassifier().fit(pd.DataFrame({"a": [1.5, 9.5] * 5}), y)
-    assert {rule.conclusion for rule in tree.rules()} == {"on 0 (1.00)", "on 1 (1.00)"}
+    assert {rule.result for rule in tree.rules()} == {"on=0 100%", "on=1 100%"}
     with pytest.raises(DataError, match="first: row 2"):
         missing = pd.Series(["x", None] * 5, dtype="string")
         LinguisticTreeClassifier().fit(pd.DataFrame({"a": [1.5, 9.5] * 5}), missing)

@@ -293,9 +293,9 @@ DAMAGES = {
         "blob orders bytes in another way",
     ),
     "a later version": (
-        lambda data: data[:4] + b"\4\0" + data[6:],
+        lambda data: data[:4] + b"\5\0" + data[6:],
         VERSION,
-        "blob has version 4, and this module reads 3",
+        "blob has version 5, and this module reads 4",
     ),
     "an earlier version": (
         lambda data: data[:4] + b"\2\0" + data[6:],

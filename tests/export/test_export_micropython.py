@@ -28,7 +28,7 @@ def module_of(export):
     return module
 
 
-def test_reasons_are_read_as_sentences(tmp_path, monkeypatch):
+def test_reasons_are_read_as_rules(tmp_path, monkeypatch):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier(max_rules=20).fit(X, y).model_
     for name, text in export_micropython(model, name="wine_model").files.items():
@@ -37,7 +37,7 @@ def test_reasons_are_read_as_sentences(tmp_path, monkeypatch):
     module = importlib.import_module("wine_model")
     names = [attribute.name for attribute in model.attributes]
     reasons = module.why(X[names].iloc[0].to_dict(), 2)
-    assert [text.split()[0] for text, _ in reasons] == ["if", "if"]
+    assert {text.split()[0] for text, _ in reasons} <= set(names)
     assert reasons[0][1] > reasons[1][1] > 0
 
 
