@@ -84,4 +84,4 @@ def test_the_service_calls_a_verb_that_is_there():
 
     words = [word for word in line.split() if word.startswith("--")]
     assert words == ["--plan", "--name", "--broker", "--state"]
-    assert main(["node", "--help"]) == 0
+    assert main(["site", "node", "--help"]) == 0

@@ -76,7 +76,7 @@ def test_with_a_compiler_the_native_kernel_computes_the_same(with_compiler, with
 
 def test_what_is_installed_is_whole(with_compiler):
     installed = {path.relative_to(with_compiler).as_posix() for path in with_compiler.rglob("*")}
-    assert {"solah/py.typed", "solah/model/schema.json"} <= installed
+    assert {"solah/py.typed"} <= installed
 
 
 def test_only_the_library_is_installed(with_compiler):

@@ -11,6 +11,7 @@ from organised_trees import organised
 from solah import Hierarchy, LinguisticHierarchyClassifier
 from solah.estimators.inputs import read_class_goal, read_features
 from solah.exceptions import DataError
+from solah.labels.describe import describe_table
 from solah.learn import fitness as fitness_module
 from solah.learn.fitness import Memory
 from solah.learn.memory import MemoryRows
@@ -28,7 +29,7 @@ def prepare(scoring, X=None, y=None, sample_weight=None, n_folds=4):
     model = LinguisticHierarchyClassifier()
     table = read_features(model, X, reset=True)
     goal = read_class_goal(model, y, sample_weight, table.n_rows)
-    data = MemoryRows(model._describe(table, goal.weights), goal)
+    data = MemoryRows(describe_table(table, model._word_settings(), goal.weights, 1), goal)
     return model._fitness(data, scoring, n_folds)
 
 
@@ -135,7 +136,7 @@ def test_what_stands_below_a_part_counts_with_it():
         model = LinguisticHierarchyClassifier(node={"z1": "cmac"})
         table = read_features(model, X, reset=True)
         goal = read_class_goal(model, y, None, table.n_rows)
-        return model._fitness(MemoryRows(model._describe(table, goal.weights), goal), "log_loss", 3)
+        return model._fitness(MemoryRows(describe_table(table, model._word_settings(), goal.weights, 1), goal), "log_loss", 3)
 
     shared = fitness()
     assert [shared.score(h) for h in (one, other)] == [fitness().score(h) for h in (one, other)]
