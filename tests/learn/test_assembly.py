@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from solah.kernels.reference import masses
-from solah.learn.all_rows import assemble
-from solah.learn.assembly import Draft, describe, name_groups
+from solah.learn.all_rows import assemble, draft_rules
+from solah.learn.assembly import name_groups
 from solah.model.attributes import flatten
 from solah.model.encode import encode_column
 from solah.model.evaluate import predict
@@ -26,8 +26,7 @@ def drafted(X, y, **parameters):
     rows = rows_of(X, y)
     structure = settled(rows, **parameters)
     assume(structure.live_singles)
-    described = rows.described_by([describe(term) for term in structure.live_singles])
-    draft = Draft(structure, {one.name: one for one in described.attributes})
+    draft, _, _ = draft_rules(structure, rows)
     draft.take(structure.reduced.weights, structure.reduced.bias)
     return rows, structure, draft
 

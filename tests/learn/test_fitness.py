@@ -136,7 +136,11 @@ def test_what_stands_below_a_part_counts_with_it():
         model = LinguisticHierarchyClassifier(node={"z1": "cmac"})
         table = read_features(model, X, reset=True)
         goal = read_class_goal(model, y, None, table.n_rows)
-        return model._fitness(MemoryRows(describe_table(table, model._word_settings(), goal.weights, 1), goal), "log_loss", 3)
+        return model._fitness(
+            MemoryRows(describe_table(table, model._word_settings(), goal.weights, 1), goal),
+            "log_loss",
+            3,
+        )
 
     shared = fitness()
     assert [shared.score(h) for h in (one, other)] == [fitness().score(h) for h in (one, other)]

@@ -65,10 +65,22 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
     goal = replace(facts.goal, prior=facts.prior)
     if not structure.live_singles:
         return constant_model(goal, rows.attributes[0], goal.log_prior)
+    draft, described, tallies = draft_rules(structure, rows)
+    scores = structure.reduced
+    if rows.is_many or structure.design.sample.is_part:
+        scores = _fit_all(draft, scores, described)
+    draft.take(scores.weights, scores.bias)
+    draft.centre()
+    model = draft.model(goal, prior, tallies, groups)
+    return with_weight(model, facts.weight_unit * WEIGHT_ONE)
+
+
+def draft_rules(structure: Structure, rows: Rows) -> tuple[Draft, Rows, list[Tally]]:
+    """Draft the rules of all rows: return them, the rows described by their words, and counts."""
     described = rows.described_by([describe(term) for term in structure.live_singles])
     # Counted before the mean memberships are known: the same pass tells these.
     counter = _CountRules(
-        Draft(structure, {one.name: one for one in described.attributes}), facts.goal.size
+        Draft(structure, {one.name: one for one in described.attributes}), rows.facts.goal.size
     )
     found = described.run(counter)
     known = np.concatenate(
@@ -76,13 +88,7 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
     )
     attributes = with_mean_masses(described.attributes, known)
     draft = Draft(structure, {one.name: one for one in attributes})
-    scores = structure.reduced
-    if rows.is_many or structure.design.sample.is_part:
-        scores = _fit_all(draft, scores, described)
-    draft.take(scores.weights, scores.bias)
-    draft.centre()
-    model = draft.model(goal, prior, counter.tallies(found), groups)
-    return with_weight(model, facts.weight_unit * WEIGHT_ONE)
+    return draft, described, counter.tallies(found)
 
 
 # --- fitting -------------------------------------------------------------------------------------
