@@ -300,7 +300,7 @@ DAMAGES = {
     "an earlier version": (
         lambda data: data[:4] + b"\2\0" + data[6:],
         VERSION,
-        "blob has version 2, and this module reads 3",
+        "blob has version 2, and this module reads 4",
     ),
     "a bit that flipped": (
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),

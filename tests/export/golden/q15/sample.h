@@ -8,7 +8,7 @@
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
- * On a Cortex-M0+ (-Os) a decision takes about 2,247 bytes of flash, 500 of them tables, at the most
+ * On a Cortex-M0+ (-Os) a decision takes about 2,232 bytes of flash, 500 of them tables, at the most
  * 208 bytes of stack, and up to about 2,604 instructions, whichever readings are known.
  */
 #ifndef SAMPLE_H
