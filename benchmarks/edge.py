@@ -1,6 +1,6 @@
 """What models cost on a device, beside those that one would export otherwise.
 
-    python benchmarks/edge.py [--sets wine,sonar] [--target cortex-m0plus] [--rows 100000]
+    python benchmarks/edge.py [--sets wine,sonar] [--platform cortex-m0plus] [--rows 100000]
 
 One stratified split of each set (a third is tested on, seed 0), the same for all; one compiler
 (-Os) and one emulator. Ours: the default model and models of at most so many rules, in integers,
@@ -41,11 +41,11 @@ from solah.data import to_numbers
 from solah.exceptions import DatasetError
 from solah.export import export_c
 from solah.export.footprint import footprint, sample_rows
-from solah.export.targets import (
+from solah.export.platforms import (
     BuildError,
     RunError,
     build,
-    find_target,
+    find_platform,
     measure,
     run,
 )
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.export import Export
-    from solah.export.targets import Footprint, Target
+    from solah.export.platforms import Footprint, Platform
     from solah.model import Model
 
 SETS = ("wine", "ionosphere", "sonar", "diabetes_pima")
@@ -187,17 +187,17 @@ class Peer:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--target", default="cortex-m0plus")
+    parser.add_argument("--platform", default="cortex-m0plus")
     parser.add_argument("--rows", type=int, default=100_000)
     options = parser.parse_args()
-    target = find_target(options.target)
+    platform = find_platform(options.platform)
     for name in options.sets.split(","):
         try:
             split = load(name)
         except DatasetError as error:
             print(f"{name} is left out: {error}")
             continue
-        show(name, split, target, options.rows)
+        show(name, split, platform, options.rows)
 
 
 def load(name: str) -> Split:
@@ -207,35 +207,35 @@ def load(name: str) -> Split:
     return Split(data.table, data.goal, train, test)
 
 
-def show(name: str, split: Split, target: Target, n_rows: int) -> None:
-    print(f"\n{name}, {len(split.goal)} x {len(split.table.columns)}, {target.name}")
+def show(name: str, split: Split, platform: Platform, n_rows: int) -> None:
+    print(f"\n{name}, {len(split.goal)} x {len(split.table.columns)}, {platform.name}")
     print(f"  {'':<{LABEL}}{'to the forest':>64}")
     print(f"  {'':<{LABEL}}accuracy   flash    RAM  stack  instructions   flash  instructions")
-    forests, others = peers(split, target)
+    forests, others = peers(split, platform)
     smallest = min(forests, key=flash, default=None)
     for line in (*forests, *others):
         print_line(line, smallest)
     candidates = []
     for label, settings in SETTINGS.items():
         model = fit(split, split.train, settings)
-        line = ours(f"solah, {label}, q15", model, "q15", split, target, n_rows)
+        line = ours(f"solah, {label}, q15", model, "q15", split, platform, n_rows)
         candidates.append(Candidate(model.n_rules, fold_scores(split, settings), line))
         print_line(line, smallest)
         if label in IN_FLOAT_TOO:
-            in_float = ours(f"solah, {label}, float", model, "float", split, target, n_rows)
+            in_float = ours(f"solah, {label}, float", model, "float", split, platform, n_rows)
             print_line(in_float, smallest)
     print_choices(candidates, forests, smallest)
 
 
-def peers(split: Split, target: Target) -> tuple[list[Line], list[Line]]:
+def peers(split: Split, platform: Platform) -> tuple[list[Line], list[Line]]:
     """Measure emlearn's forests, and all others."""
     forests: list[Line] = []
     others: list[Line] = []
     if is_installed("emlearn"):
-        forests += emlearn_forests(split, target)
-        others += emlearn_networks(split, target)
+        forests += emlearn_forests(split, platform)
+        others += emlearn_networks(split, platform)
     if is_installed("m2cgen"):
-        others += m2cgen_forests(split, target)
+        others += m2cgen_forests(split, platform)
     return forests, others
 
 
@@ -306,16 +306,18 @@ def twin_accuracy(export: Export, model: Model, split: Split, places: np.ndarray
     return float((np.array(model.goal.states)[decided] == split.goal[places]).mean())
 
 
-def ours(label: str, model: Model, numbers: Any, split: Split, target: Target, n_rows: int) -> Line:
+def ours(
+    label: str, model: Model, numbers: Any, split: Split, platform: Platform, n_rows: int
+) -> Line:
     export = export_c(model, name="m", numbers=numbers)
     accuracy = twin_accuracy(export, model, split, split.test)
-    cost = footprint(export, target, encode(split.table.take(split.test[:100]), model.attributes))
-    wrong = count_mismatches(export, model, target, n_rows)
+    cost = footprint(export, platform, encode(split.table.take(split.test[:100]), model.attributes))
+    wrong = count_mismatches(export, model, platform, n_rows)
     note = f"{model.n_rules} rules, {wrong} of {n_rows:,} differ"
     return Line(label, accuracy, cost, note)
 
 
-def count_mismatches(export: Export, model: Model, target: Target, n_rows: int) -> int:
+def count_mismatches(export: Export, model: Model, platform: Platform, n_rows: int) -> int:
     """Count the random rows on which the device and its twin differ in a bit."""
     rows = sample_rows(model, n_rows)
     rows[np.random.default_rng(1).random(rows.shape) < 0.05] = np.nan
@@ -324,7 +326,7 @@ def count_mismatches(export: Export, model: Model, target: Target, n_rows: int) 
     given = rows.astype(np.float32) if is_float else export.twin.prepare(rows)
     files = {**export.files, "main.c": DRIVER % TYPES[export.numbers]}
     with written(files) as folder:
-        program = build(target, [folder / "m.c", folder / "main.c"], folder, includes=[folder])
+        program = build(platform, [folder / "m.c", folder / "main.c"], folder, includes=[folder])
         printed = run(program, given.tobytes(), timeout=600)
     kind = [("decision", "<i4"), ("belief", beliefs.dtype, (beliefs.shape[1],))]
     found = np.frombuffer(printed, kind)
@@ -342,22 +344,22 @@ def written(files: dict[str, str]) -> Iterator[Path]:
         yield Path(name)
 
 
-def emlearn_forests(split: Split, target: Target) -> Iterator[Line]:
+def emlearn_forests(split: Split, platform: Platform) -> Iterator[Line]:
     for dtype, methods in EMLEARN_FORESTS.items():
         rows = as_type(split, dtype)
         forest = RandomForestClassifier(10, random_state=0)
         forest.fit(rows[split.train], split.codes[split.train])
         label = f"forest of 10, emlearn, {dtype}"
-        yield from emlearn_lines(label, forest, dtype, methods, rows, split, target)
+        yield from emlearn_lines(label, forest, dtype, methods, rows, split, platform)
 
 
-def emlearn_networks(split: Split, target: Target) -> Iterator[Line]:
+def emlearn_networks(split: Split, platform: Platform) -> Iterator[Line]:
     rows = StandardScaler().fit(split.matrix[split.train]).transform(split.matrix)
     network = MLPClassifier((16,), max_iter=2000, random_state=0)
     network.fit(rows[split.train], split.codes[split.train])
     given = rows.astype(np.float32)
     label, methods = "network of 16, emlearn", ("loadable",)
-    yield from emlearn_lines(label, network, "float", methods, given, split, target)
+    yield from emlearn_lines(label, network, "float", methods, given, split, platform)
 
 
 def as_type(split: Split, dtype: str) -> np.ndarray:
@@ -378,7 +380,7 @@ def emlearn_lines(
     methods: Sequence[str],
     rows: np.ndarray,
     split: Split,
-    target: Target,
+    platform: Platform,
 ) -> Iterator[Line]:
     """Write a model in the ways that emlearn has, and keep what takes the least flash."""
     call = f"*(int32_t *)answer = peer_predict((const {dtype} *)row, {rows.shape[1]});"
@@ -386,7 +388,7 @@ def emlearn_lines(
     for method in methods:
         header, includes = emlearn_code(estimator, dtype, method)
         peer = Peer(f"{label} {method}", header, call, rows[split.test], "<i4", includes)
-        lines += peer_lines(peer, split, target)
+        lines += peer_lines(peer, split, platform)
     if lines:
         yield min(lines, key=flash)
 
@@ -399,7 +401,7 @@ def emlearn_code(estimator: Any, dtype: str, method: str) -> tuple[str, tuple[Pa
         return exported.save(name="peer"), (Path(emlearn.includedir),)
 
 
-def m2cgen_forests(split: Split, target: Target) -> Iterator[Line]:
+def m2cgen_forests(split: Split, platform: Platform) -> Iterator[Line]:
     import m2cgen
 
     forest = RandomForestClassifier(10, random_state=0)
@@ -408,11 +410,11 @@ def m2cgen_forests(split: Split, target: Target) -> Iterator[Line]:
     call = "score((double *)row, (double *)answer);"
     answer = f"({forest.n_classes_},)<f8"
     peer = Peer("forest of 10, m2cgen", header, call, split.matrix[split.test], answer)
-    yield from peer_lines(peer, split, target)
+    yield from peer_lines(peer, split, platform)
 
 
-def peer_lines(peer: Peer, split: Split, target: Target) -> Iterator[Line]:
-    """Measure a peer on the target and test it on this computer; say where it does not build."""
+def peer_lines(peer: Peer, split: Split, platform: Platform) -> Iterator[Line]:
+    """Measure a peer on the platform and test it on this computer; say where it does not build."""
     answer_bytes = np.dtype(peer.answer).itemsize
     room = (f"ROW_BYTES={peer.rows[0].nbytes}", f"ANSWER_BYTES={answer_bytes}")
     files = {"peer.h": peer.header, "quiet.h": QUIET, "probe.c": PROBE % peer.call, "ask.c": ASK}
@@ -420,8 +422,8 @@ def peer_lines(peer: Peer, split: Split, target: Target) -> Iterator[Line]:
         includes = (folder, *peer.includes)
         probe, ask = folder / "probe.c", folder / "ask.c"
         try:
-            cost = measure(with_libm(target), [probe], peer.rows[:100], includes=includes)
-            host = with_libm(find_target("host"))
+            cost = measure(with_libm(platform), [probe], peer.rows[:100], includes=includes)
+            host = with_libm(find_platform("host"))
             program = build(host, [probe, ask], folder, includes=includes, defines=room)
             printed = run(program, np.ascontiguousarray(peer.rows).tobytes())
         except (BuildError, RunError) as error:
@@ -432,8 +434,8 @@ def peer_lines(peer: Peer, split: Split, target: Target) -> Iterator[Line]:
     yield Line(peer.label, float((decided == split.codes[split.test]).mean()), cost)
 
 
-def with_libm(target: Target) -> Target:
-    return replace(target, libraries=("-lm", *target.libraries))
+def with_libm(platform: Platform) -> Platform:
+    return replace(platform, libraries=("-lm", *platform.libraries))
 
 
 def is_installed(package: str) -> bool:

@@ -1,6 +1,6 @@
 """What it costs a device to judge by a policy, and to open blobs that do.
 
-    python benchmarks/judging.py [--targets cortex-m0plus cortex-m4f atmega328p]
+    python benchmarks/judging.py [--platforms cortex-m0plus cortex-m4f atmega328p]
 
 The model is wine's with 20 rules, learnt from all rows, with a domain of quartiles and of all pairs
 of its attributes, and a policy that uses everything. Generated C is measured with and without the
@@ -24,7 +24,7 @@ from solah.export import export_blob, export_c
 from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
 from solah.export.judging import state_bytes
-from solah.export.targets import find_target, measure
+from solah.export.platforms import find_platform, measure
 from solah.model.encode import encode
 from solah.model.policy import Cells, Domain, Policy, SeenTogether, cells_of
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.model import Model
 
-TARGETS = ("cortex-m0plus", "cortex-m4f", "atmega328p")
+PLATFORMS = ("cortex-m0plus", "cortex-m4f", "atmega328p")
 POLICY = Policy((0.6,) * 3, 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=2)
 FIRMWARE = """
 {options}
@@ -79,7 +79,7 @@ SAMPLES = {
 
 def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--targets", nargs="*", default=TARGETS)
+    parser.add_argument("--platforms", nargs="*", default=PLATFORMS)
     options = parser.parse_args(words)
     wine = datasets.load("wine")
     bare = RuleClassifier(max_rules=20).fit(wine.table, wine.goal).model_
@@ -93,10 +93,10 @@ def main(words: list[str] | None = None) -> None:
         remembered = state_bytes(policy, len(model.goal.states) - 1, is_fixed=numbers == "q15")
         print(f"{numbers}: {tables[1] - tables[0]} bytes of tables, {remembered} of RAM")
     rows = sample_rows(model, 50)
-    for name in options.targets:
+    for name in options.platforms:
         for numbers in ("float", "q15"):
             for what, one in (("decides", bare), ("judges", model)):
-                found = footprint(export_c(one, numbers=numbers), find_target(name), rows)
+                found = footprint(export_c(one, numbers=numbers), find_platform(name), rows)
                 print(
                     f"{name:14} {numbers:6} {what:8} flash {found.flash:6,}  RAM {found.ram:4}  "
                     f"stack {found.stack:4}  {found.unit} {found.instructions:,}"
@@ -135,9 +135,9 @@ def blob_flash(model: Model, parts: dict[str, str], rows: Float) -> int:
         for file, content in blob.files.items():
             (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
         (folder / "probe.c").write_text(text, encoding="utf-8")
-        target = find_target("cortex-m0plus")
+        platform = find_platform("cortex-m0plus")
         readings = blob.twin.prepare(rows)
-        found = measure(target, [folder / "probe.c"], readings, includes=[folder])
+        found = measure(platform, [folder / "probe.c"], readings, includes=[folder])
     return found.flash - len(blob.data)
 
 

@@ -2,7 +2,7 @@
 
     pip install --no-deps seglearn; pip install emlearn
     python benchmarks/signals_edge.py [--models default …] [--board NAME,MHZ,UA_PER_MHZ,VOLTS]
-    python benchmarks/signals_edge.py --target cortex-m0plus --peers
+    python benchmarks/signals_edge.py --platform cortex-m0plus --peers
 
 Models learn from all people of the smartwatch's recordings (see signals.py, which has their
 accuracy), are exported, compiled for a Cortex-M4F or M0+ (-Os) and run under QEMU on 12 s of a
@@ -31,18 +31,18 @@ from signals import CHANNELS, MODELS, model_of, watch_recordings, watch_windows
 from solah import RuleClassifier
 from solah.export import export_c
 from solah.export.footprint import SignalFootprint, signal_footprint
-from solah.export.targets import find_target, measure
+from solah.export.platforms import find_platform, measure
 from solah.signals import with_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from solah.export import Export
-    from solah.export.targets import Target
+    from solah.export.platforms import Platform
     from solah.model import Model
     from solah.signals import Windows
 
-TARGETS = ("cortex-m4f", "cortex-m0plus")
+PLATFORMS = ("cortex-m4f", "cortex-m0plus")
 OURS = ("default", "rules-200", "rules-80-half")
 PEERS = ("cart", "forest-10")
 N_SAMPLES = 600
@@ -126,21 +126,23 @@ def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="*", default=OURS, choices=OURS)
     parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS)
-    parser.add_argument("--target", default=TARGETS[0], choices=TARGETS)
+    parser.add_argument("--platform", default=PLATFORMS[0], choices=PLATFORMS)
     parser.add_argument("--board", action="append", type=Board.parse, default=[])
     options = parser.parse_args(words)
-    windows, target = watch_windows(), find_target(options.target)
+    windows, platform = watch_windows(), find_platform(options.platform)
     print(f"  {'model':<15}{'numbers':<8}{'features':>9}{'flash':>9}{'RAM':>7}", end="")
     print(f"{'stack':>7}{'sample':>8}{'window':>11}{'second':>12}{'of 80 MHz':>11}")
     seconds: dict[str, float] = {}
-    for one in chain(ours(options.models, windows, target), peers(options.peers, windows, target)):
+    for one in chain(
+        ours(options.models, windows, platform), peers(options.peers, windows, platform)
+    ):
         print(one.line(), flush=True)
         if one.numbers == "float":
             seconds[one.name] = one.cost.second
     show_energy(seconds, (*BOARDS, *options.board))
 
 
-def ours(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Measured]:
+def ours(names: Sequence[str], windows: Windows, platform: Platform) -> Iterator[Measured]:
     """Learn from all people, and measure our models."""
     for name in names:
         learner = model_of(name, windows.readings.shape[1]).set_params(feature_types=windows.kinds)
@@ -148,11 +150,11 @@ def ours(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Mea
         model = with_signals(learner.model_, windows.signals)
         for numbers in ("float", "q15"):
             export = export_c(model, name="watch", numbers=numbers)
-            found = signal_footprint(export, target, samples_for(export))
+            found = signal_footprint(export, platform, samples_for(export))
             yield Measured(name, numbers, len(model.attributes), found)
 
 
-def peers(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Measured]:
+def peers(names: Sequence[str], windows: Windows, platform: Platform) -> Iterator[Measured]:
     """Let emlearn write trees that decide on the features that our C computes."""
     if not names or not is_installed("emlearn"):
         return
@@ -164,7 +166,7 @@ def peers(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Me
         columns = [windows.signals.names.index(one.name) for one in model.attributes]
         readings = windows.readings[:, columns].astype(np.float32)
         fitted = clone(MODELS[name]).fit(readings, codes)
-        yield Measured(name, "float", len(asked), peer_footprint(fitted, model, target))
+        yield Measured(name, "float", len(asked), peer_footprint(fitted, model, platform))
 
 
 def reading_model(windows: Windows, names: Sequence[str]) -> Model:
@@ -178,7 +180,7 @@ def reading_model(windows: Windows, names: Sequence[str]) -> Model:
     return with_signals(fitted.model_, windows.signals)
 
 
-def peer_footprint(fitted: Any, model: Model, target: Target) -> SignalFootprint:
+def peer_footprint(fitted: Any, model: Model, platform: Platform) -> SignalFootprint:
     """Measure a peer behind our features; what decides in ours is not linked."""
     export = export_c(model, name="watch", numbers="float")
     assert export.signals is not None
@@ -189,7 +191,7 @@ def peer_footprint(fitted: Any, model: Model, target: Target) -> SignalFootprint
         with written(files) as folder:
             sources = [folder / "watch.c", folder / "probe.c"]
             found = measure(
-                target,
+                platform,
                 sources,
                 samples_for(export).astype(np.float32),
                 includes=(folder, *includes),
@@ -200,7 +202,7 @@ def peer_footprint(fitted: Any, model: Model, target: Target) -> SignalFootprint
     window = decided.instructions - pushed.instructions
     second = export.signals.rate * (pushed.mean_instructions + window / export.signals.step)
     return SignalFootprint(
-        target.name,
+        platform.name,
         decided.flash,
         decided.ram,
         decided.stack,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what some tests need beside Python packages: a C compiler with its sanitizers, a checker of
 # C, Node.js, Chromium, a reader of PDF, an MQTT broker, a checker of Prometheus' rules, and the
-# compilers and emulators of the targets that models are exported to.
+# compilers and emulators of the platforms that models are exported to.
 set -eu
 missing() { ! command -v "$1" >/dev/null 2>&1; }
 # Whether a compiler is missing, or a header that its library has.

@@ -18,9 +18,9 @@ Errors of devices and networks stand in their packages.
     ├── KeyFileError (ValueError)         a key for signing that cannot be read or used
     ├── ForeignNodeError (AttributeError) a hierarchy that no model file can hold
     ├── MissingExtraError (ImportError)   an optional package that is not installed
-    │                                     in solah.export.targets.errors:
+    │                                     in solah.export.platforms.errors:
     ├── MissingToolError (FileNotFoundError)  a compiler or emulator that is not installed
-    ├── BuildError                        C that does not compile or does not fit its target
+    ├── BuildError                        C that does not compile or does not fit its platform
     ├── RunError                          a program that failed, crashed or did not end
     ├── SignatureError (ValueError)       a signed blob not to be trusted, in solah.export.signing
     │                                     in solah.network.messages, .bundle and .client:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from solah.export.targets import TARGETS, missing_tools
+from solah.export.platforms import PLATFORMS, missing_tools
 
 
 @pytest.fixture
 def cortex(find_tool):
-    for tool in missing_tools(TARGETS["cortex-m0plus"], counting=True):
+    for tool in missing_tools(PLATFORMS["cortex-m0plus"], counting=True):
         find_tool(tool)
     return "cortex-m0plus"
 
@@ -19,7 +19,7 @@ def test_integers_cost_less(run, wine_model, cortex):
     assert integers["flash"] < floats["flash"]
     assert integers["instructions"] < floats["instructions"]
     assert integers["ram"] == floats["ram"] == 0
-    assert floats["target"] == cortex
+    assert floats["platform"] == cortex
 
 
 def test_what_is_missing_is_said_with_what_to_do(run, wine_model, monkeypatch):

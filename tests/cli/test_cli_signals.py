@@ -10,7 +10,7 @@ import pytest
 import solah
 from machines import CHANNELS, RATE, recordings
 from solah.cli.main import main
-from solah.export.targets import TARGETS, missing_tools
+from solah.export.platforms import PLATFORMS, missing_tools
 from solah.signals import SampleColumns, cut_windows, read_recordings
 
 FEW = ("--channels", "x,y,z", "--features", "mean,rms,pitch")
@@ -116,7 +116,7 @@ def test_what_makes_no_sense_is_refused(run, folder, tmp_path, words, message):
 
 
 def test_a_footprint_tells_of_samples_windows_and_seconds(run, folder, model, find_tool):
-    for tool in missing_tools(TARGETS["cortex-m4f"], counting=True):
+    for tool in missing_tools(PLATFORMS["cortex-m4f"], counting=True):
         find_tool(tool)
     words = ("export", "--footprint", model, folder, "--platform", "cortex-m4f")
     header, line = run(*words).out.splitlines()

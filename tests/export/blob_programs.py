@@ -362,8 +362,8 @@ def _swap_sections(rng, data):
 
 def _copy_bytes(rng, data):
     n = int(rng.integers(1, 32))
-    source, target = (int(at) for at in rng.integers(24, len(data) - n, 2))
-    data[target : target + n] = data[source : source + n]
+    source, platform = (int(at) for at in rng.integers(24, len(data) - n, 2))
+    data[platform : platform + n] = data[source : source + n]
 
 
 def _cut(rng, data):

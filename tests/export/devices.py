@@ -6,8 +6,8 @@ import subprocess
 import numpy as np
 from c_programs import C99, TYPES, readings
 
-from solah.export.targets import TARGETS, build, missing_tools, run
-from solah.export.targets.known import C_FOLDER
+from solah.export.platforms import PLATFORMS, build, missing_tools, run
+from solah.export.platforms.known import C_FOLDER
 
 SANITIZED = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
@@ -63,11 +63,11 @@ _JUDGE = """
 
 
 def with_tools(name, find_tool):
-    """Return a target, or skip where something that it needs is not installed."""
-    target = TARGETS[name]
-    for tool in missing_tools(target, counting=True):
+    """Return a platform, or skip where something that it needs is not installed."""
+    platform = PLATFORMS[name]
+    for tool in missing_tools(platform, counting=True):
         find_tool(tool)
-    return target
+    return platform
 
 
 def program_of(cases, n_reasons):
@@ -105,10 +105,10 @@ def judges(model):
     return model.policy is not None or model.domain is not None
 
 
-def check_on(target, cases, folder, n_reasons=3, timeout=600):
-    """Assert that models answer on a target as their twins; cases are (model, export, rows)."""
+def check_on(platform, cases, folder, n_reasons=3, timeout=600):
+    """Assert that models answer on a platform as their twins; cases are (model, export, rows)."""
     sources = _written(cases, folder, n_reasons)
-    program = build(target, sources, folder, includes=[folder])
+    program = build(platform, sources, folder, includes=[folder])
     _check_printed(run(program, _sent(cases), timeout=timeout), cases, n_reasons)
 
 

@@ -25,8 +25,8 @@ from signal_programs import batch, bits, describe_everything, model_of, noise
 
 from random_models import random_model, random_rows
 from solah.export.blob import export_blob
-from solah.export.targets import build as build_for
-from solah.export.targets import run as run_on
+from solah.export.platforms import build as build_for
+from solah.export.platforms import run as run_on
 from solah.model.policy import Policy
 from solah.signals import describe_signals
 
@@ -108,12 +108,12 @@ int main(void)
 )
 
 
-def run_blob(target, blob, content, folder, program, flags=()):
-    """Compile a program around a blob for a target, and send it both."""
+def run_blob(platform, blob, content, folder, program, flags=()):
+    """Compile a program around a blob for a platform, and send it both."""
     write(blob, folder)
     options = "".join(f"#define {flag[2:].replace('=', ' ')}\n" for flag in flags)
     (folder / "main.c").write_text(options + program, encoding="utf-8")
-    built = build_for(target, [folder / "main.c"], folder, includes=[folder])
+    built = build_for(platform, [folder / "main.c"], folder, includes=[folder])
     return run_on(built, struct.pack("<I", len(blob.data)) + blob.data + content, timeout=600)
 
 
@@ -147,7 +147,7 @@ def attacked(small, tmp_path_factory, find_tool):
 
 
 def test_a_blob_without_a_policy_decides_at_once(find_tool, tmp_path):
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     rng = np.random.default_rng(3)
     bare = random_model(rng, "groups", 3)
     blob = export_blob(bare)
@@ -158,7 +158,7 @@ def test_a_blob_without_a_policy_decides_at_once(find_tool, tmp_path):
     np.testing.assert_array_equal(verdicts.settled, places)
     np.testing.assert_array_equal(verdicts.beliefs, beliefs)
     sent = blob.twin.prepare(rows).tobytes()
-    check_verdicts(run_blob(target, blob, sent, tmp_path, JUDGE), verdicts)
+    check_verdicts(run_blob(platform, blob, sent, tmp_path, JUDGE), verdicts)
     module = module_of(blob.files["solah_blob.py"])
     module["load"](blob.data)
     found = [module["judge_prepared"](row)[0] for row in blob.twin.prepare(rows).tolist()]
@@ -183,19 +183,19 @@ def check_stream(blob, printed, samples):
 
 
 def test_a_blob_takes_a_hundred_thousand_samples(shaken, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     samples = noise(np.random.default_rng(4), 100_000)
     sent = samples.astype("<f4").tobytes()
-    check_stream(shaken, run_blob(target, shaken, sent, tmp_path, STREAM, SAMPLES), samples)
+    check_stream(shaken, run_blob(platform, shaken, sent, tmp_path, STREAM, SAMPLES), samples)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cortex-m4f", "rv32"])
 def test_targets_open_blobs_of_samples(name, shaken, find_tool, tmp_path):
-    target = with_tools(name, find_tool)
+    platform = with_tools(name, find_tool)
     samples = noise(np.random.default_rng(5), 2_000)
     sent = samples.astype("<f4").tobytes()
-    check_stream(shaken, run_blob(target, shaken, sent, tmp_path, STREAM, SAMPLES), samples)
+    check_stream(shaken, run_blob(platform, shaken, sent, tmp_path, STREAM, SAMPLES), samples)
 
 
 def test_a_board_takes_samples_from_a_blob(shaken):
@@ -225,20 +225,20 @@ def test_what_a_runtime_needs_for_samples_is_told(shaken, tmp_path, find_tool):
     assert [warning.partition("-D")[2].partition(":")[0] for warning in shaken.warnings] == [
         "SOLAH_BLOB_MAX_SAMPLES=78"
     ]
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     samples = noise(np.random.default_rng(8), 200).astype("<f4").tobytes()
     program = STREAM.replace("return 1", "return 0")
     few = ("-DSOLAH_BLOB_MAX_SAMPLES=77",)
-    assert run_blob(target, shaken, samples, tmp_path, program, few) == b""
+    assert run_blob(platform, shaken, samples, tmp_path, program, few) == b""
     exactly = ("-DSOLAH_BLOB_MAX_SAMPLES=78",)
-    assert run_blob(target, shaken, samples, tmp_path, program, exactly) != b""
+    assert run_blob(platform, shaken, samples, tmp_path, program, exactly) != b""
 
 
 def test_a_runtime_without_samples_judges_readings(shaken, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     rows = batch(shaken.signals, noise(np.random.default_rng(9), 500))
     sent = shaken.twin.prepare(rows).tobytes()
-    check_verdicts(run_blob(target, shaken, sent, tmp_path, JUDGE), shaken.twin.judge(rows))
+    check_verdicts(run_blob(platform, shaken, sent, tmp_path, JUDGE), shaken.twin.judge(rows))
 
 
 # --- faults ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from random_models import ADDITIVE_SHAPES, random_number_model, without_first_cl
 from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import from_frame
 from solah.export import export_blob, export_c, export_micropython
-from solah.export.targets import TARGETS
+from solah.export.platforms import PLATFORMS
 from solah.learn.online import Pace
 from solah.model.encode import encode
 
@@ -61,9 +61,9 @@ def test_c_answers_as_its_twin(kind, models, tmp_path, find_tool):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in TARGETS if name != "host"])
+@pytest.mark.parametrize("name", [name for name in PLATFORMS if name != "host"])
 def test_every_target_answers_as_its_twin(name, models, wine, tmp_path, find_tool):
-    target = with_tools(name, find_tool)
+    platform = with_tools(name, find_tool)
     chosen = [wine]
     if name != "atmega328p":  # avr-gcc keeps constant tables in RAM, of which that one has 2 KB
         chosen += [(replace(model, policy=None), rows[:60]) for model, rows in models[:1]]
@@ -74,7 +74,7 @@ def test_every_target_answers_as_its_twin(name, models, wine, tmp_path, find_too
         for place, (model, rows) in enumerate(chosen)
         for numbers in ("float", "q15")
     ]
-    check_on(target, cases, tmp_path)
+    check_on(platform, cases, tmp_path)
 
 
 def test_boards_answer_as_their_twins(models, wine):

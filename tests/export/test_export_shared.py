@@ -1,4 +1,4 @@
-"""Models of real data on the targets: they decide as their twins, bit for bit."""
+"""Models of real data on the platforms: they decide as their twins, bit for bit."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from solah.model.encode import encode
 
 pytestmark = pytest.mark.shared
 
-TARGETS = ("host", "cortex-m0plus", "cortex-m4f", "aarch64", "rv32")
+PLATFORMS = ("host", "cortex-m0plus", "cortex-m4f", "aarch64", "rv32")
 N_ROWS = 60
 
 
@@ -54,14 +54,14 @@ def fitted(request, sets):
     return model, np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_target_decides_as_its_twin(target, fitted, find_tool, tmp_path):
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_target_decides_as_its_twin(platform, fitted, find_tool, tmp_path):
     model, rows = fitted
     cases = [
         (model, export_c(model, name=f"m_{numbers}", numbers=numbers), rows)
         for numbers in ("float", "q15")
     ]
-    check_on(with_tools(target, find_tool), cases, tmp_path)
+    check_on(with_tools(platform, find_tool), cases, tmp_path)
 
 
 def test_a_model_of_sensors_believes_the_same_in_integers(shared_data):

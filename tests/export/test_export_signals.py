@@ -14,7 +14,7 @@ from random_models import random_model
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.c_writer import runtime_text
-from solah.export.targets import TARGETS, build, run
+from solah.export.platforms import PLATFORMS, build, run
 from solah.learn.online import Pace
 from solah.model.format import from_json, to_json
 from solah.model.predictor import Predictor
@@ -30,8 +30,8 @@ def everything():
     return model_of(rng, signals, noise(rng, 5000))
 
 
-def streamed(target, export, samples, folder):
-    program = build(target, sources(export, folder, STREAM), folder, includes=[folder])
+def streamed(platform, export, samples, folder):
+    program = build(platform, sources(export, folder, STREAM), folder, includes=[folder])
     return run(program, samples.astype("<f4").tobytes(), timeout=900)
 
 
@@ -43,29 +43,29 @@ def test_the_model_of_everything_is_sound(everything):
 def test_a_hundred_thousand_samples_have_the_bits_of_python(
     numbers, everything, find_tool, tmp_path
 ):
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     samples = noise(np.random.default_rng(1), 100_000)
     export = export_c(everything, name="m", numbers=numbers)
-    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+    check_stream(export, streamed(platform, export, samples, tmp_path), samples)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_a_cortex_m4f_has_them_too(numbers, everything, find_tool, tmp_path):
-    target = with_tools("cortex-m4f", find_tool)
+    platform = with_tools("cortex-m4f", find_tool)
     samples = noise(np.random.default_rng(2), 100_000)
     export = export_c(everything, name="m", numbers=numbers)
-    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+    check_stream(export, streamed(platform, export, samples, tmp_path), samples)
 
 
 # The smaller AVR has no room for the windows.
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one for one in TARGETS if one not in ("host", "atmega328p")])
+@pytest.mark.parametrize("name", [one for one in PLATFORMS if one not in ("host", "atmega328p")])
 def test_every_target_has_them(name, everything, find_tool, tmp_path):
-    target = with_tools(name, find_tool)
+    platform = with_tools(name, find_tool)
     samples = noise(np.random.default_rng(3), 1_000)
     export = export_c(everything, name="m", numbers="float")
-    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+    check_stream(export, streamed(platform, export, samples, tmp_path), samples)
 
 
 def test_a_loaded_model_takes_sample_by_sample(everything):
@@ -117,21 +117,23 @@ def test_what_has_no_signals_takes_no_samples():
     ],
 )
 def test_each_kind_of_feature_stands_alone(kind, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     rng = np.random.default_rng(6)
     signals = describe_signals(["x", "y"], rate=20, window=15, overlap=0.2, features=[kind])
     samples = noise(rng, 600, 2)
     export = export_c(model_of(rng, signals, samples), name="m")
-    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+    check_stream(export, streamed(platform, export, samples, tmp_path), samples)
 
 
 def test_a_device_says_how_many_bytes_it_keeps(everything, find_tool, tmp_path):
-    target = with_tools("cortex-m4", find_tool)
+    platform = with_tools("cortex-m4", find_tool)
     export = export_c(everything, name="m")
     stated = next(line for line in export.files["m.h"].splitlines() if "bytes of RAM" in line)
     n_bytes = int(stated.partition("samples: ")[2].partition(" bytes")[0].replace(",", ""))
     program = f'#include "m.h"\nint main(void) {{{{ return sizeof(m_signals) != {n_bytes}; }}}}\n'
-    build_and_run = build(target, sources(export, tmp_path, program), tmp_path, includes=[tmp_path])
+    build_and_run = build(
+        platform, sources(export, tmp_path, program), tmp_path, includes=[tmp_path]
+    )
     assert run(build_and_run) == b""
 
 
@@ -181,10 +183,10 @@ LEARNS = LEARNS.replace("m_decide(", "m_decide(&memory, ")
 
 def test_a_model_of_samples_may_learn(everything, find_tool, tmp_path):
     """Its trees are walked, and walks share no name with signals."""
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     samples = noise(np.random.default_rng(9), 2_000)
     export = export_c(everything, name="m", numbers="q15", learning=Pace())
-    program = build(target, sources(export, tmp_path, LEARNS), tmp_path, includes=[tmp_path])
+    program = build(platform, sources(export, tmp_path, LEARNS), tmp_path, includes=[tmp_path])
     check_stream(export, run(program, samples.astype("<f4").tobytes()), samples)
 
 
@@ -198,11 +200,11 @@ JUDGES = JUDGES.replace("m_decide(readings, belief)", "m_judge(&state, readings,
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_windows_are_judged_in_turn(numbers, everything, find_tool, tmp_path):
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     rng = np.random.default_rng(10)
     export = export_c(replace(judged(rng, everything), policy=STEADY), name="m", numbers=numbers)
     samples = noise(rng, 3_000)
-    program = build(target, sources(export, tmp_path, JUDGES), tmp_path, includes=[tmp_path])
+    program = build(platform, sources(export, tmp_path, JUDGES), tmp_path, includes=[tmp_path])
     printed = run(program, samples.astype("<f4").tobytes())
     stream = export.stream()
     expected = [found for found in map(stream.push, samples) if found is not None]

@@ -1,4 +1,4 @@
-"""Policies on devices: every target judges as the twin, and the twin as the policy says."""
+"""Policies on devices: every platform judges as the twin, and the twin as the policy says."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from small_models import room_model
 from solah import LinguisticTreeClassifier, datasets
 from solah.exceptions import ParameterError
 from solah.export import export_c
-from solah.export.targets import build, run
+from solah.export.platforms import build, run
 from solah.model.evaluate import run as run_program
 from solah.model.policy import (
     Cells,
@@ -161,7 +161,7 @@ def test_many_rows_long_windows_and_parts_of_policies_are_judged_alike(find_tool
 @pytest.mark.parametrize("numbers", NUMBERS)
 @pytest.mark.parametrize("smoothing", [1, 8])
 def test_a_device_says_how_many_bytes_it_remembers(smoothing, numbers, find_tool, tmp_path):
-    target = with_tools("cortex-m4", find_tool)
+    platform = with_tools("cortex-m4", find_tool)
     model = judged_model(np.random.default_rng(10), "groups", 4)
     model = replace(model, policy=replace(model.policy, smoothing=smoothing))
     export = export_c(model, name="m", numbers=numbers)
@@ -172,7 +172,7 @@ def test_a_device_says_how_many_bytes_it_remembers(smoothing, numbers, find_tool
     program = f'#include "m.h"\nint main(void) {{ return sizeof(m_state) != {n_bytes}; }}\n'
     (tmp_path / "main.c").write_text(program, encoding="utf-8")
     sources = [tmp_path / "m.c", tmp_path / "main.c"]
-    assert run(build(target, sources, tmp_path, includes=[tmp_path])) == b""
+    assert run(build(platform, sources, tmp_path, includes=[tmp_path])) == b""
 
 
 def golden_model():

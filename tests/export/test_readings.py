@@ -1,4 +1,4 @@
-"""A value becomes the same integer in Python, in C on every target, and in MicroPython."""
+"""A value becomes the same integer in Python, in C on every platform, and in MicroPython."""
 
 import subprocess
 from fractions import Fraction
@@ -15,8 +15,8 @@ from random_models import random_model
 from solah.device.units import UNKNOWN, Unit
 from solah.export import export_blob
 from solah.export.c_writer import runtime_text
-from solah.export.targets import TARGETS, build, run
-from solah.export.targets.known import C_FOLDER
+from solah.export.platforms import PLATFORMS, build, run
+from solah.export.platforms.known import C_FOLDER
 
 CONVERT = """
 #include "solah_io.h"
@@ -71,19 +71,19 @@ def put(folder, program):
     (folder / "main.c").write_text(program, encoding="utf-8")
 
 
-def converter(target, folder, real):
+def converter(platform, folder, real):
     put(folder, CONVERT)
     defines = [f"SOLAH_REAL={real}"]
-    return build(target, [folder / "main.c"], folder, includes=[folder], defines=defines)
+    return build(platform, [folder / "main.c"], folder, includes=[folder], defines=defines)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", PLATFORMS)
 @pytest.mark.parametrize("real", ["float", "double"])
 def test_a_target_reads_what_the_twin_reads(name, real, tmp_path, find_tool):
-    target = with_tools(name, find_tool)
-    kind = "<f4" if real == "float" or target.compiler == "avr-gcc" else "<f8"
+    platform = with_tools(name, find_tool)
+    kind = "<f4" if real == "float" or platform.compiler == "avr-gcc" else "<f8"
     rows = values()
-    printed = run(converter(target, tmp_path, real), written(rows, kind))
+    printed = run(converter(platform, tmp_path, real), written(rows, kind))
     readings, back = read(printed, kind)
     assert readings == expected(rows)
     inside = [
@@ -156,13 +156,13 @@ int main(void)
 
 
 def test_a_blob_reads_what_the_twin_reads(tmp_path, find_tool):
-    target = with_tools("host", find_tool)
+    platform = with_tools("host", find_tool)
     model = random_model(np.random.default_rng(0), "words", 3)
     blob = export_blob(model)
     for name, content in blob.files.items():
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     (tmp_path / "main.c").write_text(BLOB.replace("@SIZE@", str(len(blob.data))))
-    program = build(target, [tmp_path / "main.c"], tmp_path, includes=[tmp_path])
+    program = build(platform, [tmp_path / "main.c"], tmp_path, includes=[tmp_path])
     odd = np.array([*ODD, *BEYOND, 2.0, 1.25, 2147483647.0, -2147483648.0, 2147483648.0])
     n_readings = len(model.attributes)
     rows = [(float(place), value) for place in range(n_readings) for value in odd]

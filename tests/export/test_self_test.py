@@ -23,8 +23,8 @@ from solah.atomic import write_all
 from solah.data import from_frame
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython, self_test
+from solah.export.platforms import build, run
 from solah.export.self_test import choose_rows, sequence_of, vectors_of
-from solah.export.targets import build, run
 from solah.learn.online import Pace
 from solah.model.encode import encode
 
@@ -240,29 +240,29 @@ def test_verdicts_show_doubts_and_every_class():
     assert sequence_of(export_c(made("tree")).twin, np.empty((0, 6))) is None
 
 
-# --- on the targets --------------------------------------------------------------------------
+# --- on the platforms --------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["cortex-m4f", "atmega328p"])
-def test_a_board_passes_its_test_and_fails_an_altered_one(target, tmp_path, find_tool):
-    target = with_tools(target, find_tool)
+@pytest.mark.parametrize("platform", ["cortex-m4f", "atmega328p"])
+def test_a_board_passes_its_test_and_fails_an_altered_one(platform, tmp_path, find_tool):
+    platform = with_tools(platform, find_tool)
     cases = [("judging groups", KINDS[1])]
-    if target.name != "atmega328p":
+    if platform.name != "atmega328p":
         cases.append(("signals", KINDS[0]))
     for name, kind in cases:
         files = written(tmp_path, export_c(made(name), name="m", **kind), made(name))
         (tmp_path / "main.c").write_text(ON_BOARD, encoding="utf-8")
-        assert outcome_on(target, tmp_path) == (0, -1)
+        assert outcome_on(platform, tmp_path) == (0, -1)
         text = re.sub(r"(rows_decisions\[N_ROWS\] = \{\n    )(\d+)", r"\g<1>9", files["m_test.c"])
         assert text != files["m_test.c"]
         (tmp_path / "m_test.c").write_text(text, encoding="utf-8")
-        assert outcome_on(target, tmp_path) == (1, 0)
+        assert outcome_on(platform, tmp_path) == (1, 0)
 
 
-def outcome_on(target, folder):
+def outcome_on(platform, folder):
     parts = [folder / name for name in ("m.c", "m_test.c", "main.c")]
-    program = build(target, parts, folder, includes=[folder])
+    program = build(platform, parts, folder, includes=[folder])
     return tuple(np.frombuffer(run(program, b""), "<i4").tolist())
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.export import Agreement, Blob, Export, Program
     from solah.export.footprint import SignalFootprint
-    from solah.export.targets import Footprint
+    from solah.export.platforms import Footprint
     from solah.model import Model
 
 _PROGRAMS = {"javascript": "module", "sql": "query", "onnx": "graph"}
@@ -389,14 +389,14 @@ def _measure(
     from solah.exceptions import SolahError
     from solah.export import export_c
     from solah.export.footprint import footprint, signal_footprint
-    from solah.export.targets import TARGETS, find_target, install_line, missing_tools
+    from solah.export.platforms import PLATFORMS, find_platform, install_line, missing_tools
 
     if names:
         words = [word.strip() for text in names for word in text.split(",") if word.strip()]
-        platforms = [find_target(_ALIASES.get(word, word)) for word in words]
+        platforms = [find_platform(_ALIASES.get(word, word)) for word in words]
     else:
         platforms = []
-        for one in TARGETS.values():
+        for one in PLATFORMS.values():
             if missing_tools(one, counting=True):
                 screen.note(f"skipped {one.name}; to get it: {install_line(one, counting=True)}")
             else:
@@ -421,7 +421,7 @@ def _measure(
         unit = "" if cost.unit == "instructions" else f" {cost.unit}"
         sizes = (f"{number:,}" for number in (cost.flash, cost.ram, cost.stack))
         counts = (f"{getattr(cost, name):,.0f}{unit}" for name in counted)
-        lines.append((cost.target, *sizes, *counts))
+        lines.append((cost.platform, *sizes, *counts))
     screen.result(columns_of(("bytes", "flash", "RAM", "stack", *counted), lines))
 
 

@@ -15,7 +15,7 @@ onnx.py          a model -> an ONNX graph
 programs.py      what these three have in common: they are run to be compared with the model
 packaging.py     C       -> a library for Arduino or PlatformIO, a module for Zephyr or ESP-IDF
 costs.py         tables  -> about what they cost a Cortex-M0+ (prices.py), without compiling
-targets/         C       -> built, run and measured on a target
+platforms/         C       -> built, run and measured on a platform
 """
 
 from solah.export.agreement import Agreement, agreement, require_agreement

@@ -1,4 +1,4 @@
-"""Measure what an export costs a target: flash, RAM, stack and instructions."""
+"""Measure what an export costs a platform: flash, RAM, stack and instructions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from solah.device.fixed_twin import FixedTwin
 from solah.exceptions import ParameterError
-from solah.export.targets import measure
+from solah.export.platforms import measure
 
 if TYPE_CHECKING:
     from solah.export.exporting import Export
-    from solah.export.targets import Footprint, Target
+    from solah.export.platforms import Footprint, Platform
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.document import Model
@@ -57,14 +57,14 @@ _MEASURE = """{reading} readings[{NAME}_N_READINGS];
 
 @dataclass(frozen=True)
 class SignalFootprint:
-    """What a model of samples costs on a target.
+    """What a model of samples costs on a platform.
 
     Attributes
     ----------
-    target : str
-        The target's name.
+    platform : str
+        The platform's name.
     flash, ram, stack : int
-        Bytes, as :class:`~solah.export.targets.Footprint` has them; the last samples are in the
+        Bytes, as :class:`~solah.export.platforms.Footprint` has them; the last samples are in the
         RAM.
     sample : int
         The most instructions that taking a sample took.
@@ -76,7 +76,7 @@ class SignalFootprint:
         What was counted: ``"instructions"``, or ``"cycles"`` on AVR.
     """
 
-    target: str
+    platform: str
     flash: int
     ram: int
     stack: int
@@ -86,16 +86,16 @@ class SignalFootprint:
     unit: str
 
 
-def footprint(export: Export, target: Target, rows: Float) -> Footprint:
-    """Measure an exported model on a target: its decisions or, if it learns, its learning.
+def footprint(export: Export, platform: Platform, rows: Float) -> Footprint:
+    """Measure an exported model on a platform: its decisions or, if it learns, its learning.
 
     Of a model with a policy, decisions are judged, and what is remembered of them is in the RAM.
 
     Parameters
     ----------
     export : Export
-    target : Target
-        As ``solah.export.targets.find_target`` returns it.
+    platform : Platform
+        As ``solah.export.platforms.find_platform`` returns it.
     rows : ndarray of shape (n_rows, n_attributes)
         Readings to count instructions on.
 
@@ -105,16 +105,16 @@ def footprint(export: Export, target: Target, rows: Float) -> Footprint:
         Flash and RAM of the model and the helpers that it pulls in, the stack and the instructions
         of a decision, both the most over the rows.
     """
-    return _measured(export, target, _call(export), _readings(export, rows))
+    return _measured(export, platform, _call(export), _readings(export, rows))
 
 
-def signal_footprint(export: Export, target: Target, samples: Float) -> SignalFootprint:
-    """Measure an exported model of samples on a target: each sample, each window, each second.
+def signal_footprint(export: Export, platform: Platform, samples: Float) -> SignalFootprint:
+    """Measure an exported model of samples on a platform: each sample, each window, each second.
 
     Parameters
     ----------
     export : Export
-    target : Target
+    platform : Platform
     samples : ndarray of shape (n_samples, n_channels)
         Of the measured channels, for two windows at least.
 
@@ -129,13 +129,13 @@ def signal_footprint(export: Export, target: Target, samples: Float) -> SignalFo
     whole = _MEASURE.format(name=export.name, NAME=export.name.upper(), decide=call, **types)
     rows = np.asarray(samples, dtype=np.float32)
     pushed, decided = (
-        _measured(export, target, _PUSH.format(name=export.name, then=then), rows, warm_up=1)
+        _measured(export, platform, _PUSH.format(name=export.name, then=then), rows, warm_up=1)
         for then in ("*(int *)answer = 1;", whole)
     )
     window = decided.instructions - pushed.instructions
     per_second = export.signals.rate
     return SignalFootprint(
-        target=target.name,
+        platform=platform.name,
         flash=decided.flash,
         ram=decided.ram,
         stack=decided.stack,
@@ -148,7 +148,7 @@ def signal_footprint(export: Export, target: Target, samples: Float) -> SignalFo
 
 def _measured(
     export: Export,
-    target: Target,
+    platform: Platform,
     call: str,
     rows: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
     warm_up: int = 0,
@@ -160,7 +160,7 @@ def _measured(
         probe = _PROBE.format(name=export.name, call=call)
         (folder / "probe.c").write_text(probe, encoding="utf-8")
         sources = [folder / f"{export.name}.c", folder / "probe.c"]
-        return measure(target, sources, rows, includes=[folder], warm_up=warm_up)
+        return measure(platform, sources, rows, includes=[folder], warm_up=warm_up)
 
 
 def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:

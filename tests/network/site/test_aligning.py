@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from solah.network.site.aligning import FIRST_MAX_AGE, Aligner
 from solah.network.site.document import Sensor
-from solah.network.site.mapping import Event, Found, Target
+from solah.network.site.mapping import Event, Found, InputSpec
 from solah.network.site.quantities import Linear
 
 SENSOR = Sensor("a", "t")
@@ -14,9 +14,9 @@ GARBAGE = [Event.UNKNOWN, Event.UNPARSABLE, Event.NOT_A_NUMBER, Event.OUT_OF_RAN
 ADDED = {Event.CLOCK_AHEAD, Event.RESTARTED}  # counted beside what became of the message
 
 
-def aligner(max_age=60.0, every=10.0, **target):
+def aligner(max_age=60.0, every=10.0, **spec):
     ages = {} if max_age is None else {"a": max_age}
-    return Aligner({"a": Target(**target)}, ages, every)
+    return Aligner({"a": InputSpec(**spec)}, ages, every)
 
 
 def reading(value, time=None, number=None, sensor=SENSOR):

@@ -11,21 +11,21 @@ from paho.mqtt.client import topic_matches_sub
 from solah.exceptions import ParameterError
 from solah.network.messages import MessageError
 from solah.network.site.document import Sensor, TimeField
-from solah.network.site.mapping import Event, Mapper, Target, check_filter, match
+from solah.network.site.mapping import Event, InputSpec, Mapper, check_filter, match
 from solah.network.site.payloads import parse_path, read_time
 from solah.network.site.quantities import _UNITS, conversion
 from solah.network.site.templates import TEMPLATES
 
 READINGS = (Event.TAKEN, Event.UNUSUAL)
-NUMBER = Target()
-DOOR = Target({"open": "open", "closed": "closed"})
-BINARY = Target({"0": 0.0, "1": 1.0})
+NUMBER = InputSpec()
+DOOR = InputSpec({"open": "open", "closed": "closed"})
+BINARY = InputSpec({"0": 0.0, "1": 1.0})
 
 
-def found(payload, target=NUMBER, **options):
+def found(payload, spec=NUMBER, **options):
     """Return what becomes of one message for one attribute."""
     payload = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    mapper = Mapper([Sensor("a", "t", **options)], {"a": target})
+    mapper = Mapper([Sensor("a", "t", **options)], {"a": spec})
     (one,) = mapper.read("t", payload)
     assert (one.value is not None) == (one.event in READINGS)
     return one.event, one.value
@@ -73,10 +73,10 @@ def test_no_message_raises(one, other):
         Sensor("timed", "t", path=("x",), time=TimeField(("x",)), number=("x",)),
         Sensor("{1}", "+", path=("x",), states={"1": 2.0}),
     ]
-    targets = {"bare": NUMBER, "deep": NUMBER, "state": DOOR, "timed": NUMBER, "t": NUMBER}
+    specs = {"bare": NUMBER, "deep": NUMBER, "state": DOOR, "timed": NUMBER, "t": NUMBER}
     for payload in (one, other):
-        results = Mapper(sensors, targets).read("t", payload)
-        assert [result.attribute for result in results] == list(targets)
+        results = Mapper(sensors, specs).read("t", payload)
+        assert [result.attribute for result in results] == list(specs)
         for result in results:
             assert (result.value is not None) == (result.event in READINGS)
             if isinstance(result.value, float):
@@ -136,7 +136,7 @@ def test_states_are_looked_up():
 
 
 def test_numbers_that_cannot_be_are_unknown_and_unusual_ones_are_counted():
-    usual = Target(low=0.0, high=40.0)
+    usual = InputSpec(low=0.0, high=40.0)
     fahrenheit = {"convert": conversion("F to C")}
     assert found(b"70", usual) == (Event.UNUSUAL, 70.0)
     event, value = found(b"70", usual, **fahrenheit)

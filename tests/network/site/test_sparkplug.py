@@ -19,7 +19,7 @@ from solah.network.site import load_site, sparkplug
 from solah.network.site.aligning import Aligner
 from solah.network.site.document import Sensor, TimeField
 from solah.network.site.feeding import sensor_commands, sensor_topics
-from solah.network.site.mapping import Mapper, Target
+from solah.network.site.mapping import InputSpec, Mapper
 from solah.network.site.payloads import Message
 from solah.network.site.sparkplug import Decoder, command_topic, place_of
 from solah.network.topics import Topics
@@ -215,10 +215,10 @@ def sensor(tmp_path_factory):
 def assembled():
     """Return what stands between messages and rows."""
     sensor = sparkplug_sensor()
-    targets = {"temperature": Target()}
+    specs = {"temperature": InputSpec()}
     decoder = Decoder(sparkplug.metrics_of([sensor]))
-    aligner = Aligner(targets, {"temperature": sensor.max_age}, every=10.0)
-    return Mapper([sensor], targets), aligner, decoder
+    aligner = Aligner(specs, {"temperature": sensor.max_age}, every=10.0)
+    return Mapper([sensor], specs), aligner, decoder
 
 
 def sparkplug_sensor():

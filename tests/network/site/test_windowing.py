@@ -22,7 +22,7 @@ from solah.network.sampling import SampledWindows
 from solah.network.site import load_site
 from solah.network.site.document import Sensor, TimeField
 from solah.network.site.feeding import Feed, check_sensors
-from solah.network.site.mapping import Mapper, Target
+from solah.network.site.mapping import InputSpec, Mapper
 from solah.network.site.windowing import TOLERANCE, Sampler
 from solah.signals import describe_signals
 
@@ -228,15 +228,15 @@ def sampler_of(deadline=1.0, every=1, max_ages=None, rate=10.0, **options):
     rates = {"a": rate, "b": rate / every} if every > 1 else rate
     names = ["a", "b"] if every > 1 else ["a"]
     signals = describe_signals(names, rate=rates, window=20, features=["mean"], **options)
-    targets = {name: Target(takes_samples=True) for name in names}
-    one = Sampler(signals, targets, max_ages or {}, deadline, Counter())
+    specs = {name: InputSpec(takes_samples=True) for name in names}
+    one = Sampler(signals, specs, max_ages or {}, deadline, Counter())
     assert one.next_row(100.0) is None  # begins here, with tick 1,000
     return one
 
 
 def send(sampler, value, now, name="a", is_retained=False, **options):
-    targets = {"a": Target(takes_samples=True), "b": Target(takes_samples=True)}
-    mapper = Mapper([Sensor(name, name, **options)], targets)
+    specs = {"a": InputSpec(takes_samples=True), "b": InputSpec(takes_samples=True)}
+    mapper = Mapper([Sensor(name, name, **options)], specs)
     payload = value if isinstance(value, bytes) else json.dumps(value).encode()
     for found in mapper.read(name, payload):
         sampler.take(found, name, now, is_retained=is_retained)

@@ -14,7 +14,7 @@
  *   SOLAH_LOSES        defined, if evidence that is unknown weakens what is known
  *
  * Readings are integers in units of their own (see solah_reading.h), values have the unit
- * 2^-value_bits, masses and beliefs 2^-15. Every target computes the same integers as solah's
+ * 2^-value_bits, masses and beliefs 2^-15. Every platform computes the same integers as solah's
  * Python twin of this file.
  */
 #ifndef SOLAH_FIXED_H

@@ -12,7 +12,7 @@
  *   SOLAH_REASON       the type of a reason, which has a rule and an amount
  *   SOLAH_LOSES        defined, if evidence that is unknown weakens what is known
  *
- * Compiled without contraction (-ffp-contract=off, or -std=c99), every target computes the same
+ * Compiled without contraction (-ffp-contract=off, or -std=c99), every platform computes the same
  * bits as solah's Python twin of this file.
  */
 #ifndef SOLAH_FLOAT_H

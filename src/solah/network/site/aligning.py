@@ -11,7 +11,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from solah.network.site.mapping import Event, Target, check_number
+from solah.network.site.mapping import Event, InputSpec, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ class Aligner:
 
     Parameters
     ----------
-    targets : mapping of attribute name to Target
+    specs : mapping of attribute name to InputSpec
         The attributes of which rows are made.
     max_ages : mapping of attribute name to seconds
         For how long readings are held; learnt for those that are not in it.
@@ -99,9 +99,9 @@ class Aligner:
     --------
     >>> from solah.network.site.document import Sensor
     >>> from solah.network.site.mapping import Mapper
-    >>> targets = {"temperature": Target()}
-    >>> mapper = Mapper([Sensor("temperature", "attic")], targets)
-    >>> aligner = Aligner(targets, {"temperature": 60.0}, every=10.0)
+    >>> specs = {"temperature": InputSpec()}
+    >>> mapper = Mapper([Sensor("temperature", "attic")], specs)
+    >>> aligner = Aligner(specs, {"temperature": 60.0}, every=10.0)
     >>> for found in mapper.read("attic", b"21.5"):
     ...     _ = aligner.take(found, "attic", now=1000.0)
     >>> aligner.row(now=1030.0).readings, aligner.row(now=1100.0).missing
@@ -109,10 +109,10 @@ class Aligner:
     """
 
     def __init__(
-        self, targets: Mapping[str, Target], max_ages: Mapping[str, float], every: float
+        self, specs: Mapping[str, InputSpec], max_ages: Mapping[str, float], every: float
     ) -> None:
-        self._targets, self._every = targets, every
-        self._held = {name: _Held(max_ages.get(name)) for name in targets}
+        self._specs, self._every = specs, every
+        self._held = {name: _Held(max_ages.get(name)) for name in specs}
 
     def take(
         self, found: Found, topic: str, now: float, *, is_retained: bool = False
@@ -245,7 +245,7 @@ class Aligner:
         sensor = found.sensor
         increase = sensor.convert.factor * (count - before[0])
         rate = increase / (time - before[1]) * (sensor.per or 1.0)
-        event, number = check_number(rate, sensor, self._targets[found.attribute])
+        event, number = check_number(rate, sensor, self._specs[found.attribute])
         if event is not Event.TAKEN:
             held.counts[event] += 1
         return number

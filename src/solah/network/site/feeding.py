@@ -22,10 +22,10 @@ from solah.network.site.journal import Journal
 from solah.network.site.kafka import KafkaBroker, KafkaSource
 from solah.network.site.mapping import (
     Mapper,
-    all_targets,
+    all_specs,
     n_wildcards,
     placeholders,
-    targets_of,
+    specs_of,
 )
 from solah.network.site.payloads import Message
 from solah.network.site.source import SensorClient
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from solah.network.bundle import Bundle
     from solah.network.site.aligning import Row
     from solah.network.site.document import BrokerAccess, KafkaAccess, Site
-    from solah.network.site.mapping import Target
+    from solah.network.site.mapping import InputSpec
     from solah.network.site.source import SensorMessage, Source
     from solah.network.site.sparkplug import Decoded
 
@@ -72,18 +72,18 @@ class Feed:
         check_sensors(site, bundle)
         self.counters: Counter[str] = Counter()
         self._deciding, self._log = site.deciding, quietly(log, self.counters)
-        targets = targets_of(bundle.model, bundle.plan.node(node).reads)
-        self._mapper = Mapper(site.sensors, targets)
-        self._of_any_node = Mapper(site.sensors, all_targets(bundle.model))
+        specs = specs_of(bundle.model, bundle.plan.node(node).reads)
+        self._mapper = Mapper(site.sensors, specs)
+        self._of_any_node = Mapper(site.sensors, all_specs(bundle.model))
         ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
         self._every = site.every(bundle.model)
-        self._aligner = Aligner(targets, ages, self._every)
-        metrics = _metrics(site, targets)
+        self._aligner = Aligner(specs, ages, self._every)
+        metrics = _metrics(site, specs)
         self._sparkplug = Decoder(metrics) if metrics else None
         self._journal = Journal(site.state / f"{node}.journal", site.store, self._log)
         signals, last = signals_of(bundle, bundle.plan.node(node)), self._journal.last
         self._sampler = (
-            Sampler(signals, targets, ages, site.deciding.deadline, self.counters, last, self._log)
+            Sampler(signals, specs, ages, site.deciding.deadline, self.counters, last, self._log)
             if signals is not None
             else None
         )
@@ -338,7 +338,7 @@ def _guarded(
 def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:
     """List the topics of sensors to which each node subscribes at the broker of the nodes."""
     return {
-        node.name: Mapper(site.sensors, targets_of(bundle.model, node.reads)).filters
+        node.name: Mapper(site.sensors, specs_of(bundle.model, node.reads)).filters
         for node in bundle.plan.nodes
         if node.reads and node.name not in site.sensor_brokers
     }
@@ -346,19 +346,19 @@ def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:
 
 def sensor_commands(site: Site, bundle: Bundle) -> dict[str, list[str]]:
     """List the topics by which each node asks edge nodes of Sparkplug for births, as above."""
-    targets = {
-        node: targets_of(bundle.model, bundle.plan.node(node).reads)
+    specs = {
+        node: specs_of(bundle.model, bundle.plan.node(node).reads)
         for node in sensor_topics(site, bundle)
     }
     return {
         node: sorted({command_topic(place) for place in _metrics(site, own)})
-        for node, own in targets.items()
+        for node, own in specs.items()
     }
 
 
-def _metrics(site: Site, targets: Mapping[str, Target]) -> dict[str, list[str]]:
+def _metrics(site: Site, specs: Mapping[str, InputSpec]) -> dict[str, list[str]]:
     """Return which metrics of Sparkplug are for these attributes, by the place of their device."""
-    return metrics_of(one for one in site.sensors if one.attribute in targets)
+    return metrics_of(one for one in site.sensors if one.attribute in specs)
 
 
 def check_sensors(site: Site, bundle: Bundle) -> None:
@@ -369,7 +369,7 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
     ParameterError
         The error names the attribute, the channel or the node.
     """
-    names, signals = all_targets(bundle.model), bundle.model.signals
+    names, signals = all_specs(bundle.model), bundle.model.signals
     known = {*names, *unasked(site, bundle)}
     for sensor in site.sensors:
         if not n_wildcards(sensor.topic) and sensor.attribute not in known:
@@ -395,7 +395,7 @@ def unfed(site: Site, bundle: Bundle) -> list[str]:
     fed = {one.attribute for one in site.sensors}
     if any(placeholders(one) for one in fed):
         return []  # the topics tell
-    return [name for name in all_targets(bundle.model) if name not in fed]
+    return [name for name in all_specs(bundle.model) if name not in fed]
 
 
 def unasked(site: Site, bundle: Bundle) -> list[str]:
@@ -404,7 +404,7 @@ def unasked(site: Site, bundle: Bundle) -> list[str]:
     A name that stands below no node is one only if all that is asked has a sensor; else it is taken
     for a misspelt one.
     """
-    asked, signals = all_targets(bundle.model), bundle.model.signals
+    asked, signals = all_specs(bundle.model), bundle.model.signals
     computed = set() if signals is None else {*signals.names, *signals.channel_names}
     placed = {name for names in site.nodes.values() for name in names}
     named = dict.fromkeys(one.attribute for one in site.sensors)

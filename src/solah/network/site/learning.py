@@ -16,7 +16,7 @@ from solah.network.messages import MAX_SAMPLES, MessageError
 from solah.network.plan import MAX_NAME, make_plan
 from solah.network.site.aligning import learnt_age
 from solah.network.site.document import Site
-from solah.network.site.mapping import all_targets
+from solah.network.site.mapping import all_specs
 from solah.network.site.payloads import as_number, as_text, parse_json, parse_text
 from solah.network.site.quantities import spell_duration
 from solah.network.site.templates import TEMPLATES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from solah.model.document import Model
-    from solah.network.site.mapping import Target
+    from solah.network.site.mapping import InputSpec
 
 _MOST_SOURCES = 20_000
 _MOST_VALUES = 20
@@ -169,17 +169,17 @@ class Learner:
     def propose(self, model: Model, *, broker: str, model_file: str, site: str) -> Proposal:
         """Say which value is the reading of which attribute, and write a site file of it."""
         sources = self._candidates(takes_samples=model.signals is not None)
-        targets = all_targets(model)
+        specs = all_specs(model)
         mapped: dict[str, Source] = {}
         ambiguous: dict[str, tuple[str, ...]] = {}
-        for name, target in targets.items():
-            best = _best(name, target, sources)
+        for name, spec in specs.items():
+            best = _best(name, spec, sources)
             if len(best) == 1:
                 mapped[name] = best[0]
             elif best:
                 ambiguous[name] = tuple(one.name for one in best)
         used = {one.name for one in mapped.values()}
-        silent = tuple(name for name in targets if name not in mapped and name not in ambiguous)
+        silent = tuple(name for name in specs if name not in mapped and name not in ambiguous)
         writer = _Writer(model, mapped, ambiguous, silent, self._times())
         return Proposal(
             text=writer.text(broker, model_file, site),
@@ -267,27 +267,27 @@ def _tokens(text: str) -> frozenset[str]:
     return frozenset(_SYNONYMS.get(word, word) for word in words)
 
 
-def _best(name: str, target: Target, sources: Sequence[Source]) -> list[Source]:
+def _best(name: str, spec: InputSpec, sources: Sequence[Source]) -> list[Source]:
     """Return the values whose names have all words of the attribute's, and the fewest others."""
     wanted = _tokens(name)
-    fitting = [one for one in sources if wanted and wanted <= one.tokens and _can_be(one, target)]
+    fitting = [one for one in sources if wanted and wanted <= one.tokens and _can_be(one, spec)]
     fewest = min((len(one.tokens) for one in fitting), default=0)
     return [one for one in fitting if len(one.tokens) == fewest]
 
 
-def _can_be(source: Source, target: Target) -> bool:
+def _can_be(source: Source, spec: InputSpec) -> bool:
     """Whether the values may be readings of an attribute, or samples of a channel."""
     if not any(one is not None for one in source.values):
         return False
-    if _states(source, target) is not None:
+    if _states(source, spec) is not None:
         return True
-    return target.states is None and bool(source.numbers)
+    return spec.states is None and bool(source.numbers)
 
 
-def _states(source: Source, target: Target) -> dict[str, str | float] | None:
+def _states(source: Source, spec: InputSpec) -> dict[str, str | float] | None:
     """Say what stands for each text that is sent; nothing where the texts are the states."""
     sent = {text for one in source.values if (text := as_text(one)) is not None}
-    states = target.states
+    states = spec.states
     if states is None:
         if source.numbers:
             return None
@@ -394,7 +394,7 @@ class _Writer:
         if source.part and source.path is not None:
             where = f"{source.part}/{source.path}"
         options = {} if not where else {"from": _word(where)}
-        if states := _states(source, self._targets[name]):
+        if states := _states(source, self._specs[name]):
             pairs = [f"{_word(sent)}: {_word(state)}" for sent, state in states.items()]
             options["states"] = f"{{{', '.join(pairs)}}}"
         if len(source.times) >= _LEAST_TIMES and not source.is_batch:
@@ -407,10 +407,10 @@ class _Writer:
 
     def _remarks(self, name: str) -> Iterator[str]:
         """Say what a person should look at."""
-        numbers, target = self.mapped[name].numbers, self._targets[name]
-        if target.states is None and numbers and target.low is not None and target.high is not None:
+        numbers, spec = self.mapped[name].numbers, self._specs[name]
+        if spec.states is None and numbers and spec.low is not None and spec.high is not None:
             low, high = min(numbers), max(numbers)
-            if high < target.low or low > target.high:
+            if high < spec.low or low > spec.high:
                 attribute = next(one for one in self.model.attributes if one.name == name)
                 yield (
                     f"values are from {low:g} to {high:g}, and the model was trained on "
@@ -418,8 +418,8 @@ class _Writer:
                 )
 
     @cached_property
-    def _targets(self) -> dict[str, Target]:
-        return all_targets(self.model)
+    def _specs(self) -> dict[str, InputSpec]:
+        return all_specs(self.model)
 
 
 def _node_name(device: str) -> str:

@@ -163,7 +163,7 @@ def pattern_of(attribute: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True)
-class Target:
+class InputSpec:
     """What an attribute can take.
 
     Attributes
@@ -179,14 +179,14 @@ class Target:
     takes_samples: bool = False
 
 
-def target_of(attribute: Attribute) -> Target:
+def spec_of(attribute: Attribute) -> InputSpec:
     """Say what an attribute of a model can take."""
     if attribute.is_coded:
-        return Target({spell(state): _state(state) for state in attribute.states})
+        return InputSpec({spell(state): _state(state) for state in attribute.states})
     if attribute.low is None or attribute.high is None:
-        return Target()
+        return InputSpec()
     width = attribute.high - attribute.low
-    return Target(None, attribute.low - width, attribute.high + width)
+    return InputSpec(None, attribute.low - width, attribute.high + width)
 
 
 def _state(state: Any) -> str | float:
@@ -199,29 +199,29 @@ class Mapper:
     Parameters
     ----------
     sensors : iterable of Sensor
-    targets : mapping of attribute name to Target
+    specs : mapping of attribute name to InputSpec
         What readings are for; others are not looked at.
 
     Examples
     --------
     >>> from solah.network.site.document import Sensor
     >>> sensor = Sensor("attic_temperature", "home/attic", path=("temp",))
-    >>> mapper = Mapper([sensor], {"attic_temperature": Target()})
+    >>> mapper = Mapper([sensor], {"attic_temperature": InputSpec()})
     >>> [(found.event.value, found.value) for found in mapper.read("home/attic", b'{"temp": 21}')]
     [('taken', 21.0)]
     >>> [found.event.value for found in mapper.read("home/attic", b'{"temp": "ON"}')]
     ['not_a_number']
     """
 
-    def __init__(self, sensors: Iterable[Sensor], targets: Mapping[str, Target]) -> None:
-        self._targets = targets
+    def __init__(self, sensors: Iterable[Sensor], specs: Mapping[str, InputSpec]) -> None:
+        self._specs = specs
         exact: defaultdict[str, list[Sensor]] = defaultdict(list)
         self._wild: list[Sensor] = []
         for sensor in sensors:
             if n_wildcards(sensor.topic):
-                if any(map(pattern_of(sensor.attribute).fullmatch, targets)):
+                if any(map(pattern_of(sensor.attribute).fullmatch, specs)):
                     self._wild.append(sensor)
-            elif sensor.attribute in targets:
+            elif sensor.attribute in specs:
                 exact[sensor.topic].append(sensor)
         self._exact = dict(exact)
 
@@ -252,16 +252,16 @@ class Mapper:
             if levels is None:
                 continue
             name = _PLACEHOLDER.sub(lambda found: levels[int(found[1]) - 1], sensor.attribute)  # noqa: B023
-            if name in self._targets:
+            if name in self._specs:
                 wanted.append((sensor, name))
         return wanted
 
     def _find(self, sensor: Sensor, attribute: str, message: Message) -> Found:
-        target = self._targets[attribute]
+        spec = self._specs[attribute]
         if message.is_empty:
             return Found(sensor, attribute, Event.UNKNOWN, time=message.time)
         try:
-            raw = _value_of(message, sensor, target)
+            raw = _value_of(message, sensor, spec)
             if raw is ABSENT:
                 return Found(sensor, attribute, Event.ABSENT)
             number = as_number(value_at(message.document, sensor.number)) if sensor.number else None
@@ -271,18 +271,18 @@ class Mapper:
             time = _time_of(message, sensor)
         except MessageError:
             return Found(sensor, attribute, Event.NO_TIME)
-        if target.takes_samples and isinstance(raw, list):
-            event, last, batch = convert_batch(raw, sensor, target)
+        if spec.takes_samples and isinstance(raw, list):
+            event, last, batch = convert_batch(raw, sensor, spec)
             return Found(sensor, attribute, event, last, time, number, batch, message.begins)
-        event, value = convert(raw, sensor, target)
+        event, value = convert(raw, sensor, spec)
         return Found(sensor, attribute, event, value, time, number, begins=message.begins)
 
 
-def _value_of(message: Message, sensor: Sensor, target: Target) -> Any:
+def _value_of(message: Message, sensor: Sensor, spec: InputSpec) -> Any:
     """Return what a message has for a sensor: what is at its path, or all of it."""
     if sensor.path is not None:
         return value_at(message.document, sensor.path)
-    return message.document if target.takes_samples and message.is_list else message.text
+    return message.document if spec.takes_samples and message.is_list else message.text
 
 
 def _time_of(message: Message, sensor: Sensor) -> float | None:
@@ -292,7 +292,7 @@ def _time_of(message: Message, sensor: Sensor) -> float | None:
     return None if sensor.time == ARRIVAL else read_time(message.document, sensor.time)
 
 
-def convert(raw: Any, sensor: Sensor, target: Target) -> tuple[Event, float | str | None]:
+def convert(raw: Any, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | str | None]:
     """Turn what a sensor sent into a reading of its attribute."""
     text = as_text(raw)
     is_nan = text is not None and text.lower() == "nan"
@@ -300,19 +300,19 @@ def convert(raw: Any, sensor: Sensor, target: Target) -> tuple[Event, float | st
         return Event.UNKNOWN, None
     if text is not None and text in sensor.states:
         known = sensor.states[text]
-        return Event.TAKEN, known if target.states is not None else as_number(known)
-    if target.states is not None:
-        return _state_of(raw, text, target.states)
+        return Event.TAKEN, known if spec.states is not None else as_number(known)
+    if spec.states is not None:
+        return _state_of(raw, text, spec.states)
     number = None if sensor.states else as_number(raw)
     if number is None:
         return (Event.UNKNOWN_STATE if sensor.states else Event.NOT_A_NUMBER), None
     if sensor.per is not None:
         return Event.TAKEN, number  # what it stands for is known when the next one comes
-    return check_number(sensor.convert(number), sensor, target)
+    return check_number(sensor.convert(number), sensor, spec)
 
 
 def convert_batch(
-    raw: list[Any], sensor: Sensor, target: Target
+    raw: list[Any], sensor: Sensor, spec: InputSpec
 ) -> tuple[Event, float | None, Batch | None]:
     """Turn a list into samples of a channel; its value is the last known one.
 
@@ -325,7 +325,7 @@ def convert_batch(
         return Event.TOO_MANY, None, None
     if sensor.per is not None:
         return Event.NOT_A_NUMBER, None, None  # the increase of a counter needs times
-    found = [convert(one, sensor, target) for one in raw]
+    found = [convert(one, sensor, spec) for one in raw]
     samples = tuple(value if isinstance(value, float) else math.nan for _, value in found)
     known = [value for value in samples if value == value]
     bad = [event for event, value in found if value is None and event is not Event.UNKNOWN]
@@ -335,13 +335,13 @@ def convert_batch(
     return (Event.TAKEN, known[-1], batch) if known else (Event.UNKNOWN, None, batch)
 
 
-def check_number(number: float, sensor: Sensor, target: Target) -> tuple[Event, float | None]:
+def check_number(number: float, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | None]:
     """Say whether a number can be, and whether it is usual."""
     if as_number(number) is None or not _is_between(number, sensor.low, sensor.high):
         return Event.OUT_OF_RANGE, None
-    if target.takes_samples and abs(number) > MOST_SAMPLE:
+    if spec.takes_samples and abs(number) > MOST_SAMPLE:
         return Event.OUT_OF_RANGE, None
-    is_usual = _is_between(number, target.low, target.high)
+    is_usual = _is_between(number, spec.low, spec.high)
     return (Event.TAKEN if is_usual else Event.UNUSUAL), number
 
 
@@ -361,14 +361,14 @@ def _is_between(number: float, low: float | None, high: float | None) -> bool:
     return (low is None or number >= low) and (high is None or number <= high)
 
 
-def targets_of(model: Model, reads: Collection[str]) -> dict[str, Target]:
+def specs_of(model: Model, reads: Collection[str]) -> dict[str, InputSpec]:
     """Say what sensors are for, where these attributes are read: them, or channels of samples."""
     if model.signals is not None:
         channels = model.signals.only(reads).measured
-        return {one.name: Target(takes_samples=True) for one in channels}
-    return {one.name: target_of(one) for one in model.attributes if one.name in reads}
+        return {one.name: InputSpec(takes_samples=True) for one in channels}
+    return {one.name: spec_of(one) for one in model.attributes if one.name in reads}
 
 
-def all_targets(model: Model) -> dict[str, Target]:
+def all_specs(model: Model) -> dict[str, InputSpec]:
     """Say what sensors of any node are for."""
-    return targets_of(model, [one.name for one in model.attributes])
+    return specs_of(model, [one.name for one in model.attributes])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from solah.model.signals import Channel, Signals
     from solah.network.messages import Reading
     from solah.network.site.aligning import SensorState
-    from solah.network.site.mapping import Found, Target
+    from solah.network.site.mapping import Found, InputSpec
 
 TOLERANCE = 0.1
 """Seconds by which batches may arrive early or late; half a batch, where that is longer."""
@@ -43,7 +43,7 @@ class Sampler:
     ----------
     signals : Signals
         With the features of one node alone.
-    targets : mapping of channel name to Target
+    specs : mapping of channel name to InputSpec
     max_ages : mapping of channel name to seconds
         For how long single numbers are held; learnt for those that are not in it.
     deadline : float
@@ -58,12 +58,12 @@ class Sampler:
     Examples
     --------
     >>> from solah.network.site.document import Sensor
-    >>> from solah.network.site.mapping import Mapper, Target
+    >>> from solah.network.site.mapping import Mapper, InputSpec
     >>> from solah.signals import describe_signals
     >>> signals = describe_signals(["x"], rate=10, window=4, overlap=0.5, features=["mean"])
-    >>> targets = {"x": Target(takes_samples=True)}
-    >>> mapper = Mapper([Sensor("x", "shaker")], targets)
-    >>> sampler = Sampler(signals, targets, {}, deadline=2.0)
+    >>> specs = {"x": InputSpec(takes_samples=True)}
+    >>> mapper = Mapper([Sensor("x", "shaker")], specs)
+    >>> sampler = Sampler(signals, specs, {}, deadline=2.0)
     >>> sampler.next_row(now=100.0)
     >>> for found in mapper.read("shaker", b"[1, 2, null]"):
     ...     sampler.take(found, "shaker", now=100.2)
@@ -74,7 +74,7 @@ class Sampler:
     def __init__(
         self,
         signals: Signals,
-        targets: Mapping[str, Target],
+        specs: Mapping[str, InputSpec],
         max_ages: Mapping[str, float],
         deadline: float,
         counters: Counter[str] | None = None,
@@ -84,7 +84,7 @@ class Sampler:
         self._log = log
         self._signals, self._deadline = signals, deadline
         self._counters = Counter() if counters is None else counters
-        self._aligner = Aligner(targets, max_ages, signals.step_seconds)
+        self._aligner = Aligner(specs, max_ages, signals.step_seconds)
         share = _MOST_WAITING // len(signals.measured)
         self._channels = {
             one.name: _Ticks(one, signals, max(share, 2 * MAX_SAMPLES)) for one in signals.measured

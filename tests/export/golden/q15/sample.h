@@ -4,7 +4,7 @@
  * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
  *
  * Model 7ee677e2c1d20566, written by solah 0.1.0. Do not edit; write it again from the model.
- * Integers only: every target decides alike.
+ * Integers only: every platform decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.

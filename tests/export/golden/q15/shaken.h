@@ -5,7 +5,7 @@
  *
  * Model 5456c12fd13c156f, written by solah 0.1.0. Do not edit; write it again from the model.
  * Readings of samples are floats, decisions are made in integers. Compile shaken.c with -ffp-contract=off:
- * then every target decides alike, bit for bit.
+ * then every platform decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile shaken.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.

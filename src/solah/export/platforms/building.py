@@ -1,4 +1,4 @@
-"""Compile C for a target, as a program that :func:`~solah.export.targets.run` runs."""
+"""Compile C for a platform, as a program that :func:`~solah.export.platforms.run` runs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from solah.export.targets.errors import BuildError
-from solah.export.targets.known import C_FOLDER
-from solah.export.targets.tools import require_tools
+from solah.export.platforms.errors import BuildError
+from solah.export.platforms.known import C_FOLDER
+from solah.export.platforms.tools import require_tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from solah.export.targets.target import Target
+    from solah.export.platforms.platform import Platform
 
 FAULT = 70
 """The exit status of a program whose processor faulted."""
@@ -45,22 +45,22 @@ class Program:
 
     Attributes
     ----------
-    target : Target
+    platform : Platform
     file : pathlib.Path
     """
 
-    target: Target
+    platform: Platform
     file: Path
 
     @property
     def command(self) -> list[str]:
         """The command that runs it."""
         places = {"program": str(self.file), "folder": str(self.file.parent)}
-        return [part.format_map(places) for part in self.target.runner]
+        return [part.format_map(places) for part in self.platform.runner]
 
 
 def build(
-    target: Target,
+    platform: Platform,
     sources: Sequence[Path],
     folder: Path,
     *,
@@ -69,13 +69,13 @@ def build(
     optimise: str = "-Os",
     name: str = "program",
 ) -> Program:
-    """Compile C for a target, every warning being an error.
+    """Compile C for a platform, every warning being an error.
 
-    The sources may include ``solah_io.h`` to read and write on every target alike.
+    The sources may include ``solah_io.h`` to read and write on every platform alike.
 
     Parameters
     ----------
-    target : Target
+    platform : Platform
     sources : sequence of pathlib.Path
         The C files, one of them with ``main``.
     folder : pathlib.Path
@@ -96,25 +96,25 @@ def build(
     Raises
     ------
     BuildError
-        The C has an error or a warning, or does not fit the target's memory.
+        The C has an error or a warning, or does not fit the platform's memory.
     MissingToolError
         The compiler or the emulator is not installed.
     """
-    require_tools(target)
+    require_tools(platform)
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    program = Program(target, folder / f"{name}.elf")
+    program = Program(platform, folder / f"{name}.elf")
     if _SIMULATOR in program.command[0]:
         _build_simulator(folder)
     command = [
-        *(target.compiler, *_FLAGS, optimise, *target.flags),
+        *(platform.compiler, *_FLAGS, optimise, *platform.flags),
         *(f"-D{define}" for define in (f"SOLAH_FAULT={FAULT}", *defines)),
         *(f"-I{include}" for include in (*includes, C_FOLDER)),
-        *(str(C_FOLDER / support) for support in target.support),
+        *(str(C_FOLDER / support) for support in platform.support),
         *map(str, sources),
-        *target.libraries,
+        *platform.libraries,
     ]
-    _compile(command, program.file, target.name)
+    _compile(command, program.file, platform.name)
     return program
 
 

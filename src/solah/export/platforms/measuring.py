@@ -1,4 +1,4 @@
-"""Measure the flash, memory, stack and time of a decision on a target."""
+"""Measure the flash, memory, stack and time of a decision on a platform."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.export.targets.building import Program, build
-from solah.export.targets.errors import RunError
-from solah.export.targets.known import C_FOLDER
-from solah.export.targets.running import TIMEOUT, run
-from solah.export.targets.tools import require_tools
-from solah.export.targets.tracing import count_traced
+from solah.export.platforms.building import Program, build
+from solah.export.platforms.errors import RunError
+from solah.export.platforms.known import C_FOLDER
+from solah.export.platforms.running import TIMEOUT, run
+from solah.export.platforms.tools import require_tools
+from solah.export.platforms.tracing import count_traced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from solah.export.targets.target import Target
+    from solah.export.platforms.platform import Platform
 
 _DRIVER = C_FOLDER / "measure.c"
 _NO_PROBE = C_FOLDER / "no_probe.c"
@@ -33,12 +33,12 @@ _NO_END_SEEN = 0xFFFFFFFF  # as measure.c has it
 
 @dataclass(frozen=True)
 class Footprint:
-    """What a model costs on a target, the start-up code and an empty program not counted.
+    """What a model costs on a platform, the start-up code and an empty program not counted.
 
     Attributes
     ----------
-    target : str
-        The target's name.
+    platform : str
+        The platform's name.
     flash : int
         Bytes of code and constants, with the helpers they call (such as soft floating point).
     ram : int
@@ -53,7 +53,7 @@ class Footprint:
         What was counted: ``"instructions"``, or ``"cycles"`` on AVR.
     """
 
-    target: str
+    platform: str
     flash: int
     ram: int
     stack: int
@@ -69,7 +69,7 @@ class _Sizes:
 
 
 def measure(
-    target: Target,
+    platform: Platform,
     sources: Sequence[Path],
     rows: NDArray[Any],
     *,
@@ -80,14 +80,14 @@ def measure(
     warm_up: int = 0,
     timeout: float = TIMEOUT,
 ) -> Footprint:
-    """Measure what a decision costs on a target.
+    """Measure what a decision costs on a platform.
 
     A program with the model and one without are linked, and subtracted. Both run all rows, and
     the stack is painted before each decision. The figures are the same in every run.
 
     Parameters
     ----------
-    target : Target
+    platform : Platform
     sources : sequence of pathlib.Path
         The model's C files, and one that defines ``solah_probe`` of ``solah_probe.h``: it makes one
         decision, from the bytes of a row to the bytes of an answer.
@@ -115,17 +115,17 @@ def measure(
 
     Notes
     -----
-    The clock of the Cortex-M targets has 24 bits: it counts to about five million instructions.
+    The clock of the Cortex-M platforms has 24 bits: it counts to about five million instructions.
     Where a decision takes more, the program runs once more with a slower clock, which tells how
     often the first one ran over. It does up to 671 million.
     """
-    require_tools(target, counting=True)
+    require_tools(platform, counting=True)
     readings = _little_endian(rows)
     room = (f"SOLAH_ROW_BYTES={readings[0].nbytes}", f"SOLAH_ANSWER_BYTES={answer_bytes}")
     with tempfile.TemporaryDirectory(prefix="solah-") as folder:
         build_here = partial(
             build,
-            target,
+            platform,
             folder=Path(folder),
             includes=includes,
             defines=(*room, *defines),
@@ -138,18 +138,18 @@ def measure(
         _, idle = _costs(empty, readings, timeout)
     own = (counts - idle)[warm_up:]
     return Footprint(
-        target=target.name,
+        platform=platform.name,
         flash=taken.flash - spare.flash,
         ram=taken.ram - spare.ram,
         stack=stack,
         instructions=int(own.max()),
         mean_instructions=float(own.mean()),
-        unit=target.unit,
+        unit=platform.unit,
     )
 
 
 def _little_endian(rows: NDArray[Any]) -> NDArray[Any]:
-    """Check the rows, and give them the byte order that all targets have."""
+    """Check the rows, and give them the byte order that all platforms have."""
     if rows.ndim != 2 or rows.size == 0:
         raise ParameterError(
             f"rows must have the shape (rows, columns) and hold a reading; got {rows.shape}"
@@ -159,7 +159,7 @@ def _little_endian(rows: NDArray[Any]) -> NDArray[Any]:
 
 def _sizes(program: Program) -> _Sizes:
     """Read what ``size`` prints: a line of names, then text, data and bss."""
-    command = [program.target.size, str(program.file)]
+    command = [program.platform.size, str(program.file)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     text, data, bss = map(int, output.splitlines()[1].split()[:3])
     return _Sizes(flash=text + data, ram=data + bss)
@@ -167,20 +167,20 @@ def _sizes(program: Program) -> _Sizes:
 
 def _costs(program: Program, rows: NDArray[Any], timeout: float) -> tuple[int, NDArray[np.int64]]:
     """Return the deepest stack and the count of every row."""
-    target = program.target
-    watched = np.uint32(target.stack_depth).tobytes() + rows.tobytes()
-    ticks, stack, ran_over = _run(program, watched, timeout, target.counter)
+    platform = program.platform
+    watched = np.uint32(platform.stack_depth).tobytes() + rows.tobytes()
+    ticks, stack, ran_over = _run(program, watched, timeout, platform.counter)
     if stack.max() == _NO_END_SEEN:
         raise RunError(
-            f"a decision for {target.name!r} took all of the {target.stack_depth} bytes of stack "
-            "that are watched, or all that the target has"
+            f"a decision for {platform.name!r} took all {platform.stack_depth} bytes of stack "
+            "that are watched, or all that the platform has"
         )
-    if target.tracer:
+    if platform.tracer:
         unwatched = np.uint32(0).tobytes() + rows.tobytes()
         return int(stack.max()), count_traced(program, unwatched, timeout)
     if ran_over.any():
-        ticks = ticks + 2**target.clock_bits * _times_over(program, watched, ticks, timeout)
-    return int(stack.max()), np.rint(ticks / target.ticks_per_unit).astype(np.int64)
+        ticks = ticks + 2**platform.clock_bits * _times_over(program, watched, ticks, timeout)
+    return int(stack.max()), np.rint(ticks / platform.ticks_per_unit).astype(np.int64)
 
 
 def _run(
@@ -189,7 +189,7 @@ def _run(
     """Return, for every row, the clock's ticks, the stack, and whether the clock ran over."""
     output = run(program, watched, timeout=timeout, options=counter)
     columns = np.frombuffer(output, dtype="<u4").reshape(-1, 3).T.astype(np.int64)
-    columns[0] &= 2**program.target.clock_bits - 1
+    columns[0] &= 2**program.platform.clock_bits - 1
     return columns
 
 
@@ -197,13 +197,13 @@ def _times_over(
     program: Program, watched: bytes, ticks: NDArray[np.int64], timeout: float
 ) -> NDArray[np.int64]:
     """Return how often the clock ran over, which one that is slower tells."""
-    target = program.target
-    slow, _, ran_over = _run(program, watched, timeout, target.coarse_counter)
+    platform = program.platform
+    slow, _, ran_over = _run(program, watched, timeout, platform.coarse_counter)
     if ran_over.any():
-        most = 2**target.clock_bits / target.coarse_ticks_per_unit
+        most = 2**platform.clock_bits / platform.coarse_ticks_per_unit
         raise RunError(
-            f"a decision for {target.name!r} took more than the {most:,.0f} {target.unit} that "
+            f"a decision for {platform.name!r} took more than the {most:,.0f} {platform.unit} that "
             "its clock can count"
         )
-    about = slow * (target.ticks_per_unit / target.coarse_ticks_per_unit)
-    return np.asarray(np.rint((about - ticks) / 2**target.clock_bits), dtype=np.int64)
+    about = slow * (platform.ticks_per_unit / platform.coarse_ticks_per_unit)
+    return np.asarray(np.rint((about - ticks) / 2**platform.clock_bits), dtype=np.int64)

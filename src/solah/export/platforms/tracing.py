@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.export.targets.running import run_command
+from solah.export.platforms.running import run_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from solah.export.targets.building import Program
+    from solah.export.platforms.building import Program
 
 # Older and newer names of the same switch.
 _ONE_INSTRUCTION_A_LINE = {"QEMU_SINGLESTEP": "1", "QEMU_ONE_INSN_PER_TB": "1"}
@@ -30,7 +30,7 @@ def count_traced(program: Program, stdin: bytes, timeout: float) -> NDArray[np.i
     with tempfile.TemporaryDirectory(prefix="solah-") as folder:
         trace = Path(folder) / "trace"
         options = ("-d", "exec,nochain", "-D", str(trace))
-        command = [*program.target.tracer, *options, str(program.file)]
+        command = [*program.platform.tracer, *options, str(program.file)]
         run_command(command, program, stdin, timeout, _ONE_INSTRUCTION_A_LINE)
         with trace.open() as lines:
             return np.array(_count_visits(_functions(lines)), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a target is: a compiler with its options, a way to run, and what both need installed."""
+"""What a platform is: a compiler with its options, a way to run, and what both need installed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Target:
+class Platform:
     """A processor that C is built for, and how its programs run here.
 
     Attributes
@@ -39,9 +39,9 @@ class Target:
     compiler, size : str
         The programs that compile, and that tell the sizes of a program's sections.
     flags, libraries : tuple of str
-        The compiler's options for this target, before and after the sources.
+        The compiler's options for this platform, before and after the sources.
     support : tuple of str
-        The C files of solah that every program of this target is linked with.
+        The C files of solah that every program of this platform is linked with.
     runner : tuple of str
         The command that runs a program; ``{program}`` and ``{folder}`` stand for its paths.
     needs, counting_needs : tuple of Need
@@ -49,7 +49,7 @@ class Target:
     stack_depth : int
         How many bytes of stack are watched in a measurement.
     unit : str
-        What :func:`~solah.export.targets.measure` counts: instructions, or cycles.
+        What :func:`~solah.export.platforms.measure` counts: instructions, or cycles.
     counter : tuple of str
         The runner's options under which the program's clock counts exactly.
     ticks_per_unit : float

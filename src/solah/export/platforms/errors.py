@@ -6,11 +6,11 @@ from solah.exceptions import SolahError
 
 
 class MissingToolError(SolahError, FileNotFoundError):
-    """A compiler, an emulator or a library that a target needs is not installed."""
+    """A compiler, an emulator or a library that a platform needs is not installed."""
 
 
 class BuildError(SolahError):
-    """C that does not compile or does not fit the target.
+    """C that does not compile or does not fit the platform.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-/* The part of <string.h> that a compiler may call by itself, for bare targets without a C library. */
+/* The part of <string.h> that a compiler may call by itself, for bare platforms without a C library. */
 #ifndef SOLAH_STRING_H
 #define SOLAH_STRING_H
 

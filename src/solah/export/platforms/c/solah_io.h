@@ -1,4 +1,4 @@
-/* Bytes in, bytes out, on every target alike: standard input and output where there is an operating
+/* Bytes in, bytes out, on every platform alike: standard input and output where there is an operating
  * system, semihosting on a bare Cortex-M or RISC-V, three registers under simavr. */
 #ifndef SOLAH_IO_H
 #define SOLAH_IO_H

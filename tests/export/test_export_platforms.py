@@ -1,4 +1,4 @@
-"""Exported models on the targets: under QEMU and simavr they decide as their twins, bit for bit."""
+"""Exported models on the platforms: they decide as their simulators, bit for bit."""
 
 import subprocess
 
@@ -11,7 +11,7 @@ from sklearn.datasets import load_wine
 from random_models import random_model
 from solah import RuleClassifier
 from solah.export import export_c
-from solah.export.targets import build, measure, run
+from solah.export.platforms import build, measure, run
 
 pytestmark = pytest.mark.slow
 
@@ -34,11 +34,11 @@ def wine():
 
 
 def test_integers_are_small_and_quick(find_tool, wine, tmp_path):
-    target = with_tools("cortex-m0plus", find_tool)
+    platform = with_tools("cortex-m0plus", find_tool)
     model, rows = wine
     export = export_c(model, name="m", numbers="q15")
     parts = sources(export, tmp_path, PROBE)
-    found = measure(target, parts, readings(export, rows[:50]), includes=[tmp_path])
+    found = measure(platform, parts, readings(export, rows[:50]), includes=[tmp_path])
     assert found.ram == 0
     assert found.flash < 1_500
     assert found.instructions <= 2_000
@@ -77,12 +77,12 @@ int main(void)
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 @pytest.mark.parametrize("size", ["M_RULE_TEXT_SIZE", "20"])
 def test_texts_stay_in_the_flash_of_a_small_avr(numbers, size, tmp_path, find_tool):
-    target = with_tools("atmega328p", find_tool)
+    platform = with_tools("atmega328p", find_tool)
     model = random_model(np.random.default_rng(1), "words and pairs", 3)
     export = export_c(model, name="m", numbers=numbers)
     assert len(export.rules) >= 30
     parts = sources(export, tmp_path, TEXTS.replace("@SIZE@", size))
-    program = build(target, parts, tmp_path, includes=[tmp_path])
+    program = build(platform, parts, tmp_path, includes=[tmp_path])
     texts = [*model.goal.states, "", "", *(rule.short for rule in export.rules), ""]
     room = int(size) - 1 if size.isdigit() else 10**6
     expected = b"".join(

@@ -1,4 +1,4 @@
-"""Run a program on a target and return its output."""
+"""Run a program on a platform and return its output."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING
 
-from solah.export.targets.building import FAULT
-from solah.export.targets.errors import RunError
+from solah.export.platforms.building import FAULT
+from solah.export.platforms.errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from solah.export.targets.building import Program
+    from solah.export.platforms.building import Program
 
 TIMEOUT = 60.0
 """How many seconds a program may take, unless told otherwise."""
@@ -78,7 +78,7 @@ def run_command(
 
 
 def _named(program: Program) -> str:
-    return f"{program.file.name} for {program.target.name!r}"
+    return f"{program.file.name} for {program.platform.name!r}"
 
 
 def _reason(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -1,4 +1,4 @@
-"""The targets themselves: C runs alike on all of them, and what it costs is measured exactly."""
+"""The platforms themselves: C runs alike on all of them, and what it costs is measured exactly."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from solah.exceptions import ParameterError
-from solah.export.targets import (
-    TARGETS,
+from solah.export.platforms import (
+    PLATFORMS,
     BuildError,
     MissingToolError,
     RunError,
     build,
-    find_target,
+    find_platform,
     install_line,
     measure,
     missing_tools,
@@ -59,19 +59,19 @@ INSTALL_SCRIPT = Path(__file__).parents[1] / "install-system-tools.sh"
 
 @pytest.fixture
 def at_hand(find_tool):
-    """Return a function that finds a target, or skips the test where its tools are missing."""
+    """Return a function that finds a platform, or skips the test where its tools are missing."""
 
     def find(name):
-        target = find_target(name)
-        for tool in missing_tools(target, counting=True):
+        platform = find_platform(name)
+        for tool in missing_tools(platform, counting=True):
             find_tool(tool)
-        return target
+        return platform
 
     return find
 
 
-@pytest.fixture(params=TARGETS)
-def target(request, at_hand):
+@pytest.fixture(params=PLATFORMS)
+def platform(request, at_hand):
     return at_hand(request.param)
 
 
@@ -90,8 +90,8 @@ def written(tmp_path):
 def compiled(written, tmp_path):
     """Return a function that builds a program from its text."""
 
-    def compile_(target, text):
-        return build(target, [written(text)], tmp_path)
+    def compile_(platform, text):
+        return build(platform, [written(text)], tmp_path)
 
     return compile_
 
@@ -110,32 +110,32 @@ def is_subnormal(values):
     return (values != 0) & (np.abs(values) < np.finfo(np.float32).smallest_normal)
 
 
-def test_arithmetic_equals_numpy_bit_for_bit(target, compiled):
+def test_arithmetic_equals_numpy_bit_for_bit(platform, compiled):
     pairs = any_floats(2000)
     a, b = pairs.T
     with np.errstate(all="ignore"):
         expected = np.stack([a + b, a - b, a * b, a / b], axis=1)
-    output = run(compiled(target, ARITHMETIC), pairs.tobytes())
+    output = run(compiled(platform, ARITHMETIC), pairs.tobytes())
     result = np.frombuffer(output, np.float32).reshape(-1, 4)
     # What kind of NaN comes out is each processor's own affair.
     np.testing.assert_array_equal(np.isnan(result), np.isnan(expected))
     known = ~np.isnan(expected)
-    if target.compiler == "avr-gcc":
+    if platform.compiler == "avr-gcc":
         # avr-libc's division does not round where the quotient is too small for a normal number.
         known[:, 3] &= ~is_subnormal(expected[:, 3])
     np.testing.assert_array_equal(result[known].view(np.uint32), expected[known].view(np.uint32))
 
 
-def test_static_memory_is_set_up_and_the_exit_status_comes_out(target, compiled):
+def test_static_memory_is_set_up_and_the_exit_status_comes_out(platform, compiled):
     with pytest.raises(RunError, match="failed with exit status 3"):
-        run(compiled(target, STATIC_MEMORY))
+        run(compiled(platform, STATIC_MEMORY))
 
 
-def test_measures_what_a_decision_costs_and_the_same_again(target, written):
+def test_measures_what_a_decision_costs_and_the_same_again(platform, written):
     rows = np.array([[1, 2], [3, 4], [250, 5]], dtype=np.uint8)
     probe = [written(SPENDER)]
-    footprint = measure(target, probe, rows)
-    assert footprint == measure(target, probe, rows)
+    footprint = measure(platform, probe, rows)
+    assert footprint == measure(platform, probe, rows)
     assert 1000 < footprint.instructions < 1100
     assert 1000 < footprint.mean_instructions <= footprint.instructions
     assert 200 <= footprint.stack < 260
@@ -172,13 +172,13 @@ LOOP = """
 @pytest.mark.parametrize("name", ["cortex-m0plus", "cortex-m4"])
 def test_counts_more_instructions_than_the_clock_holds(name, at_hand, written):
     rows = np.array([[1000], [3_000_000], [9_000_000], [2000]], np.uint32)
-    probe, target = [written(LOOP)], at_hand(name)
-    beside = measure(target, probe, rows[:1]).instructions - 2 * 1000
+    probe, platform = [written(LOOP)], at_hand(name)
+    beside = measure(platform, probe, rows[:1]).instructions - 2 * 1000
     assert 0 < beside < 10
-    footprint = measure(target, probe, rows)
+    footprint = measure(platform, probe, rows)
     assert footprint.instructions == 2 * 9_000_000 + beside
     assert footprint.mean_instructions == 2 * rows.mean() + beside
-    short = replace(target, coarse_counter=target.counter)
+    short = replace(platform, coarse_counter=platform.counter)
     with pytest.raises(RunError, match=r"more than the [\d,]+ instructions that its clock can"):
         measure(short, probe, rows)
 
@@ -194,7 +194,7 @@ def test_a_stack_deeper_than_what_is_watched_is_said(at_hand, written):
             *(unsigned char *)answer = local[5];
         }
     """
-    with pytest.raises(RunError, match="took all of the 8192 bytes of stack"):
+    with pytest.raises(RunError, match="took all 8192 bytes of stack"):
         measure(at_hand("cortex-m4"), [written(deep)], np.zeros((1, 1), np.uint8))
 
 
@@ -251,25 +251,25 @@ def test_bare_targets_have_the_memory_functions(at_hand, compiled):
         assert run(compiled(at_hand(name), text), b"abcdefgh") == b"babcdezb", name
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", PLATFORMS)
 def test_missing_tools_come_with_the_line_that_installs_them(name, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    target = find_target(name)
-    assert target.compiler in missing_tools(target)
+    platform = find_platform(name)
+    assert platform.compiler in missing_tools(platform)
     with pytest.raises(MissingToolError) as caught:
-        build(target, [], tmp_path)
-    assert install_line(target) in str(caught.value)
-    assert all(need.package in install_line(target) for need in target.needs)
+        build(platform, [], tmp_path)
+    assert install_line(platform) in str(caught.value)
+    assert all(need.package in install_line(platform) for need in platform.needs)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", PLATFORMS)
 def test_the_install_script_has_every_package(name):
     script = INSTALL_SCRIPT.read_text().split()
-    target = find_target(name)
-    wanted = {need.package for need in target.needs + target.counting_needs}
+    platform = find_platform(name)
+    wanted = {need.package for need in platform.needs + platform.counting_needs}
     assert wanted <= {word.strip('"') for word in script}
 
 
 def test_an_unknown_target_is_refused():
-    with pytest.raises(ParameterError, match="no target 'cortex-m5'; did you mean 'cortex-m4'"):
-        find_target("cortex-m5")
+    with pytest.raises(ParameterError, match="no platform 'cortex-m5'; did you mean 'cortex-m4'"):
+        find_platform("cortex-m5")

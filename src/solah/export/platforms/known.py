@@ -1,6 +1,6 @@
-"""The targets that solah knows: the host, Cortex-M, AArch64, RISC-V and AVR.
+"""The platforms that solah knows: the host, Cortex-M, AArch64, RISC-V and AVR.
 
-Bare targets have no C library: a start-up file, a linker script and libgcc are all they get, so
+Bare platforms have no C library: a start-up file, a linker script and libgcc are all they get, so
 what is measured is the program's own.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.export.targets.target import Need, Target
+from solah.export.platforms.platform import Need, Platform
 
 C_FOLDER = Path(__file__).with_name("c")
 """The C files and linker scripts that programs are built with."""
@@ -28,9 +28,9 @@ def _memory(script: str, flash: str, ram: str) -> tuple[str, ...]:
     return "-T", str(C_FOLDER / script), sizes
 
 
-def _host() -> Target:
+def _host() -> Platform:
     machine = {"arm64": "aarch64", "AMD64": "x86_64"}.get(platform.machine(), platform.machine())
-    return Target(
+    return Platform(
         name="host",
         title="this computer",
         compiler="cc",
@@ -46,11 +46,11 @@ def _host() -> Target:
     )
 
 
-def _aarch64() -> Target:
+def _aarch64() -> Platform:
     compiler = "aarch64-linux-gnu-gcc"
     # Not static: the C library's alignment would blur the sizes.
     emulator = ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
-    return Target(
+    return Platform(
         name="aarch64",
         title="64-bit Arm with Linux, such as a Raspberry Pi",
         compiler=compiler,
@@ -83,11 +83,11 @@ _MICROBIT = _Board("microbit", "256K", "16K", 16)
 _MPS2 = _Board("mps2-an386", "4M", "4M", 25)
 
 
-def _cortex_m(name: str, title: str, board: _Board, *flags: str) -> Target:
+def _cortex_m(name: str, title: str, board: _Board, *flags: str) -> Platform:
     # Under -icount shift=7 an instruction takes 128 ns: more than two ticks of SysTick, so that the
     # ticks, each end of an interval being cut to a whole one, still tell the exact count.
     shift = 7
-    return Target(
+    return Platform(
         name=name,
         title=title,
         compiler="arm-none-eabi-gcc",
@@ -109,8 +109,8 @@ def _cortex_m(name: str, title: str, board: _Board, *flags: str) -> Target:
     )
 
 
-def _rv32() -> Target:
-    return Target(
+def _rv32() -> Platform:
+    return Platform(
         name="rv32",
         title="32-bit RISC-V without floating point (RV32IMAC)",
         compiler="riscv64-unknown-elf-gcc",
@@ -132,8 +132,8 @@ def _rv32() -> Target:
     )
 
 
-def _avr(mcu: str, title: str, stack_depth: int) -> Target:
-    return Target(
+def _avr(mcu: str, title: str, stack_depth: int) -> Platform:
+    return Platform(
         name=mcu,
         title=title,
         compiler="avr-gcc",
@@ -168,12 +168,12 @@ _ALL = (
     _avr("atmega2560", "AVR ATmega2560, as on the Arduino Mega", 4096),
 )
 
-TARGETS = {target.name: target for target in _ALL}
-"""The known targets by their names."""
+PLATFORMS = {one.name: one for one in _ALL}
+"""The known platforms by their names."""
 
 
-def find_target(name: str) -> Target:
-    """Find a target by its name.
+def find_platform(name: str) -> Platform:
+    """Find a platform by its name.
 
     Parameters
     ----------
@@ -181,18 +181,18 @@ def find_target(name: str) -> Target:
 
     Returns
     -------
-    target : Target
+    platform : Platform
 
     Raises
     ------
     ParameterError
-        There is no such target.
+        There is no such platform.
 
     Examples
     --------
-    >>> find_target("cortex-m4").title
+    >>> find_platform("cortex-m4").title
     'Arm Cortex-M4 without floating point'
     """
-    if name not in TARGETS:
-        raise ParameterError(f"there is no target {shorten(name)}{did_you_mean(name, TARGETS)}")
-    return TARGETS[name]
+    if name not in PLATFORMS:
+        raise ParameterError(f"there is no platform {shorten(name)}{did_you_mean(name, PLATFORMS)}")
+    return PLATFORMS[name]
