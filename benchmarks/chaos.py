@@ -193,7 +193,7 @@ class Sensors:
 
     def __init__(self, site: Site, rows: pd.DataFrame, rng: np.random.Generator) -> None:
         self._site, self._rng = site, rng
-        names = [attribute.name for attribute in site.bundle.model.attributes]
+        names = [feature.name for feature in site.bundle.model.features]
         self._rows = rows[names].to_dict("records")
         self._measuring = [node for node in site.bundle.plan.nodes if node.reads]
         self._client = Client(find_broker(site.url), "sensors", lambda *_: None)
@@ -287,11 +287,11 @@ def explain(
     found: Found,
 ) -> None:
     """Compute every decision again from what was sent for it."""
-    names = [attribute.name for attribute in bundle.model.attributes]
+    names = [feature.name for feature in bundle.model.features]
     numbers = sorted(decided.keys() & sent.keys())
     strange = decided.keys() - sent.keys()
     found.problems += [f"row {row} was decided and never sent" for row in sorted(strange)]
-    blind = {row: attributes_below(bundle, decided[row].missing) for row in numbers}
+    blind = {row: features_below(bundle, decided[row].missing) for row in numbers}
     values = pd.DataFrame(
         [
             [math.nan if name in blind[row] else _number(sent[row].get(name)) for name in names]
@@ -324,8 +324,8 @@ def _number(reading: float | None) -> float:
     return math.nan if reading is None else reading
 
 
-def attributes_below(bundle: Bundle, missing: tuple[str, ...]) -> set[str]:
-    """Name the attributes that are asked for some parts."""
+def features_below(bundle: Bundle, missing: tuple[str, ...]) -> set[str]:
+    """Name the features that are asked for some parts."""
     origins = {part.name: part.origins for part in bundle.model.parts}
     asked, waiting = set(), list(missing)
     while waiting:

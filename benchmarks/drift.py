@@ -54,7 +54,7 @@ def main() -> None:
 
 def fitted(data: Dataset, rows: np.ndarray, max_rules: int) -> RuleClassifier:
     model = RuleClassifier(max_rules=max_rules)
-    return model.fit(data.table.take(rows), data.goal[rows])
+    return model.fit(data.table.take(rows), data.target[rows])
 
 
 def accuracies(
@@ -66,7 +66,7 @@ def accuracies(
     seed: int,
     max_rules: int,
 ) -> list[float]:
-    labelled = draw(data.goal, rows, n_a_class, seed)
+    labelled = draw(data.target, rows, n_a_class, seed)
     tested = np.setdiff1d(rows, labelled)
     candidates = [
         model,
@@ -75,13 +75,13 @@ def accuracies(
         fitted(data, np.concatenate([first, labelled]), max_rules),
         fitted(data, labelled, max_rules),
     ]
-    return [one.score(data.table.take(tested), data.goal[tested]) for one in candidates]
+    return [one.score(data.table.take(tested), data.target[tested]) for one in candidates]
 
 
-def draw(goal: np.ndarray, rows: np.ndarray, n_a_class: int, seed: int) -> np.ndarray:
+def draw(target: np.ndarray, rows: np.ndarray, n_a_class: int, seed: int) -> np.ndarray:
     """Draw rows to label: so many of each class, in random order."""
     rng = np.random.default_rng(seed)
-    classes = [rng.permutation(rows[goal[rows] == each]) for each in np.unique(goal[rows])]
+    classes = [rng.permutation(rows[target[rows] == each]) for each in np.unique(target[rows])]
     return rng.permutation(np.concatenate([of_class[:n_a_class] for of_class in classes]))
 
 
@@ -90,7 +90,7 @@ def learnt(
 ) -> RuleClassifier:
     learning = copy.copy(model)
     for _ in range(n_times):
-        learning.partial_fit(data.table.take(labelled), data.goal[labelled])
+        learning.partial_fit(data.table.take(labelled), data.target[labelled])
     return learning
 
 

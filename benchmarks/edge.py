@@ -155,7 +155,7 @@ class Split:
     """A set, parted into rows to learn from and rows to test on."""
 
     table: Table
-    goal: np.ndarray
+    target: np.ndarray
     train: np.ndarray
     test: np.ndarray
 
@@ -169,7 +169,7 @@ class Split:
     @property
     def codes(self) -> np.ndarray:
         """The classes as numbers."""
-        return np.unique(self.goal, return_inverse=True)[1]
+        return np.unique(self.target, return_inverse=True)[1]
 
 
 @dataclass(frozen=True)
@@ -202,13 +202,13 @@ def main() -> None:
 
 def load(name: str) -> Split:
     data = datasets.load(name)
-    places = np.arange(len(data.goal))
-    train, test = train_test_split(places, test_size=1 / 3, random_state=0, stratify=data.goal)
-    return Split(data.table, data.goal, train, test)
+    places = np.arange(len(data.target))
+    train, test = train_test_split(places, test_size=1 / 3, random_state=0, stratify=data.target)
+    return Split(data.table, data.target, train, test)
 
 
 def show(name: str, split: Split, platform: Platform, n_rows: int) -> None:
-    print(f"\n{name}, {len(split.goal)} x {len(split.table.columns)}, {platform.name}")
+    print(f"\n{name}, {len(split.target)} x {len(split.table.columns)}, {platform.name}")
     print(f"  {'':<{LABEL}}{'to the forest':>64}")
     print(f"  {'':<{LABEL}}accuracy   flash    RAM  stack  instructions   flash  instructions")
     forests, others = peers(split, platform)
@@ -288,7 +288,7 @@ def fold_scores(split: Split, settings: dict[str, Any]) -> np.ndarray:
     """Score settings in folds of the training rows."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     scores = []
-    for learnt, held in folds.split(split.train, split.goal[split.train]):
+    for learnt, held in folds.split(split.train, split.target[split.train]):
         model = fit(split, split.train[learnt], settings)
         scores.append(
             twin_accuracy(export_c(model, numbers="q15"), model, split, split.train[held])
@@ -298,12 +298,12 @@ def fold_scores(split: Split, settings: dict[str, Any]) -> np.ndarray:
 
 def fit(split: Split, places: np.ndarray, settings: dict[str, Any]) -> Model:
     estimator = RuleClassifier(**settings)
-    return estimator.fit(split.table.take(places), split.goal[places]).model_
+    return estimator.fit(split.table.take(places), split.target[places]).model_
 
 
 def twin_accuracy(export: Export, model: Model, split: Split, places: np.ndarray) -> float:
-    decided, _ = export.twin.decide(encode(split.table.take(places), model.attributes))
-    return float((np.array(model.goal.states)[decided] == split.goal[places]).mean())
+    decided, _ = export.twin.decide(encode(split.table.take(places), model.features))
+    return float((np.array(model.target.states)[decided] == split.target[places]).mean())
 
 
 def ours(
@@ -311,7 +311,7 @@ def ours(
 ) -> Line:
     export = export_c(model, name="m", numbers=numbers)
     accuracy = twin_accuracy(export, model, split, split.test)
-    cost = footprint(export, platform, encode(split.table.take(split.test[:100]), model.attributes))
+    cost = footprint(export, platform, encode(split.table.take(split.test[:100]), model.features))
     wrong = count_mismatches(export, model, platform, n_rows)
     note = f"{model.n_rules} rules, {wrong} of {n_rows:,} differ"
     return Line(label, accuracy, cost, note)

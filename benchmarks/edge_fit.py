@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-GOAL = "class"
+TARGET = "class"
 N_SENSORS = 24
 SENSORS = [f"sensor{place}" for place in range(N_SENSORS)]
 # The BLAS and glibc's malloc reserve address space for every thread, of which little is touched.
@@ -80,21 +80,22 @@ class Rows:
     """Readings and their classes."""
 
     readings: NDArray[np.float64]
-    goal: NDArray[np.str_]
+    target: NDArray[np.str_]
 
     def write(self, path: Path) -> Path:
         """Write them as CSV, the class last."""
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow([*SENSORS, GOAL])
+            writer.writerow([*SENSORS, TARGET])
             writer.writerows(
-                [*row, label] for row, label in zip(self.readings.tolist(), self.goal, strict=True)
+                [*row, label]
+                for row, label in zip(self.readings.tolist(), self.target, strict=True)
             )
         return path
 
     def take(self, places: NDArray[np.intp]) -> Rows:
         """Take some of them."""
-        return Rows(self.readings[places], self.goal[places])
+        return Rows(self.readings[places], self.target[places])
 
 
 def main() -> None:
@@ -104,7 +105,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     options = parser.parse_args()
     name, learnt, others = make_data(options.rows)
-    print(f"{name}, {len(learnt.goal):,} x {N_SENSORS}, one core, {options.megabytes} MB")
+    print(f"{name}, {len(learnt.target):,} x {N_SENSORS}, one core, {options.megabytes} MB")
     print(f"  {'':<16}   resident   CPU time       wall            size   trained    others")
     for _ in range(options.repeats):
         compare(learnt, others, options.megabytes)
@@ -119,8 +120,8 @@ def make_data(n_rows: int) -> tuple[str, Rows, Rows]:
         print(f"the robot's rows are not at hand, a generator's take their place: {error}")
         name, rows = "generated", generate(rng, 2 * n_rows)
     else:
-        name, rows = data.name, Rows(data.X, data.goal)
-    order = rng.permutation(len(rows.goal))
+        name, rows = data.name, Rows(data.X, data.target)
+    order = rng.permutation(len(rows.target))
     return name, rows.take(order[:n_rows]), rows.take(order[n_rows : 2 * n_rows])
 
 
@@ -138,7 +139,16 @@ def compare(learnt: Rows, others: Rows, megabytes: int) -> None:
     with tempfile.TemporaryDirectory(prefix="solah-") as name:
         data = learnt.write(Path(name) / "data.csv")
         document, pickle = Path(name) / "model.json", Path(name) / "forest.joblib"
-        fit = [solah_program(), "fit", str(data), "--target", GOAL, "--quiet", "-o", str(document)]
+        fit = [
+            solah_program(),
+            "fit",
+            str(data),
+            "--target",
+            TARGET,
+            "--quiet",
+            "-o",
+            str(document),
+        ]
         mine = run_limited(fit, megabytes)
         peer = run_limited([sys.executable, "-c", FOREST, str(data), str(pickle)], megabytes)
         model, forest = load_model(document), joblib.load(pickle)
@@ -155,7 +165,7 @@ def compare(learnt: Rows, others: Rows, megabytes: int) -> None:
 
 
 def accuracies(predict: Callable[[NDArray[np.float64]], NDArray[Any]], *sets: Rows) -> list[float]:
-    return [float((predict(rows.readings) == rows.goal).mean()) for rows in sets]
+    return [float((predict(rows.readings) == rows.target).mean()) for rows in sets]
 
 
 def print_line(label: str, cost: Cost, size: str, shares: Sequence[float]) -> None:

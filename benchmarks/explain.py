@@ -2,8 +2,8 @@
 
     python benchmarks/explain.py [--rows 10000]
 
-The model is the default one of Sonar (60 attributes) where SOLAH_DATA is set, else of 60 seeded
-attributes. Beside each time stands how many single decisions it is worth, measured in the same run.
+The model is the default one of Sonar (60 features) where SOLAH_DATA is set, else of 60 seeded
+features. Beside each time stands how many single decisions it is worth, measured in the same run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000)
     n_rows = parser.parse_args().rows
     name, model, table = _model()
-    print(f"{name}: {len(model.attributes)} attributes, {len(model.parts)} parts")
+    print(f"{name}: {len(model.features)} features, {len(model.parts)} parts")
     rows = table.take(np.arange(n_rows) % table.n_rows)
     predict = _milliseconds(lambda i: Predictor(model).predict_proba(rows.rows(i, i + 1)))
     print(f"one row, median of 50: decide {predict:.1f} ms")
@@ -51,7 +51,7 @@ def _model() -> tuple[str, Model, Table]:
         data = datasets.load("sonar")
         return (
             "Sonar",
-            RuleClassifier().fit(data.table, data.goal).model_,
+            RuleClassifier().fit(data.table, data.target).model_,
             data.table,
         )
     except DatasetError:

@@ -3,7 +3,7 @@
     python benchmarks/hierarchy.py [--rows 200000] [--repeats 2]
 
 Every figure is a ratio or a growth measured in one run, because machines are noisy and shared.
-Data: attributes in groups of five that share a cause, from a seeded generator; Sonar and
+Data: features in groups of five that share a cause, from a seeded generator; Sonar and
 Ionosphere from SOLAH_DATA where that is set.
 """
 
@@ -30,11 +30,11 @@ from solah.kernels.choose import available_threads, kernel
 PAPER_SECONDS = {"sonar": 507, "ionosphere": 143}
 
 
-def make_data(n_rows: int, n_attributes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw groups of five attributes that share a cause; four causes decide the class."""
+def make_data(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw groups of five features that share a cause; four causes decide the class."""
     rng = np.random.default_rng(0)
-    causes = rng.standard_normal((n_rows, -(-n_attributes // 5)))
-    X = np.repeat(causes, 5, axis=1)[:, :n_attributes] + rng.standard_normal((n_rows, n_attributes))
+    causes = rng.standard_normal((n_rows, -(-n_features // 5)))
+    X = np.repeat(causes, 5, axis=1)[:, :n_features] + rng.standard_normal((n_rows, n_features))
     y = causes[:, :4] @ [1.0, -1.0, 0.5, 0.5] + rng.standard_normal(n_rows) > 0
     return X, y.astype(int)
 
@@ -62,12 +62,12 @@ def show_growth(n_rows: int, repeats: int) -> None:
     print_growth("rows", [size[0] for size in sizes], times)
     sizes = [(n_rows // 8, width) for width in (50, 100, 200)]
     times = [_fit_time(*size, repeats) for size in sizes]
-    print_growth("attributes", [size[1] for size in sizes], times)
-    print("  (pairs of attributes grow by 4.0 when attributes double)")
+    print_growth("features", [size[1] for size in sizes], times)
+    print("  (pairs of features grow by 4.0 when features double)")
 
 
-def _fit_time(n_rows: int, n_attributes: int, repeats: int) -> float:
-    X, y = make_data(n_rows, n_attributes)
+def _fit_time(n_rows: int, n_features: int, repeats: int) -> float:
+    X, y = make_data(n_rows, n_features)
     return seconds(lambda: solah().fit(X, y), repeats)
 
 
@@ -78,8 +78,8 @@ def show_paper_sets() -> None:
         except DatasetError:
             print(f"10-fold run on {name}: not measured, SOLAH_DATA is not set")
             continue
-        n_attributes = len(data.feature_names)
-        print(f"10-fold runs with the paper's settings on {name}, {n_attributes} attributes")
+        n_features = len(data.feature_names)
+        print(f"10-fold runs with the paper's settings on {name}, {n_features} features")
         _print_run("SOLAH", SelfOrganisedHierarchyClassifier, data, f"the paper: {paper} s")
         # Without this a single tree takes minutes: every row is a little in every branch.
         least = 0.01 / len(data.y)

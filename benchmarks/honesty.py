@@ -302,7 +302,7 @@ def measure(name: str, seed: int) -> Cell:
     else:
         reported = Measured(step.loss, step.quality)
         error, accuracy_error = (mean_error(one, weight, n_eff) for one in (losses, hits))
-    columns = len(model.model_.attributes)
+    columns = len(model.model_.features)
     return Cell(name, reported, true, validated, error, accuracy_error, model.n_rules_, columns)
 
 

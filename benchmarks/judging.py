@@ -3,7 +3,7 @@
     python benchmarks/judging.py [--platforms cortex-m0plus cortex-m4f atmega328p]
 
 The model is wine's with 20 rules, learnt from all rows, with a domain of quartiles and of all pairs
-of its attributes, and a policy that uses everything. Generated C is measured with and without the
+of its features, and a policy that uses everything. Generated C is measured with and without the
 policy, on 50 drawn rows: flash, RAM, stack and instructions (cycles on AVR), the most over the
 rows. Of the runtime of blobs, the flash on Cortex-M0+ is printed, the bytes of the model taken off.
 """
@@ -82,15 +82,15 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--platforms", nargs="*", default=PLATFORMS)
     options = parser.parse_args(words)
     wine = datasets.load("wine")
-    bare = RuleClassifier(max_rules=20).fit(wine.table, wine.goal).model_
-    domain = quartiles(bare, encode(wine.table, bare.attributes))
+    bare = RuleClassifier(max_rules=20).fit(wine.table, wine.target).model_
+    domain = quartiles(bare, encode(wine.table, bare.features))
     model = replace(bare, domain=domain, policy=POLICY)
-    print(f"{len(model.attributes)} readings, {len(domain.pairs)} pairs, {model.n_rules} rules")
+    print(f"{len(model.features)} readings, {len(domain.pairs)} pairs, {model.n_rules} rules")
     for numbers in ("float", "q15"):
         tables = [model_costs(one, numbers).table_bytes for one in (bare, model)]
         policy = export_c(model, numbers=numbers).twin.policy
         assert policy is not None
-        remembered = state_bytes(policy, len(model.goal.states) - 1, is_fixed=numbers == "q15")
+        remembered = state_bytes(policy, len(model.target.states) - 1, is_fixed=numbers == "q15")
         print(f"{numbers}: {tables[1] - tables[0]} bytes of tables, {remembered} of RAM")
     rows = sample_rows(model, 50)
     for name in options.platforms:
@@ -110,12 +110,10 @@ def main(words: list[str] | None = None) -> None:
 def quartiles(model: Model, rows: Float) -> Domain:
     """Describe rows by their ranges, their quartiles, and which of these occurred together."""
     cells, places = [], []
-    for attribute, column in zip(model.attributes, rows.T, strict=True):
+    for feature, column in zip(model.features, rows.T, strict=True):
         cuts = tuple(np.unique(np.nanquantile(column, [0.25, 0.5, 0.75])).tolist())
-        cells.append(
-            Cells(attribute.name, float(np.nanmin(column)), float(np.nanmax(column)), cuts)
-        )
-        places.append(cells_of(attribute, cells[-1], column))
+        cells.append(Cells(feature.name, float(np.nanmin(column)), float(np.nanmax(column)), cuts))
+        places.append(cells_of(feature, cells[-1], column))
     pairs = []
     for a, b in combinations(range(len(cells)), 2):
         seen = np.zeros((len(cells[a].cuts) + 1, len(cells[b].cuts) + 1), dtype=bool)

@@ -3,16 +3,16 @@
     SOLAH_DATA=… python benchmarks/missing.py [--sets glass …] [--shares 0.3 0.9] [--rows 2000]
 
 Half of the rows of a set is learnt from as it is, the other half tested on with 10, 30, 60 and 90 %
-of its readings missing at random, and with whole sensors lost: each attribute that matters in turn,
-and the half of all attributes that matters most. Compared by log-loss (lower is better):
+of its readings missing at random, and with whole sensors lost: each feature that matters in turn,
+and the half of all features that matters most. Compared by log-loss (lower is better):
 
 - solah as it decides: rules whose readings are missing say nothing, and beliefs draw near to the
   class shares;
 - the same model, its beliefs averaged over random fills of what is missing, each the reading of
-  some row learnt from (what would be right if attributes did not depend on each other);
+  some row learnt from (what would be right if features did not depend on each other);
 - the class shares, which know nothing of a row;
 - HistGradientBoosting, which takes missing values as they are;
-- solah, fitted to lose attributes (``robust_to="features"``).
+- solah, fitted to lose features (``robust_to="features"``).
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ def measure(
         MODELS[name].make(material, len(learnt), 0) for name in ("solah", "boosting")
     )
     models = [
-        one.fit(material.table.take(learnt), material.goal[learnt])
+        one.fit(material.table.take(learnt), material.target[learnt])
         for one in (solah, boosting, clone(solah).set_params(robust_to="features"))
     ]
-    classes, truth = np.unique(material.goal), material.goal[tested]
-    counts = np.array([(material.goal[learnt] == each).sum() for each in classes])
+    classes, truth = np.unique(material.target), material.target[tested]
+    counts = np.array([(material.target[learnt] == each).sum() for each in classes])
     prior = np.tile(counts / counts.sum(), (len(tested), 1))
     table, pool = material.table.take(tested), material.table.take(learnt)
     for what, lost in losses_of_readings(models[0], table, shares, rng):

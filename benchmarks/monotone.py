@@ -56,7 +56,7 @@ def main(words: list[str] | None = None) -> None:
 def sets() -> Iterator[tuple[str, Any, Any]]:
     pima = datasets.load("diabetes_pima")
     columns = [np.asarray(column.values, dtype=np.float64) for column in pima.table.columns]
-    yield "diabetes_pima", np.column_stack(columns), np.unique(pima.goal, return_inverse=True)[1]
+    yield "diabetes_pima", np.column_stack(columns), np.unique(pima.target, return_inverse=True)[1]
     X, y = load_breast_cancer(return_X_y=True)
     yield "breast_cancer", X, y
 

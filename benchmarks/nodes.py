@@ -99,7 +99,7 @@ def made(n_rows: int) -> tuple[Bundle, pd.DataFrame, np.ndarray]:
     fitted = RuleClassifier(feature_groups=GROUPS, interactions=0, max_rules=60)
     X = X[[name for names in GROUPS.values() for name in names]]
     model = fitted.fit(X.iloc[learnt], y.iloc[learnt]).model_
-    used = {attribute.name for attribute in model.attributes}
+    used = {feature.name for feature in model.features}
     placement = {node: [name for name in names if name in used] for node, names in GROUPS.items()}
     drawn = np.random.default_rng(1).choice(rest, n_rows)
     rows = X.iloc[drawn].reset_index(drop=True)
@@ -215,7 +215,7 @@ def latency(bundle: Bundle, rows: pd.DataFrame, options: argparse.Namespace) -> 
 
 def alone(bundle: Bundle, rows: pd.DataFrame) -> None:
     predictor = Predictor(bundle.model)
-    names = [attribute.name for attribute in bundle.model.attributes]
+    names = [feature.name for feature in bundle.model.features]
     matrix = rows[names].head(2_000).to_numpy()
     begun = time.perf_counter()
     for row in matrix:

@@ -62,10 +62,10 @@ def make_page(n_rows: int, n_rules: int) -> tuple[str, str]:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(n_rows, 12))
     score = values[:, :3] + np.sin(2 * values[:, 3:6]) + values[:, 6:9] * values[:, 7:10]
-    goal = np.array(["a", "b", "c"])[np.argmax(score + rng.gumbel(size=(n_rows, 3)) / 2, axis=1)]
+    target = np.array(["a", "b", "c"])[np.argmax(score + rng.gumbel(size=(n_rows, 3)) / 2, axis=1)]
     table = from_array(values, [f"x{i}" for i in range(12)])
-    model = RuleClassifier(max_rules=n_rules).fit(table, goal).model_
-    page = render_page(summarise_page(model, table, goal))
+    model = RuleClassifier(max_rules=n_rules).fit(table, target).model_
+    page = render_page(summarise_page(model, table, target))
     size = len(page.encode()) / 1e6
     about = f"{model.n_rules} rules in {len(model.parts)} parts, {n_rows:,} rows, {size:.1f} MB"
     return page, about

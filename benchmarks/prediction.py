@@ -61,7 +61,7 @@ def one_row(frame: Any, target: Any, path: Path) -> None:
     model.save(path)
     loaded = load_model(path)
     pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(frame, target)
-    names = [attribute.name for attribute in loaded.model_.attributes]
+    names = [feature.name for feature in loaded.model_.features]
     row, array = frame.iloc[:1], frame[names].to_numpy()[:1]
     program = loaded.model_.program
     took = microseconds(
@@ -94,7 +94,7 @@ def one_row_more(frame: Any, target: Any) -> None:
 
 def learning(model: Any, frame: Any) -> dict[str, Callable[[], object]]:
     learner, online = Learner(model.model_), OnlineModel(model.model_, pace=1.0, forgetting=0.0)
-    names = [attribute.name for attribute in model.model_.attributes]
+    names = [feature.name for feature in model.model_.features]
     row, known = frame.iloc[:1], frame[names].to_numpy()[:1]
     some = np.where(np.arange(known.shape[1]) % 5 == 0, np.nan, known)
     table = from_array(known, names)
@@ -153,7 +153,7 @@ def grow(path: str, n_rows: int) -> None:
     model = RuleClassifier().fit(frame, target)
     loaded = load_model(path)
     large = frame.__class__(more_rows(frame, n_rows), columns=frame.columns)
-    asked = large[[attribute.name for attribute in loaded.model_.attributes]].to_numpy()
+    asked = large[[feature.name for feature in loaded.model_.features]].to_numpy()
     found = {}
     for name, predict, rows in (
         ("estimator, data frame", model.predict_proba, large),

@@ -37,9 +37,9 @@ OPENED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 def make_data() -> tuple[Table, np.ndarray]:
     """Draw sixty columns that each tell a little of two classes."""
     rng = np.random.default_rng(0)
-    goal = rng.integers(0, 2, 200)
-    values = rng.standard_normal((200, 60)) + goal[:, None] * rng.random(60)
-    return from_array(values, [f"x{i}" for i in range(60)]), goal
+    target = rng.integers(0, 2, 200)
+    values = rng.standard_normal((200, 60)) + target[:, None] * rng.random(60)
+    return from_array(values, [f"x{i}" for i in range(60)]), target
 
 
 def data() -> Iterator[tuple[str, Table, np.ndarray]]:
@@ -50,7 +50,7 @@ def data() -> Iterator[tuple[str, Table, np.ndarray]]:
         except DatasetError:
             print(f"{name}: not at hand; set SOLAH_DATA")
         else:
-            yield name, loaded.table, loaded.goal
+            yield name, loaded.table, loaded.target
 
 
 def open_time(browser: Browser, page: str) -> float:
@@ -73,10 +73,10 @@ def main() -> None:
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=arguments.chromium, args=flags)
-        for name, table, goal in data():
-            model = RuleClassifier().fit(table, goal).model_
-            page = render_page(summarise_page(model, table, goal))
-            write = seconds(lambda m=model, t=table, g=goal: summarise_page(m, t, g), 3)
+        for name, table, target in data():
+            model = RuleClassifier().fit(table, target).model_
+            page = render_page(summarise_page(model, table, target))
+            write = seconds(lambda m=model, t=table, g=target: summarise_page(m, t, g), 3)
             print(
                 f"{name}: {len(model.parts)} parts, {model.n_rules} rules, "
                 f"{len(page.encode()) / 1000:.0f} kB, summarised in {write:.2f} s, "

@@ -82,7 +82,7 @@ def outputs_of_sets(names):
             print(f"{name} is left out: {error}")
             continue
         for label, model in models(data.table.names).items():
-            yield f"{name}, {label}", outputs(model.fit(data.table, data.goal), data.table)
+            yield f"{name}, {label}", outputs(model.fit(data.table, data.target), data.table)
 
 
 def outputs_of_many_rows():
@@ -92,7 +92,7 @@ def outputs_of_many_rows():
     rows["k"] = rng.choice(["u", "v", "w"], MANY_ROWS)
     rows.loc[rng.random(MANY_ROWS) < 0.05, "b"] = np.nan
     noisy = rows.a + rows.b.fillna(0) * (rows.k == "u") + rng.normal(size=MANY_ROWS) / 2
-    goal = pd.Series(np.where(noisy > 0, "yes", np.where(rows.c > 0.8, "maybe", "no")), name="y")
+    target = pd.Series(np.where(noisy > 0, "yes", np.where(rows.c > 0.8, "maybe", "no")), name="y")
     few = rows.head(2_000)
     yield "a number", outputs(LinguisticTreeRegressor(min_support=50).fit(rows, noisy), few)
     kinds = {
@@ -104,10 +104,10 @@ def outputs_of_many_rows():
     }
     with tempfile.TemporaryDirectory() as folder:
         for part in range(4):
-            table = rows.assign(y=goal).iloc[part::4]
+            table = rows.assign(y=target).iloc[part::4]
             table.to_csv(Path(folder) / f"part{part}.csv", index=False)
         for label, make in kinds.items():
-            yield f"many rows, {label}", outputs(make().fit(rows, goal), few)
+            yield f"many rows, {label}", outputs(make().fit(rows, target), few)
             yield f"files, {label}", outputs(make().fit(f"{folder}/*.csv", "y"), few)
 
 

@@ -5,7 +5,7 @@
     python benchmarks/scale.py peers [--rows 5000000]
     python benchmarks/scale.py real
 
-Sensor data come from the seeded generator in ``sensors.py`` (50 attributes, float32, Parquet with
+Sensor data come from the seeded generator in ``sensors.py`` (50 features, float32, Parquet with
 row groups of 250,000) and stay in --folder. Every run is a process of its own; its wall and CPU
 time, and its peak memory, are what the system says of it. Peers (LightGBM, scikit-learn's
 HistGradientBoosting) read the same files with PyArrow and learn from them in memory.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 TARGET = "fault"
-N_ATTRIBUTES = 50
+N_FEATURES = 50
 ROWS_AT_ONCE = 65_536
 REAL = ("iot_occupancy", "iot_skab_water_pump", "iot_gas_sensor_drift_part", "iot_hapt_windows")
 
@@ -93,7 +93,7 @@ def growth(options: argparse.Namespace) -> None:
     """Show how time and memory grow with the rows."""
     sizes = options.rows or [2_500_000, 5_000_000, 10_000_000, 20_000_000]
     times = []
-    print(f"{N_ATTRIBUTES} attributes, {options.jobs} threads, limit {options.memory}")
+    print(f"{N_FEATURES} features, {options.jobs} threads, limit {options.memory}")
     for n_rows in sizes:
         files = sensor_files(options.folder, n_rows)
         run = _child("solah", files, jobs=options.jobs, memory=options.memory)
@@ -123,7 +123,7 @@ def peers(options: argparse.Namespace) -> None:
     n_rows = options.rows[0] if options.rows else 5_000_000
     files = sensor_files(options.folder, n_rows)
     test = sensor_files(options.folder, 100_000, seed=1)
-    print(f"{n_rows:,} rows x {N_ATTRIBUTES}, {options.jobs} threads; accuracy on 100,000 others")
+    print(f"{n_rows:,} rows x {N_FEATURES}, {options.jobs} threads; accuracy on 100,000 others")
     runs = {}
     for name in ("solah", "lightgbm", "histgradient"):
         runs[name] = _child(name, files, jobs=options.jobs, test=str(test))
@@ -141,13 +141,13 @@ def real(options: argparse.Namespace) -> None:
     """Compare documents on real sensor data, and time both ways."""
     for name in REAL:
         dataset = datasets.load(name)
-        table, goal = dataset.table, dataset.goal
+        table, target = dataset.table, dataset.target
         estimator = _estimator()
         start = time.perf_counter()
-        expected = to_json(estimator.fit(table, goal).model_)
+        expected = to_json(estimator.fit(table, target).model_)
         in_memory = time.perf_counter() - start
         start = time.perf_counter()
-        found = _fit(_tables(dataset, 7), dataset.goal_name)
+        found = _fit(_tables(dataset, 7), dataset.target_name)
         passed = time.perf_counter() - start
         same = "equal" if found == expected else "DIFFERENT"
         print(
@@ -214,7 +214,7 @@ class _Passes:
 
     def end(self) -> None:
         taken = time.perf_counter() - self._start
-        self.passes.append((self._name, N_ATTRIBUTES + 1, taken))
+        self.passes.append((self._name, N_FEATURES + 1, taken))
 
 
 def sensor_files(folder: Path, n_rows: int, seed: int = 0) -> Path:
@@ -224,7 +224,7 @@ def sensor_files(folder: Path, n_rows: int, seed: int = 0) -> Path:
         n_files = max(1, n_rows // 1_000_000)
         place.mkdir(parents=True, exist_ok=True)
         write_parquet(
-            place, n_rows, N_ATTRIBUTES, n_files=n_files, seed=seed, jobs=available_threads()
+            place, n_rows, N_FEATURES, n_files=n_files, seed=seed, jobs=available_threads()
         )
         (place / "done").touch()
     return place
@@ -270,7 +270,7 @@ def _as_arrays(files: Path) -> tuple[Any, Any]:
 
     paths = sorted(files.glob("*.parquet"))
     n_rows = sum(pq.read_metadata(path).num_rows for path in paths)
-    X, y, row = np.empty((n_rows, N_ATTRIBUTES), dtype=np.float32), [], 0
+    X, y, row = np.empty((n_rows, N_FEATURES), dtype=np.float32), [], 0
     for path in paths:
         table = pq.read_table(path)
         for j, name in enumerate(name for name in table.column_names if name != TARGET):
@@ -283,8 +283,8 @@ def _as_arrays(files: Path) -> tuple[Any, Any]:
 def _tables(dataset: Any, n_chunks: int) -> list[Any]:
     from solah.data import Column, Table
 
-    goal = Column(dataset.goal_name, dataset.goal.astype(object), nominal=True)
-    whole = Table((*dataset.table.columns, goal), dataset.table.n_rows)
+    target = Column(dataset.target_name, dataset.target.astype(object), nominal=True)
+    whole = Table((*dataset.table.columns, target), dataset.table.n_rows)
     places = np.array_split(np.arange(whole.n_rows), n_chunks)
     return [whole.rows(int(place[0]), int(place[-1]) + 1) for place in places]
 

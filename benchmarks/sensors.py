@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-GOAL = "fault"
+TARGET = "fault"
 MACHINE = "machine"
 MACHINES = ("lathe", "mill", "press", "saw")
 CLASSES = (2, 4)
@@ -59,35 +59,37 @@ class Block:
     """Rows behind one another: readings (a sensor a row), the state's code, the machine's code."""
 
     readings: NDArray[np.float32]
-    goal: NDArray[np.int8]
+    target: NDArray[np.int8]
     machine: NDArray[np.int8]
 
     def rows(self, start: int, stop: int) -> Block:
         """Return some of the rows."""
-        return Block(self.readings[:, start:stop], self.goal[start:stop], self.machine[start:stop])
+        return Block(
+            self.readings[:, start:stop], self.target[start:stop], self.machine[start:stop]
+        )
 
 
 @cache
-def sensors(n_attributes: int = 50, seed: int = 0) -> tuple[Sensor, ...]:
+def sensors(n_features: int = 50, seed: int = 0) -> tuple[Sensor, ...]:
     """Return the sensors of a plant; a larger plant has those of a smaller one, and more."""
-    return tuple(_sensor(j, np.random.default_rng([seed, j])) for j in range(n_attributes))
+    return tuple(_sensor(j, np.random.default_rng([seed, j])) for j in range(n_features))
 
 
 def sensor_block(
-    first_row: int, n_rows: int, n_attributes: int = 50, seed: int = 0, classes: int = 2
+    first_row: int, n_rows: int, n_features: int = 50, seed: int = 0, classes: int = 2
 ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """Return readings (rows x sensors) and goal of the rows from ``first_row`` on, from 0.
+    """Return readings (rows x sensors) and target of the rows from ``first_row`` on, from 0.
 
-    The goal is 1 in fault and 0 else; of four classes, 2 and 3 say the same of a plant too hot.
+    The target is 1 in fault and 0 else; of four classes, 2 and 3 say the same of a plant too hot.
     """
-    block = _rows(first_row, n_rows, n_attributes, seed, classes)
-    return block.readings.T, block.goal
+    block = _rows(first_row, n_rows, n_features, seed, classes)
+    return block.readings.T, block.target
 
 
 def write_parquet(
     folder: str | Path,
     n_rows: int,
-    n_attributes: int = 50,
+    n_features: int = 50,
     n_files: int = 4,
     seed: int = 0,
     row_group: int = 250_000,
@@ -104,9 +106,7 @@ def write_parquet(
     def write(j: int) -> None:
         groups = _groups(bounds[j], bounds[j + 1], row_group)
         tables = (
-            _table(
-                _rows(first, size, n_attributes, seed, classes), n_attributes, seed, with_machine
-            )
+            _table(_rows(first, size, n_features, seed, classes), n_features, seed, with_machine)
             for first, size in groups
         )
         _write_file(paths[j], tables)
@@ -129,34 +129,34 @@ def _sensor(place: int, rng: np.random.Generator) -> Sensor:
     )
 
 
-def _rows(first_row: int, n_rows: int, n_attributes: int, seed: int, classes: int) -> Block:
+def _rows(first_row: int, n_rows: int, n_features: int, seed: int, classes: int) -> Block:
     """Make the blocks that the rows lie in, and cut the rows out of them."""
     if classes not in CLASSES:
         raise ValueError(f"classes must be one of {CLASSES}: got {classes}")
-    readings = np.empty((n_attributes, n_rows), np.float32)
-    goal, machine = np.empty(n_rows, np.int8), np.empty(n_rows, np.int8)
+    readings = np.empty((n_features, n_rows), np.float32)
+    target, machine = np.empty(n_rows, np.int8), np.empty(n_rows, np.int8)
     done = 0
     while done < n_rows:
         number, start = divmod(first_row + done, _BLOCK)
         stop = min(_BLOCK, start + n_rows - done)
-        block = _block(number, n_attributes, seed, classes).rows(start, stop)
+        block = _block(number, n_features, seed, classes).rows(start, stop)
         here = slice(done, done + stop - start)
-        readings[:, here], goal[here], machine[here] = block.readings, block.goal, block.machine
+        readings[:, here], target[here], machine[here] = block.readings, block.target, block.machine
         done = here.stop
-    return Block(readings, goal, machine)
+    return Block(readings, target, machine)
 
 
-def _block(number: int, n_attributes: int, seed: int, classes: int) -> Block:
+def _block(number: int, n_features: int, seed: int, classes: int) -> Block:
     """Make a whole block, with a generator of its own."""
     rng = np.random.Generator(np.random.SFC64([seed, number]))
     states = _states(rng, number)
-    goal = _goal(rng, states, classes)
+    target = _target(rng, states, classes)
     busy = states[_SPEED] + rng.standard_normal(_BLOCK, np.float32)
     machine = np.digitize(busy, [-1, 0, 1]).astype(np.int8)
-    readings = np.empty((n_attributes, _BLOCK), np.float32)
-    for out, sensor in zip(readings, sensors(n_attributes, seed), strict=True):
+    readings = np.empty((n_features, _BLOCK), np.float32)
+    for out, sensor in zip(readings, sensors(n_features, seed), strict=True):
         _read(rng, sensor, states, out)
-    return Block(readings, goal, machine)
+    return Block(readings, target, machine)
 
 
 def _states(rng: np.random.Generator, number: int) -> NDArray[np.float32]:
@@ -167,12 +167,12 @@ def _states(rng: np.random.Generator, number: int) -> NDArray[np.float32]:
     return states
 
 
-def _goal(rng: np.random.Generator, states: NDArray[Any], classes: int) -> NDArray[np.int8]:
+def _target(rng: np.random.Generator, states: NDArray[Any], classes: int) -> NDArray[np.int8]:
     load, speed, heat, wear = states
     strain = 1.5 * wear + 3 * np.maximum(load, 0) * (speed > 0) - 1
     strain += 0.3 * rng.standard_normal(_BLOCK, np.float32)
-    goal = strain > 0
-    return (goal + 2 * (heat > 0.5) if classes == 4 else goal).astype(np.int8)
+    target = strain > 0
+    return (target + 2 * (heat > 0.5) if classes == 4 else target).astype(np.int8)
 
 
 def _read(
@@ -211,20 +211,20 @@ def _groups(first: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     return ((at, min(size, end - at)) for at in range(first, end, size))
 
 
-def _table(block: Block, n_attributes: int, seed: int, with_machine: bool) -> pa.Table:
-    names = [sensor.name for sensor in sensors(n_attributes, seed)]
+def _table(block: Block, n_features: int, seed: int, with_machine: bool) -> pa.Table:
+    names = [sensor.name for sensor in sensors(n_features, seed)]
     columns = dict(zip(names, map(pa.array, block.readings), strict=True))
     if with_machine:
         codes = pa.array(block.machine)
         columns[MACHINE] = pa.DictionaryArray.from_arrays(codes, list(MACHINES)).cast(pa.string())
-    return pa.table({**columns, GOAL: pa.array(block.goal)})
+    return pa.table({**columns, TARGET: pa.array(block.target)})
 
 
 def _write_file(path: Path, tables: Iterator[pa.Table]) -> None:
     """Write a file; random numbers gain nothing from compression."""
     first = next(tables)
     with pq.ParquetWriter(
-        path, first.schema, compression="none", use_dictionary=[MACHINE], write_statistics=[GOAL]
+        path, first.schema, compression="none", use_dictionary=[MACHINE], write_statistics=[TARGET]
     ) as writer:
         writer.write_table(first)
         for table in tables:
@@ -235,7 +235,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write Parquet files of synthetic sensor data.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--attributes", type=int, default=50)
+    parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--files", type=int, default=4)
     parser.add_argument("--classes", type=int, choices=CLASSES, default=2)
     parser.add_argument("--machine", action="store_true", help="add a column of text")
@@ -246,7 +246,7 @@ def main() -> None:
     paths = write_parquet(
         wish.folder,
         wish.rows,
-        wish.attributes,
+        wish.features,
         wish.files,
         wish.seed,
         classes=wish.classes,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ACCELERATION, ROTATION = ["ax", "ay", "az"], ["wx", "wy", "wz"]
 CHANNELS = [*ACCELERATION, *ROTATION]
-HALF = "half"  # of the features, as a limit to attributes
+HALF = "half"  # of the features, as a limit to features
 MODELS: dict[str, Any] = {
     "default": RuleClassifier(),
     "not-told": RuleClassifier(),
@@ -121,7 +121,7 @@ def pump_windows() -> Windows:
     for group in dict.fromkeys(pump.groups.tolist()):
         rows = np.flatnonzero(pump.groups == group)
         samples = {one.name: one.values[rows] for one in pump.table.columns}
-        recordings.append(Recording(str(group), samples, labels=pump.goal[rows].astype(object)))
+        recordings.append(Recording(str(group), samples, labels=pump.target[rows].astype(object)))
     features = WindowFeatures(list(pump.table.names), 1, window="20s").fit()
     return features.windows(recordings).labelled()
 

@@ -151,7 +151,7 @@ def ours(names: Sequence[str], windows: Windows, platform: Platform) -> Iterator
         for numbers in ("float", "q15"):
             export = export_c(model, name="watch", numbers=numbers)
             found = signal_footprint(export, platform, samples_for(export))
-            yield Measured(name, numbers, len(model.attributes), found)
+            yield Measured(name, numbers, len(model.features), found)
 
 
 def peers(names: Sequence[str], windows: Windows, platform: Platform) -> Iterator[Measured]:
@@ -163,7 +163,7 @@ def peers(names: Sequence[str], windows: Windows, platform: Platform) -> Iterato
         importances = clone(MODELS[name]).fit(windows.readings, codes).feature_importances_
         asked = [windows.signals.names[place] for place in np.flatnonzero(importances)]
         model = reading_model(windows, asked)
-        columns = [windows.signals.names.index(one.name) for one in model.attributes]
+        columns = [windows.signals.names.index(one.name) for one in model.features]
         readings = windows.readings[:, columns].astype(np.float32)
         fitted = clone(MODELS[name]).fit(readings, codes)
         yield Measured(name, "float", len(asked), peer_footprint(fitted, model, platform))

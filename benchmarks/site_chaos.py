@@ -61,18 +61,18 @@ sensors:
   - template: zigbee2mqtt
     device: kitchen
     max_age: 4s
-    attributes:
+    features:
       temperature: {{from: temperature, range: [-40, 60]}}
       humidity: humidity
   - template: tasmota
     device: plug
     number: Count
     max_age: 5s
-    attributes: {{power: ENERGY.Power}}
+    features: {{power: ENERGY.Power}}
   - template: esphome
     device: hall
     max_age: 3s
-    attributes: {{door: {{from: binary_sensor/door, states: {{ON: open, OFF: closed}}}}}}
+    features: {{door: {{from: binary_sensor/door, states: {{ON: open, OFF: closed}}}}}}
 decide: {{every: 1s, deadline: 500ms}}
 """
 _WHILE_AWAY = 10.0  # seconds for which what was published may be held by a node that was away
@@ -188,7 +188,7 @@ class Sensors:
 
 @dataclass
 class Held:
-    """What a plain reader holds of one attribute."""
+    """What a plain reader holds of one feature."""
 
     value: object = None
     time: float | None = None
@@ -196,9 +196,9 @@ class Held:
     below: float | None = None
 
 
-def take(held: Held, attribute: str, payload: bytes, now: float, is_retained: bool) -> None:
+def take(held: Held, feature: str, payload: bytes, now: float, is_retained: bool) -> None:
     """Take a message in, as the site file and the documentation say."""
-    if attribute == "door":
+    if feature == "door":
         if not is_retained:
             held.value = {b"ON": "open", b"OFF": "closed"}.get(payload)
             held.time = now if held.value is not None else held.time
@@ -209,7 +209,7 @@ def take(held: Held, attribute: str, payload: bytes, now: float, is_retained: bo
         held.value = None
         return
     time_sent = None
-    if attribute == "power":
+    if feature == "power":
         if _is_old_count(held, message["Count"]):
             return
         value = message["ENERGY"]["Power"]
@@ -218,11 +218,11 @@ def take(held: Held, attribute: str, payload: bytes, now: float, is_retained: bo
         time_sent = datetime.fromisoformat(message["last_seen"]).timestamp()
         if held.time is not None and time_sent <= held.time:
             return
-        if attribute not in message:
+        if feature not in message:
             return
-        value = message[attribute]
+        value = message[feature]
         number = value if isinstance(value, float) and value >= -40.0 else None
-        number = None if attribute == "temperature" and number and number > 60.0 else number
+        number = None if feature == "temperature" and number and number > 60.0 else number
     held.value = number
     if number is not None:
         is_believed = time_sent is not None and time_sent <= now + 60.0
@@ -284,9 +284,9 @@ class Record:
         status = self.statuses.get(node)
         return status.counters.get("sensor_messages", 0) if status else 0
 
-    def of(self, attribute: str) -> list[Disturbance]:
-        """Return when the node of an attribute may have missed messages."""
-        return [one for one in self.disturbances if one.node == NODE[attribute]]
+    def of(self, feature: str) -> list[Disturbance]:
+        """Return when the node of a feature may have missed messages."""
+        return [one for one in self.disturbances if one.node == NODE[feature]]
 
 
 class Recorder(Client):
@@ -318,7 +318,7 @@ class Judge:
             self._messages[topic].append((arrived, payload, is_retained))
         self._histories: dict[tuple[str, float], tuple[list, list]] = {}
         self._predictor = Predictor(model)
-        self._asked = [one.name for one in model.attributes]
+        self._asked = [one.name for one in model.features]
         self._below: dict[str, set[str]] = {one: {one} for one in self._asked}
         for node in model.parts:
             self._below[node.name] = set().union(*(self._below[one] for one in node.origins))
@@ -349,57 +349,57 @@ class Judge:
             return ""
         return f"row {row.sequence}: {dict(row.beliefs)} is not what the model says on {choices}"
 
-    def _possible(self, attribute: str, at: float) -> list[object]:
-        """Return what a node may have held of an attribute, about that time.
+    def _possible(self, feature: str, at: float) -> list[object]:
+        """Return what a node may have held of a feature, about that time.
 
         A node that was away may have begun with any message of that time.
         """
-        before = [one for one in self._record.of(attribute) if one.start <= at]
+        before = [one for one in self._record.of(feature) if one.start <= at]
         starts = {-math.inf}
         for one in before[-3:]:
-            starts.update(self._arrivals(attribute, one.start, min(one.end, at)))
-        ends = [at - _SLACK, *self._arrivals(attribute, at - _SLACK, at + _SLACK), at + _SLACK]
-        found = {self._state(attribute, start, end, at) for start in starts for end in ends}
+            starts.update(self._arrivals(feature, one.start, min(one.end, at)))
+        ends = [at - _SLACK, *self._arrivals(feature, at - _SLACK, at + _SLACK), at + _SLACK]
+        found = {self._state(feature, start, end, at) for start in starts for end in ends}
         if any(at <= one.end for one in before):
-            found |= self._alone(attribute, at)
+            found |= self._alone(feature, at)
         return sorted(found, key=str)
 
-    def _alone(self, attribute: str, at: float) -> set[object]:
+    def _alone(self, feature: str, at: float) -> set[object]:
         """Return what each message that was published lately says by itself, or nothing."""
         found: set[object] = {None}
         for sent, topic, payload in self._record.published:
-            if topic == TOPIC[attribute] and at - _WHILE_AWAY <= sent <= at + _SLACK:
+            if topic == TOPIC[feature] and at - _WHILE_AWAY <= sent <= at + _SLACK:
                 held = Held()
-                take(held, attribute, payload, sent, is_retained=False)
+                take(held, feature, payload, sent, is_retained=False)
                 found.add(held.value)
         return found
 
-    def _arrivals(self, attribute: str, start: float, end: float) -> list[float]:
-        times = [arrived for arrived, *_ in self._messages[TOPIC[attribute]]]
+    def _arrivals(self, feature: str, start: float, end: float) -> list[float]:
+        times = [arrived for arrived, *_ in self._messages[TOPIC[feature]]]
         return times[bisect_left(times, start) : bisect_right(times, end)]
 
-    def _state(self, attribute: str, start: float, end: float, at: float) -> object:
+    def _state(self, feature: str, start: float, end: float, at: float) -> object:
         """Return what is held that came from one time on, up to another."""
-        times, states = self._history(attribute, start)
+        times, states = self._history(feature, start)
         place = bisect_right(times, end)
         value, measured = states[place - 1] if place else (None, None)
         if value is None or measured is None:
             return None
         # About the limit either is right; ends differ, so that both are looked at.
-        limit = MAX_AGE[attribute] + (_SLACK if end > at else -_SLACK)
+        limit = MAX_AGE[feature] + (_SLACK if end > at else -_SLACK)
         return value if at - measured <= limit else None
 
-    def _history(self, attribute: str, start: float):
+    def _history(self, feature: str, start: float):
         """Return what is held after each message from one time on."""
-        if (attribute, start) not in self._histories:
+        if (feature, start) not in self._histories:
             held, times, states = Held(), [], []
-            for arrived, payload, is_retained in self._messages[TOPIC[attribute]]:
+            for arrived, payload, is_retained in self._messages[TOPIC[feature]]:
                 if arrived >= start:
-                    take(held, attribute, payload, arrived, is_retained)
+                    take(held, feature, payload, arrived, is_retained)
                     times.append(arrived)
                     states.append((held.value, held.time))
-            self._histories[attribute, start] = times, states
-        return self._histories[attribute, start]
+            self._histories[feature, start] = times, states
+        return self._histories[feature, start]
 
 
 # --- chaos ---------------------------------------------------------------------------------------
@@ -510,8 +510,8 @@ def main() -> int:
     print(f"explained by what had arrived: {n_decisions - len(problems):,} of {n_decisions:,}")
     print(f"nodes started again: {dict(restarts) or 'none'}")
     for status in record.statuses.values():
-        for attribute, report in status.sensors.items():
-            print(f"  {attribute}: {', '.join(f'{n} {what}' for what, n in report.counts.items())}")
+        for feature, report in status.sensors.items():
+            print(f"  {feature}: {', '.join(f'{n} {what}' for what, n in report.counts.items())}")
     for problem in problems[:20]:
         print(problem)
     return 1 if problems or not n_decisions else 0

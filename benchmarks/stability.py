@@ -75,7 +75,7 @@ def decide(
     make: Callable[[], Any], material: Dataset, rows: np.ndarray
 ) -> tuple[np.ndarray, int | None]:
     """Fit on some rows; return what is decided for all, and the number of rules."""
-    fitted = make().fit(material.table.take(rows), material.goal[rows])
+    fitted = make().fit(material.table.take(rows), material.target[rows])
     decisions = fitted.classes_[fitted.predict_proba(material.table).argmax(axis=1)]
     return decisions, getattr(fitted, "n_rules_", None)
 

@@ -140,7 +140,7 @@ def in_file_order(name: str) -> Callable[[int, int], Rows]:
     def read(n_rows: int, _: int) -> Rows:
         data = datasets.load(name)
         X = np.column_stack([column.values for column in data.table.columns])
-        return X[:n_rows], data.goal[:n_rows]
+        return X[:n_rows], data.target[:n_rows]
 
     return read
 
@@ -231,7 +231,7 @@ def partial_fit_alone(pace: float) -> Callable[[Rows, Rows], int]:
 
     def run(first: Rows, rest: Rows) -> int:
         model = rule_model().fit(*first).model_
-        table = from_array(rest[0], [attribute.name for attribute in model.attributes])
+        table = from_array(rest[0], [feature.name for feature in model.features])
         online = refit.OnlineModel(model, pace=pace, forgetting=0.0)
         return int(online.test_then_learn(table, rest[1].tolist()).is_right.sum())
 

@@ -18,7 +18,7 @@ itself, which is the same wherever it is made, is not sent. Then, on paper, airt
 LoRa link for the payloads that were sent; and the log-loss when nodes are lost, beside that of the
 class shares: for the model, and for one that was fitted as if nothing could be lost. With --lost
 only that, and for each node that is left alone the same on the rows learnt from, beside a model of
-that node's attributes alone.
+that node's features alone.
 """
 
 from __future__ import annotations
@@ -130,25 +130,25 @@ def made(name: str, n_rows: int) -> Case:
     drawn = np.random.default_rng(0).choice(learnt, min(LEARNT, len(learnt)), replace=False)
     tested = np.flatnonzero(block % 2 == 1)[:n_rows]
     table = material.table.take(np.sort(drawn))
-    goal = material.goal[np.sort(drawn)]
-    rows, truth = material.table.take(tested), material.goal[tested]
-    free = RuleClassifier().fit(table, goal)
+    target = material.target[np.sort(drawn)]
+    rows, truth = material.table.take(tested), material.target[tested]
+    free = RuleClassifier().fit(table, target)
     model, careless = (
         RuleClassifier(
             feature_groups=devices,
             interaction_cst=[list(one) for one in devices.values()],
             robust_to=robust_to,
         )
-        .fit(table, goal)
+        .fit(table, target)
         .model_
         for robust_to in ("groups", None)
     )
-    asked = {one.name for one in model.attributes}
+    asked = {one.name for one in model.features}
     devices = {node: [n for n in names if n in asked] for node, names in devices.items()}
     devices = {node: names for node, names in devices.items() if names}
     plan = make_plan(model, devices, gateway=GATEWAY, site=name)
     accuracy = free.score(rows, truth)
-    return Case(Bundle(plan, model), careless, devices, (table, goal), rows, truth, accuracy)
+    return Case(Bundle(plan, model), careless, devices, (table, target), rows, truth, accuracy)
 
 
 def with_way(case: Case, way: str, sending: Sending) -> Bundle:
@@ -314,14 +314,12 @@ def replayed(bundle: Bundle, readings: list[dict[str, float]]) -> tuple[float, S
 
 def measure(name: str, case: Case) -> None:
     model = case.bundle.model
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     columns = {one: case.rows.column(one).values for one in names}
     readings = [{one: float(columns[one][row]) for one in names} for row in range(case.rows.n_rows)]
     alone = [str(one) for one in Predictor(model).predict(case.rows)]
     right = np.mean([one == str(truth) for one, truth in zip(alone, case.truth, strict=True)])
-    print(
-        f"\n{name}: {len(readings):,} rows, {len(case.devices)} devices, {len(names)} attributes,"
-    )
+    print(f"\n{name}: {len(readings):,} rows, {len(case.devices)} devices, {len(names)} features,")
     print(
         f"  {model.n_rules} rules; accuracy {right:.4f} (groups that organise themselves and ",
         end="",
@@ -404,13 +402,13 @@ def print_losses(case: Case) -> None:
 
 
 def print_left_alone(case: Case) -> None:
-    """Print the log-loss where one node is left, beside a model of its attributes alone."""
+    """Print the log-loss where one node is left, beside a model of its features alone."""
     heads = ("model", "none lost", "alone", "class shares")
     print(f"  {'left alone':<20}" + "".join(f"{head:>16}" for head in heads) + "  (learnt, tested)")
     sides = (case.learnt, (case.rows, case.truth))
     for left, names in case.devices.items():
-        table, goal = case.learnt
-        alone = RuleClassifier().fit(table.select(names), goal).model_
+        table, target = case.learnt
+        alone = RuleClassifier().fit(table.select(names), target).model_
         lost = columns_of(case, [node for node in case.devices if node != left])
         models = ((case.bundle.model, lost), (case.careless, lost), (alone, frozenset()))
         found = [[loss_without(model, *side, gone) for side in sides] for model, gone in models]
@@ -430,18 +428,18 @@ def loss_without(model: Model, rows: Any, truth: np.ndarray, gone: frozenset[str
         np.full(rows.n_rows, np.nan)
         if one.name in gone
         else rows.column(one.name).values.astype(float)
-        for one in model.attributes
+        for one in model.features
     ]
     beliefs = Predictor(model).predict_proba(np.column_stack(columns))
     return known_loss(model, truth, beliefs)
 
 
 def loss_of_shares(model: Model, truth: np.ndarray) -> float:
-    return known_loss(model, truth, np.tile(np.array(model.goal.prior), (len(truth), 1)))
+    return known_loss(model, truth, np.tile(np.array(model.target.prior), (len(truth), 1)))
 
 
 def known_loss(model: Model, truth: np.ndarray, beliefs: np.ndarray) -> float:
-    classes = np.array(model.goal.states, dtype=object).astype(str)
+    classes = np.array(model.target.states, dtype=object).astype(str)
     spelt = truth.astype(object).astype(str)
     is_known = np.isin(spelt, classes)
     return log_loss(spelt[is_known], beliefs[is_known], classes)

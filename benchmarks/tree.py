@@ -3,7 +3,7 @@
     python benchmarks/tree.py [--rows 1000000] [--repeats 3]
 
 Every figure is a ratio or a growth measured in one run, because machines are noisy and shared.
-Data: normal attributes from a seeded generator; Pima from SOLAH_DATA where that is set.
+Data: normal features from a seeded generator; Pima from SOLAH_DATA where that is set.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from solah import PAPER, LinguisticTreeClassifier, datasets
 from solah.exceptions import DatasetError
 from solah.kernels.choose import available_threads, kernel
 
-N_ATTRIBUTES = 20
+N_FEATURES = 20
 DEPTH = 5
 
 
-def make_data(n_rows: int, n_attributes: int = N_ATTRIBUTES) -> tuple[np.ndarray, np.ndarray]:
+def make_data(n_rows: int, n_features: int = N_FEATURES) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n_rows, n_attributes))
+    X = rng.standard_normal((n_rows, n_features))
     y = X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(n_rows) > 0
     return X, y.astype(int)
 
@@ -40,7 +40,7 @@ def ours(n_jobs: int) -> LinguisticTreeClassifier:
 def compare_fit(n_rows: int, repeats: int) -> None:
     X, y = make_data(n_rows)
     peer = seconds(lambda: DecisionTreeClassifier(max_depth=DEPTH).fit(X, y), 1)
-    print(f"fit, {n_rows:,} x {N_ATTRIBUTES}, 2 classes, depth {DEPTH}")
+    print(f"fit, {n_rows:,} x {N_FEATURES}, 2 classes, depth {DEPTH}")
     print(f"  scikit-learn DecisionTreeClassifier  {peer:8.2f} s")
     for n_jobs in sorted({1, available_threads()}):
         mine = seconds(lambda n=n_jobs: ours(n).fit(X, y), repeats)
@@ -50,14 +50,14 @@ def compare_fit(n_rows: int, repeats: int) -> None:
 
 def show_growth(n_rows: int, repeats: int) -> None:
     print("growth of the fit time (1 thread); 2.0 is linear")
-    sizes = [(n_rows // 4, N_ATTRIBUTES), (n_rows // 2, N_ATTRIBUTES), (n_rows, N_ATTRIBUTES)]
+    sizes = [(n_rows // 4, N_FEATURES), (n_rows // 2, N_FEATURES), (n_rows, N_FEATURES)]
     print_growth("rows", [size[0] for size in sizes], [_fit_time(*s, repeats) for s in sizes])
-    sizes = [(n_rows // 4, N_ATTRIBUTES * k) for k in (1, 2, 4)]
-    print_growth("attributes", [size[1] for size in sizes], [_fit_time(*s, repeats) for s in sizes])
+    sizes = [(n_rows // 4, N_FEATURES * k) for k in (1, 2, 4)]
+    print_growth("features", [size[1] for size in sizes], [_fit_time(*s, repeats) for s in sizes])
 
 
-def _fit_time(n_rows: int, n_attributes: int, repeats: int) -> float:
-    X, y = make_data(n_rows, n_attributes)
+def _fit_time(n_rows: int, n_features: int, repeats: int) -> float:
+    X, y = make_data(n_rows, n_features)
     return seconds(lambda: ours(1).fit(X, y), repeats)
 
 

@@ -49,16 +49,16 @@ def main(words: list[str] | None = None) -> None:
     options = parser.parse_args(words)
     max_error = None if options.only_settling else options.max_error
     for name in options.data:
-        table, goal, groups, runs = {"pump": pump, "watch": watch}[name]()
+        table, target, groups, runs = {"pump": pump, "watch": watch}[name]()
         n_groups = len(set(groups.tolist()))
         print(f"{name}: {table.n_rows:,} rows, {n_groups} groups, {options.folds} folds")
-        measure(table, goal, groups, runs, options.folds, max_error)
+        measure(table, target, groups, runs, options.folds, max_error)
 
 
 def pump() -> tuple[Table, Any, Any, Any]:
     """Return the water pump's rows in the order of time: all, classes, experiments twice."""
     found = datasets.load("iot_skab_water_pump")
-    return found.table, found.goal, found.groups, found.groups
+    return found.table, found.target, found.groups, found.groups
 
 
 def watch() -> tuple[Table, Any, Any, Any]:
@@ -66,24 +66,24 @@ def watch() -> tuple[Table, Any, Any, Any]:
     from signals import watch_windows
 
     windows = watch_windows("2s")
-    goal = windows.labels.astype(str)
+    target = windows.labels.astype(str)
     table = from_array(windows.readings, list(windows.table.names))
-    return table, goal, windows.groups, windows.recording
+    return table, target, windows.groups, windows.recording
 
 
 def measure(
-    table: Table, goal: Any, groups: Any, runs: Any, n_folds: int, max_error: float | None
+    table: Table, target: Any, groups: Any, runs: Any, n_folds: int, max_error: float | None
 ) -> None:
     """Learn, choose and judge fold by fold, and print what comes of it."""
     splits = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0)
     limited: list[tuple[float, float, float, float]] = []
     settled: dict[str, list[Any]] = {name: [] for name in SETTLING}
-    for train, test in splits.split(np.zeros(len(goal)), goal, groups):
+    for train, test in splits.split(np.zeros(len(target)), target, groups):
         learner = RuleClassifier()
-        fitted = learner.fit(table.take(train), goal[train])
-        rows, truth = table.take(test), np.searchsorted(fitted.classes_, goal[test])
+        fitted = learner.fit(table.take(train), target[train])
+        rows, truth = table.take(test), np.searchsorted(fitted.classes_, target[test])
         if max_error is not None:
-            learnt = table.take(train), goal[train], groups[train]
+            learnt = table.take(train), target[train], groups[train]
             limited.append(limit(fitted, *learnt, rows, truth, max_error))
         for name, policy in SETTLING.items():
             judged = Predictor(with_policy(fitted.model_, policy)).decide(rows, runs[test])
@@ -107,13 +107,13 @@ def show_limits(limited: list[tuple[float, float, float, float]], max_error: flo
 
 
 def limit(
-    fitted: Any, rows: Table, goal: Any, groups: Any, test: Table, truth: Any, max_error: float
+    fitted: Any, rows: Table, target: Any, groups: Any, test: Table, truth: Any, max_error: float
 ) -> tuple[float, float, float, float]:
     """Return the error of all, the share decided, its error, and what is out of range."""
     plain = np.searchsorted(fitted.classes_, fitted.predict(test))
     raw = float((plain != truth).mean())
     try:
-        chosen = fit_policy(fitted, rows, goal, max_error=max_error, groups=groups)
+        chosen = fit_policy(fitted, rows, target, max_error=max_error, groups=groups)
     except ParameterError:
         return raw, np.nan, np.nan, np.nan
     judged = Predictor(chosen.model).decide(test)

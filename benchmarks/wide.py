@@ -36,7 +36,7 @@ from solah.dependence import (
     distance_correlation,
     distance_correlation_matrix,
     relevance_of,
-    screen_attributes,
+    screen_features,
 )
 from solah.kernels.choose import available_threads, kernel
 
@@ -72,7 +72,7 @@ def _shaped(values: np.ndarray, place: int) -> np.ndarray:
     return np.exp(values) if place % 3 == 2 else values
 
 
-def goal_of(X: np.ndarray) -> np.ndarray:
+def target_of(X: np.ndarray) -> np.ndarray:
     """Make classes that depend on the first three groups."""
     return (X[:, : 3 * GROUP : GROUP].sum(axis=1) > 0.5).astype(int)
 
@@ -102,15 +102,15 @@ def run_screening(options: argparse.Namespace) -> Cost:
     X = wide_data(options.rows, options.columns)
     table, kinds = settle(from_array(X, [f"x{j}" for j in range(X.shape[1])]))
     found: list[Screening] = []
-    cost = _timed(lambda: found.append(_screen(table, kinds, goal_of(X), options)))
+    cost = _timed(lambda: found.append(_screen(table, kinds, target_of(X), options)))
     return replace(cost, found=str(found[0]))
 
 
 def run_model(options: argparse.Namespace) -> Cost:
     X = wide_data(MODEL_ROWS, options.columns)
-    table, goal = from_array(X, [f"x{j}" for j in range(X.shape[1])]), goal_of(X)
+    table, target = from_array(X, [f"x{j}" for j in range(X.shape[1])]), target_of(X)
     model = RuleClassifier(n_jobs=options.jobs)
-    cost = _timed(lambda: model.fit(table, goal))
+    cost = _timed(lambda: model.fit(table, target))
     return replace(cost, found=f"{model.n_rules_:,} rules; {model.selection_reason_}")
 
 
@@ -119,13 +119,13 @@ def _matrix(X: np.ndarray, options: argparse.Namespace) -> np.ndarray:
 
 
 def _screen(
-    table: Table, kinds: tuple[Kind, ...], goal: np.ndarray, options: argparse.Namespace
+    table: Table, kinds: tuple[Kind, ...], target: np.ndarray, options: argparse.Namespace
 ) -> Screening:
-    settings = {"nominal_goal": True, "n_jobs": options.jobs}
-    relevance = relevance_of(TableColumns.of(table, kinds, goal, **settings))
-    found = screen_attributes(relevance.tolist(), table.names, options.keep)
+    settings = {"nominal_target": True, "n_jobs": options.jobs}
+    relevance = relevance_of(TableColumns.of(table, kinds, target, **settings))
+    found = screen_features(relevance.tolist(), table.names, options.keep)
     kept, kinds = table.select(found.kept), [kinds[at] for at in found.places]
-    dependence_of(TableColumns.of(kept, kinds, goal, **settings))
+    dependence_of(TableColumns.of(kept, kinds, target, **settings))
     return found
 
 
@@ -227,7 +227,7 @@ def _ms(took: float) -> str:
 def show_screening(runs: Runs) -> None:
     """Print what it costs to screen the columns and measure the pairs of those that are kept."""
     print(
-        f"the {runs.options.keep} columns that depend most on a goal, and their pairs", flush=True
+        f"the {runs.options.keep} columns that depend most on a target, and their pairs", flush=True
     )
     cost = runs.cost("screening", "screened", runs.options.columns)
     print(f"  {cost}\n  {cost.found}")

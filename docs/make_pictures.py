@@ -14,11 +14,11 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 250, 30, 30, 46, 52
 COLOURS = ("#2f6fa8", "#7a8b2e", "#b5532d")
 
 
-def draw_words(attribute: str) -> str:
-    """Draw the words of one wine attribute as trapezia over the histogram of its values."""
+def draw_words(feature: str) -> str:
+    """Draw the words of one wine feature as trapezia over the histogram of its values."""
     wines = load_wine(as_frame=True).data
     labeller = LinguisticLabeller().fit(wines)
-    values = wines[attribute]
+    values = wines[feature]
     low, high = values.min(), values.max()
 
     def x(value: float) -> float:
@@ -29,7 +29,7 @@ def draw_words(attribute: str) -> str:
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
     parts = list(_histogram(values.to_numpy(), x, y))
-    for colour, known in zip(COLOURS, labeller.describe(attribute), strict=True):
+    for colour, known in zip(COLOURS, labeller.describe(feature), strict=True):
         (p0, p3), (p1, p2) = known.partly, known.fully
         line = f"{x(p0):.1f},{y(0)} {x(p1):.1f},{y(1)} {x(p2):.1f},{y(1)} {x(p3):.1f},{y(0)}"
         if p1 < low:  # the first and the last word hold beyond the data
@@ -44,9 +44,9 @@ def draw_words(attribute: str) -> str:
         )
     parts += [
         f'<text x="{x(v):.1f}" y="{HEIGHT - 30}" text-anchor="middle" fill="#777">{v:g}</text>'
-        for v in labeller.attributes_[list(wines.columns).index(attribute)].peaks
+        for v in labeller.features_[list(wines.columns).index(feature)].peaks
     ]
-    return _svg(f"The words of {attribute}, over the histogram of 178 wines", parts)
+    return _svg(f"The words of {feature}, over the histogram of 178 wines", parts)
 
 
 def _histogram(values, x, y):

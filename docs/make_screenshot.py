@@ -23,8 +23,8 @@ QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 def write_report(page: Path) -> None:
     """Write the report on a model of the wines."""
     wine = datasets.load("wine")
-    model = RuleClassifier(max_rules=20).fit(wine.table, wine.goal).model_
-    summary = summarise_page(model, wine.table, wine.goal, source="wine")
+    model = RuleClassifier(max_rules=20).fit(wine.table, wine.target).model_
+    summary = summarise_page(model, wine.table, wine.target, source="wine")
     page.write_text(render_page(summary), encoding="utf-8")
 
 

@@ -1,8 +1,8 @@
 /* One small regression tree of a boosted ensemble, grown on binned readings: the compiled twin of
  * solah/kernels/boosting_reference.py.
  *
- * bins[a][i] is the bin of row i's reading of attribute a, below size[a], or MISSING. Sums are of
- * whole numbers, so they do not depend on their order. A leaf has a histogram: for each attribute
+ * bins[a][i] is the bin of row i's reading of feature a, below size[a], or MISSING. Sums are of
+ * whole numbers, so they do not depend on their order. A leaf has a histogram: for each feature
  * size[a] + 1 cells, the last one for missing readings.
  */
 #include "export.h"
@@ -29,10 +29,10 @@ typedef struct {
     const uint8_t *bins;
     const int32_t *size;
     const uint8_t *nominal;
-    const int64_t *offset; /* where an attribute's cells begin in a histogram; then their number */
+    const int64_t *offset; /* where a feature's cells begin in a histogram; then their number */
     int64_t n_rows;
     int64_t batch; /* the sums of so many rows fit in 32 bits */
-    int32_t n_attributes;
+    int32_t n_features;
     double ridge;
     int64_t least;
 } setting;
@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
     double gain; /* 0: there is none */
     sums left;
-    int32_t attribute, bin;
+    int32_t feature, bin;
     int32_t missing_left;
 } split;
 
@@ -71,13 +71,13 @@ static inline sums widened(member one)
     return wide;
 }
 
-/* Count some members in the cells of `count` attributes. Several at once: a row is loaded once for
+/* Count some members in the cells of `count` features. Several at once: a row is loaded once for
  * all, and an addition need not wait for the one before it in the same cell. */
 static inline void count_batch(const setting *of, const member *members, int64_t n_members,
                                sums *cells, int32_t first, const int32_t count)
 {
     /* By bin, in 32 bits: all terms are one vector. The sum of rows means nothing. The room between
-     * attributes keeps equal bins of them apart in the cache. */
+     * features keeps equal bins of them apart in the cache. */
     member counts[BLOCK][N_BINS + 4];
     const uint8_t *bins = of->bins + first * of->n_rows;
     for (int32_t k = 0; k < count; k++) {
@@ -116,9 +116,9 @@ static void count_large(const setting *of, const leaf_of_tree *leaf, int32_t a)
 
 static void count_cells(const setting *of, const leaf_of_tree *leaf)
 {
-    memset(leaf->cells, 0, (size_t)of->offset[of->n_attributes] * sizeof *leaf->cells);
+    memset(leaf->cells, 0, (size_t)of->offset[of->n_features] * sizeof *leaf->cells);
     if (of->batch < LEAST_BATCH) {
-        for (int32_t a = 0; a < of->n_attributes; a++) {
+        for (int32_t a = 0; a < of->n_features; a++) {
             count_large(of, leaf, a);
         }
         return;
@@ -127,10 +127,10 @@ static void count_cells(const setting *of, const leaf_of_tree *leaf)
         const member *members = leaf->members + start;
         const int64_t left = leaf->n_members - start, n = left < of->batch ? left : of->batch;
         int32_t a = 0;
-        for (; a + BLOCK <= of->n_attributes; a += BLOCK) {
+        for (; a + BLOCK <= of->n_features; a += BLOCK) {
             count_batch(of, members, n, leaf->cells, a, BLOCK);
         }
-        count_batch(of, members, n, leaf->cells, a, of->n_attributes - a);
+        count_batch(of, members, n, leaf->cells, a, of->n_features - a);
     }
 }
 
@@ -144,7 +144,7 @@ static void find_split(const setting *of, leaf_of_tree *leaf)
 {
     const double before = merit(leaf->all, of->ridge);
     split best = {0.0, {0}, 0, 0, 0};
-    for (int32_t a = 0; a < of->n_attributes; a++) {
+    for (int32_t a = 0; a < of->n_features; a++) {
         const sums *cells = leaf->cells + of->offset[a];
         const sums missing = cells[of->size[a]];
         const int32_t n_splits = of->nominal[a] ? of->size[a] : of->size[a] - 1;
@@ -177,8 +177,8 @@ static void find_split(const setting *of, leaf_of_tree *leaf)
 static void part(const setting *of, leaf_of_tree *leaf, leaf_of_tree *right, member *work)
 {
     const split best = leaf->best;
-    const int32_t nominal = of->nominal[best.attribute];
-    const uint8_t *bins = of->bins + best.attribute * of->n_rows;
+    const int32_t nominal = of->nominal[best.feature];
+    const uint8_t *bins = of->bins + best.feature * of->n_rows;
     int64_t n_left = 0, n_right = 0;
     for (int64_t i = 0; i < leaf->n_members; i++) {
         const member one = leaf->members[i];
@@ -208,7 +208,7 @@ static void divide_cells(const setting *of, leaf_of_tree *left, leaf_of_tree *ri
     larger->cells = left->cells;
     smaller->cells = fresh;
     count_cells(of, smaller);
-    for (int64_t c = 0; c < of->offset[of->n_attributes]; c++) {
+    for (int64_t c = 0; c < of->offset[of->n_features]; c++) {
         larger->cells[c] = minus(larger->cells[c], smaller->cells[c]);
     }
 }
@@ -216,7 +216,7 @@ static void divide_cells(const setting *of, leaf_of_tree *left, leaf_of_tree *ri
 static int32_t grow(const setting *of, leaf_of_tree *leaves, int32_t n_leaves, sums *cells,
                     member *work, double *gains)
 {
-    const int64_t n_cells = of->offset[of->n_attributes];
+    const int64_t n_cells = of->offset[of->n_features];
     int32_t n = 1;
     leaves[0].cells = cells;
     count_cells(of, &leaves[0]);
@@ -231,7 +231,7 @@ static int32_t grow(const setting *of, leaf_of_tree *leaves, int32_t n_leaves, s
         if (!(best.gain > 0.0)) {
             break;
         }
-        gains[(int64_t)best.attribute * N_BINS + best.bin] += best.gain;
+        gains[(int64_t)best.feature * N_BINS + best.bin] += best.gain;
         part(of, left, right, work);
         if (++n < n_leaves) {
             divide_cells(of, left, right, cells + (n - 1) * n_cells);
@@ -265,10 +265,10 @@ static int64_t gather(leaf_of_tree *root, const int32_t *gradient, const int32_t
 }
 
 /* Grow a tree of at most n_leaves leaves, 2 to MAX_LEAVES, best first. leaf[i] becomes the number of
- * row i's leaf, -1 for one without weight; gains[attribute][bin] get the gains of the splits that
+ * row i's leaf, -1 for one without weight; gains[feature][bin] get the gains of the splits that
  * were made. There are fewer than 2^31 rows; curvatures are not negative. Returns how many leaves
  * there are; -1: out of memory. */
-SOLAH_EXPORT int32_t solah_grow(const uint8_t *bins, int64_t n_rows, int32_t n_attributes,
+SOLAH_EXPORT int32_t solah_grow(const uint8_t *bins, int64_t n_rows, int32_t n_features,
                                 const int32_t *size, const uint8_t *nominal,
                                 const int32_t *gradient, const int32_t *curvature,
                                 const int32_t *weight, int32_t n_leaves, double ridge,
@@ -277,23 +277,23 @@ SOLAH_EXPORT int32_t solah_grow(const uint8_t *bins, int64_t n_rows, int32_t n_a
     leaf_of_tree leaves[MAX_LEAVES] = {{{0}, NULL, 0, NULL, {0, {0}, 0, 0, 0}}};
     int32_t n = -1;
     sums *cells = NULL;
-    int64_t *offset = malloc(((size_t)n_attributes + 1) * sizeof *offset);
+    int64_t *offset = malloc(((size_t)n_features + 1) * sizeof *offset);
     /* Each has room for one more, so that none is empty. */
     member *members = malloc(((size_t)n_rows + 1) * sizeof *members);
     member *work = malloc(((size_t)n_rows + 1) * sizeof *work);
     if (offset != NULL) {
         offset[0] = 0;
-        for (int32_t a = 0; a < n_attributes; a++) {
+        for (int32_t a = 0; a < n_features; a++) {
             offset[a + 1] = offset[a] + size[a] + 1;
         }
         /* The last split needs no histograms. */
-        cells = malloc(((size_t)offset[n_attributes] * (size_t)(n_leaves - 1) + 1) * sizeof *cells);
+        cells = malloc(((size_t)offset[n_features] * (size_t)(n_leaves - 1) + 1) * sizeof *cells);
     }
     if (cells != NULL && members != NULL && work != NULL) {
         leaves[0].members = members;
         const int64_t batch = gather(&leaves[0], gradient, curvature, weight, n_rows, leaf);
         const setting of = {bins,  size,         nominal, offset, n_rows,
-                            batch, n_attributes, ridge,   least};
+                            batch, n_features, ridge,   least};
         n = grow(&of, leaves, n_leaves, cells, work, gains);
     }
     for (int32_t l = 0; l < n; l++) {

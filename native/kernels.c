@@ -5,7 +5,7 @@
  * weights below), so sums do not depend on their order.
  *
  * label   a reading as 32 bits: the lower focal set's number (8 bits), then the mass of the set
- *         above it in units of 2^-24. The number one past an attribute's last set: ignorance.
+ *         above it in units of 2^-24. The number one past a feature's last set: ignorance.
  *         The number 255: the masses are spread over all sets, and stand in an array of their own.
  * weight  how much of a row is in a branch, at most 2^30.
  */
@@ -43,11 +43,11 @@ static uint32_t label_value(double x, const double *peak, int32_t count)
     return ((uint32_t)lower << MASS_BITS) + (uint32_t)(upper * MASS_ONE + 0.5);
 }
 
-SOLAH_EXPORT void solah_label(const double *values, int64_t n_rows, int32_t n_attributes,
+SOLAH_EXPORT void solah_label(const double *values, int64_t n_rows, int32_t n_features,
                               const double *peak, const int32_t *offset, uint32_t *labels)
 {
     for (int64_t i = 0; i < n_rows; i++) {
-        for (int32_t a = 0; a < n_attributes; a++) {
+        for (int32_t a = 0; a < n_features; a++) {
             *labels++ = label_value(*values++, peak + offset[a], offset[a + 1] - offset[a]);
         }
     }
@@ -63,14 +63,14 @@ static inline int64_t share(int64_t weight, uint32_t mass)
 typedef struct {
     const uint32_t *ignorance; /* summed up to and without a set, in units of 2^-24 */
     const int32_t *offset;
-    const int32_t *attribute;
+    const int32_t *feature;
     const int32_t *first_child;
 } walk_tree;
 
 typedef struct {
     const uint32_t *label;
     const uint32_t *spread;       /* masses spread over all sets, summed up like ignorance */
-    const int32_t *spread_offset; /* where an attribute's stand in `spread` */
+    const int32_t *spread_offset; /* where a feature's stand in `spread` */
 } walk_row;
 
 typedef struct {
@@ -122,7 +122,7 @@ static inline walk_step *next_leaf(const walk_tree *tree, const walk_row *row, w
 {
     while (*depth >= 0) {
         walk_step *step = &steps[*depth];
-        const int32_t a = tree->attribute[step->node];
+        const int32_t a = tree->feature[step->node];
         if (a < 0) {
             (*depth)--;
             return step;
@@ -152,67 +152,67 @@ static inline int32_t start_walk(walk_step *steps, int32_t root, int64_t weight)
     return weight > 0 ? 0 : -1;
 }
 
-static void add_spread(const uint32_t *cumulated, int32_t count, int32_t n_goals, int64_t weight,
+static void add_spread(const uint32_t *cumulated, int32_t count, int32_t n_targets, int64_t weight,
                        int64_t *bins)
 {
     for (int32_t k = 0; k < count; k++) {
-        bins[(int64_t)k * n_goals] += share_between(weight, cumulated, k);
+        bins[(int64_t)k * n_targets] += share_between(weight, cumulated, k);
     }
 }
 
-static void add_row(const walk_row *row, int32_t n_attributes, const int32_t *offset,
-                    int32_t n_goals, int64_t weight, int64_t *counts)
+static void add_row(const walk_row *row, int32_t n_features, const int32_t *offset,
+                    int32_t n_targets, int64_t weight, int64_t *counts)
 {
     const uint32_t *label = row->label;
-    for (int32_t a = 0; a < n_attributes; a++) {
-        /* An attribute has one bin more than it has sets: the last one counts ignorance. */
-        int64_t *bin = counts + ((int64_t)offset[a] + a) * n_goals;
+    for (int32_t a = 0; a < n_features; a++) {
+        /* A feature has one bin more than it has sets: the last one counts ignorance. */
+        int64_t *bin = counts + ((int64_t)offset[a] + a) * n_targets;
         const int64_t set = (int64_t)(label[a] >> MASS_BITS);
         if (set == SPREAD) {
             const uint32_t *cumulated = row->spread + row->spread_offset[a];
-            add_spread(cumulated, offset[a + 1] - offset[a], n_goals, weight, bin);
+            add_spread(cumulated, offset[a + 1] - offset[a], n_targets, weight, bin);
             continue;
         }
-        bin += set * n_goals;
+        bin += set * n_targets;
         const int64_t upper = share(weight, label[a] & MASS_MASK);
         bin[0] += weight - upper;
         if (upper) {
-            bin[n_goals] += upper;
+            bin[n_targets] += upper;
         }
     }
 }
 
-/* Count the rows that reach the nodes with a slot: counts[slot][attribute's bins][goal]. A row's
- * goal is a label too: a class has all the mass, a number shares it between two goal sets. */
-SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *goals,
-                                      const int64_t *weights, int64_t n_rows, int32_t n_attributes,
+/* Count the rows that reach the nodes with a slot: counts[slot][feature's bins][target]. A row's
+ * target is a label too: a class has all the mass, a number shares it between two target sets. */
+SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *targets,
+                                      const int64_t *weights, int64_t n_rows, int32_t n_features,
                                       const uint32_t *spread, const int32_t *spread_offset,
                                       int32_t spread_width, const int32_t *offset,
-                                      const uint32_t *ignorance, const int32_t *attribute,
+                                      const uint32_t *ignorance, const int32_t *feature,
                                       const int32_t *first_child, int32_t depth_limit,
-                                      const int32_t *slots, int32_t n_goals, int64_t *counts)
+                                      const int32_t *slots, int32_t n_targets, int64_t *counts)
 {
-    const walk_tree tree = {ignorance, offset, attribute, first_child};
-    const int64_t slot_size = ((int64_t)offset[n_attributes] + n_attributes) * n_goals;
+    const walk_tree tree = {ignorance, offset, feature, first_child};
+    const int64_t slot_size = ((int64_t)offset[n_features] + n_features) * n_targets;
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     if (steps == NULL) {
         return OUT_OF_MEMORY;
     }
     for (int64_t i = 0; i < n_rows; i++) {
-        const walk_row row = {labels + i * n_attributes, spread + i * spread_width, spread_offset};
-        const int32_t goal = (int32_t)(goals[i] >> MASS_BITS);
-        const uint32_t goal_mass = goals[i] & MASS_MASK;
+        const walk_row row = {labels + i * n_features, spread + i * spread_width, spread_offset};
+        const int32_t target = (int32_t)(targets[i] >> MASS_BITS);
+        const uint32_t target_mass = targets[i] & MASS_MASK;
         int32_t depth = start_walk(steps, 0, weights[i]);
         const walk_step *leaf;
         while ((leaf = next_leaf(&tree, &row, steps, &depth)) != NULL) {
             if (slots[leaf->node] < 0) {
                 continue;
             }
-            int64_t *slot = counts + slots[leaf->node] * slot_size + goal;
-            const int64_t upper = share(leaf->weight, goal_mass);
-            add_row(&row, n_attributes, offset, n_goals, leaf->weight - upper, slot);
+            int64_t *slot = counts + slots[leaf->node] * slot_size + target;
+            const int64_t upper = share(leaf->weight, target_mass);
+            add_row(&row, n_features, offset, n_targets, leaf->weight - upper, slot);
             if (upper) {
-                add_row(&row, n_attributes, offset, n_goals, upper, slot + 1);
+                add_row(&row, n_features, offset, n_targets, upper, slot + 1);
             }
         }
     }
@@ -223,14 +223,14 @@ SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *go
 /* The leaves that each row reaches, as a sparse matrix by rows. With leaf == NULL only row_start
  * is filled, so that the caller can make room. */
 SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights, int64_t n_rows,
-                                 int32_t n_attributes, const uint32_t *spread,
+                                 int32_t n_features, const uint32_t *spread,
                                  const int32_t *spread_offset, int32_t spread_width,
                                  const int32_t *offset, const uint32_t *ignorance,
-                                 const int32_t *attribute, const int32_t *first_child,
+                                 const int32_t *feature, const int32_t *first_child,
                                  int32_t depth_limit, int64_t *row_start, int32_t *leaves,
                                  int64_t *leaf_weights)
 {
-    const walk_tree tree = {ignorance, offset, attribute, first_child};
+    const walk_tree tree = {ignorance, offset, feature, first_child};
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     if (steps == NULL) {
         return OUT_OF_MEMORY;
@@ -238,7 +238,7 @@ SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights,
     int64_t entry = 0;
     row_start[0] = 0;
     for (int64_t i = 0; i < n_rows; i++) {
-        const walk_row row = {labels + i * n_attributes, spread + i * spread_width, spread_offset};
+        const walk_row row = {labels + i * n_features, spread + i * spread_width, spread_offset};
         int32_t depth = start_walk(steps, 0, weights[i]);
         const walk_step *leaf;
         while ((leaf = next_leaf(&tree, &row, steps, &depth)) != NULL) {
@@ -258,13 +258,13 @@ SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights,
  * class likely, and add it to shares[leaf, class]. */
 SOLAH_EXPORT void solah_share_weights(const int64_t *row_start, const int32_t *leaves,
                                const int64_t *leaf_weights, int64_t n_rows, const int64_t *classes,
-                               const int64_t *weights, const double *belief, int32_t n_goals,
+                               const int64_t *weights, const double *belief, int32_t n_targets,
                                int64_t *shares)
 {
     for (int64_t i = 0; i < n_rows; i++) {
         double likelihood = 0.0;
         for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
-            const int64_t cell = (int64_t)leaves[e] * n_goals + classes[i];
+            const int64_t cell = (int64_t)leaves[e] * n_targets + classes[i];
             likelihood += (double)leaf_weights[e] * belief[cell];
         }
         if (likelihood <= 0.0) {
@@ -272,53 +272,53 @@ SOLAH_EXPORT void solah_share_weights(const int64_t *row_start, const int32_t *l
         }
         const double per_unit = (double)weights[i] / likelihood;
         for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
-            const int64_t cell = (int64_t)leaves[e] * n_goals + classes[i];
+            const int64_t cell = (int64_t)leaves[e] * n_targets + classes[i];
             shares[cell] += (int64_t)((double)leaf_weights[e] * belief[cell] * per_unit + 0.5);
         }
     }
 }
 
-/* Add up the scores of the leaves that one row reaches, score[leaf, goal]; return how likely that makes its class,
- * and add to slope[leaf, goal] how the negative logarithm of that, times the row's weight, grows
+/* Add up the scores of the leaves that one row reaches, score[leaf, target]; return how likely that makes its class,
+ * and add to slope[leaf, target] how the negative logarithm of that, times the row's weight, grows
  * with the scores, in units of 1 / SLOPE_SCALE of a weight. */
 static inline double weigh_some(const int32_t *leaves, const int64_t *leaf_weights,
                                 int64_t n_leaves, int64_t class_, int64_t weight,
-                                const double *score, const int32_t n_goals, double *belief,
+                                const double *score, const int32_t n_targets, double *belief,
                                 int64_t *slope)
 {
-    for (int32_t g = 0; g < n_goals; g++) {
+    for (int32_t g = 0; g < n_targets; g++) {
         belief[g] = 0.0;
     }
     for (int64_t e = 0; e < n_leaves; e++) {
-        const double *of_leaf = score + (int64_t)leaves[e] * n_goals;
+        const double *of_leaf = score + (int64_t)leaves[e] * n_targets;
         const double part = (double)leaf_weights[e] * (1.0 / WEIGHT_ONE);
-        for (int32_t g = 0; g < n_goals; g++) {
+        for (int32_t g = 0; g < n_targets; g++) {
             belief[g] += part * of_leaf[g];
         }
     }
-    softmax(belief, n_goals);
+    softmax(belief, n_targets);
     const double likelihood = belief[class_];
     belief[class_] -= 1.0;
     const double units = (double)weight * (SLOPE_SCALE / WEIGHT_ONE);
     for (int64_t e = 0; e < n_leaves; e++) {
-        int64_t *of_leaf = slope + (int64_t)leaves[e] * n_goals;
+        int64_t *of_leaf = slope + (int64_t)leaves[e] * n_targets;
         const double part = (double)leaf_weights[e] * units;
-        for (int32_t g = 0; g < n_goals; g++) {
+        for (int32_t g = 0; g < n_targets; g++) {
             of_leaf[g] += (int64_t)(part * belief[g]);
         }
     }
     return likelihood;
 }
 
-/* The same; two goals, which are the most common, are not counted in loops. */
+/* The same; two targets, which are the most common, are not counted in loops. */
 static double weigh_row(const int32_t *leaves, const int64_t *leaf_weights, int64_t n_leaves,
-                        int64_t class_, int64_t weight, const double *score, int32_t n_goals,
+                        int64_t class_, int64_t weight, const double *score, int32_t n_targets,
                         double *belief, int64_t *slope)
 {
-    if (n_goals == 2) {
+    if (n_targets == 2) {
         return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, score, 2, belief, slope);
     }
-    return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, score, n_goals, belief,
+    return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, score, n_targets, belief,
                       slope);
 }
 
@@ -355,12 +355,12 @@ static int32_t push_leaf(leaf_list *list, int32_t leaf, int64_t weight)
 /* Whether all children of a node are leaves. */
 static char has_leaves_only(const walk_tree *tree, int32_t node)
 {
-    const int32_t a = tree->attribute[node];
+    const int32_t a = tree->feature[node];
     if (a < 0) {
         return 0;
     }
     for (int32_t k = 0; k < tree->offset[a + 1] - tree->offset[a]; k++) {
-        if (tree->attribute[tree->first_child[node] + k] >= 0) {
+        if (tree->feature[tree->first_child[node] + k] >= 0) {
             return 0;
         }
     }
@@ -370,17 +370,17 @@ static char has_leaves_only(const walk_tree *tree, int32_t node)
 /* Walk rows through trees that stand in one table, and add up the scores of their leaves, the one at
  * places[leaf], and the bias behind them; see weigh_row. Rows without weight are left out. */
 SOLAH_EXPORT int32_t solah_score_labels(const uint32_t *labels, const int64_t *classes,
-                                 const int64_t *weights, int64_t n_rows, int32_t n_attributes,
+                                 const int64_t *weights, int64_t n_rows, int32_t n_features,
                                  const int32_t *offset, const uint32_t *ignorance,
-                                 const int32_t *attribute, const int32_t *first_child,
+                                 const int32_t *feature, const int32_t *first_child,
                                  int32_t depth_limit, const int32_t *roots, int32_t n_trees,
                                  const int32_t *places, int32_t bias_place, const double *score,
-                                 int32_t n_goals, double *likelihood, int64_t *slope)
+                                 int32_t n_targets, double *likelihood, int64_t *slope)
 {
-    const walk_tree tree = {ignorance, offset, attribute, first_child};
+    const walk_tree tree = {ignorance, offset, feature, first_child};
     const int64_t whole = (int64_t)WEIGHT_ONE;
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
-    double *belief = malloc((size_t)n_goals * sizeof *belief);
+    double *belief = malloc((size_t)n_targets * sizeof *belief);
     leaf_list reached = {NULL, NULL, 0, 0};
     char *is_stump = malloc((size_t)n_trees + 1);
     int32_t status = steps == NULL || belief == NULL || is_stump == NULL ? OUT_OF_MEMORY : OK;
@@ -388,19 +388,19 @@ SOLAH_EXPORT int32_t solah_score_labels(const uint32_t *labels, const int64_t *c
         is_stump[t] = has_leaves_only(&tree, roots[t]);
     }
     for (int64_t i = 0; status == OK && i < n_rows; i++) {
-        const walk_row row = {labels + i * n_attributes, NULL, NULL};
+        const walk_row row = {labels + i * n_features, NULL, NULL};
         likelihood[i] = 1.0;
         if (weights[i] <= 0) {
             continue;
         }
         reached.count = 0;
         for (int32_t t = 0; t < n_trees && status == OK; t++) {
-            const int32_t a = attribute[roots[t]];
-            const uint32_t set = a < 0 ? SPREAD : labels[i * n_attributes + a] >> MASS_BITS;
+            const int32_t a = feature[roots[t]];
+            const uint32_t set = a < 0 ? SPREAD : labels[i * n_features + a] >> MASS_BITS;
             if (a >= 0 && is_stump[t] && (int32_t)set < offset[a + 1] - offset[a]) {
                 /* A tree of one condition, and a value that is known: no walk is needed. */
                 const int32_t *place = places + first_child[roots[t]] + set;
-                const int64_t upper = share(whole, labels[i * n_attributes + a] & MASS_MASK);
+                const int64_t upper = share(whole, labels[i * n_features + a] & MASS_MASK);
                 status = push_leaf(&reached, place[0], whole - upper);
                 if (status == OK && upper > 0) {
                     status = push_leaf(&reached, place[1], upper);
@@ -418,7 +418,7 @@ SOLAH_EXPORT int32_t solah_score_labels(const uint32_t *labels, const int64_t *c
         }
         if (status == OK) {
             likelihood[i] = weigh_row(reached.leaves, reached.weights, reached.count, classes[i],
-                                      weights[i], score, n_goals, belief, slope);
+                                      weights[i], score, n_targets, belief, slope);
         }
     }
     free(reached.leaves);
@@ -431,39 +431,39 @@ SOLAH_EXPORT int32_t solah_score_labels(const uint32_t *labels, const int64_t *c
 
 /* Jeffrey's rule: add weight(branch) * belief(branch) over the branches that the row x takes. */
 static inline void evaluate(const double *x, const solah_sets *sets, const solah_tree *tree,
-                            const double *belief, int32_t n_goals, solah_run *runs,
+                            const double *belief, int32_t n_targets, solah_run *runs,
                             solah_step *steps, double *out)
 {
     int32_t depth = 0;
     int32_t leaf;
 
-    for (int32_t g = 0; g < n_goals; g++) {
+    for (int32_t g = 0; g < n_targets; g++) {
         out[g] = 0.0;
     }
     solah_begin(steps);
     while ((leaf = solah_next_branch(x, sets, tree, runs, steps, &depth)) >= 0) {
-        const double *of_leaf = belief + (int64_t)leaf * n_goals;
-        for (int32_t g = 0; g < n_goals; g++) {
+        const double *of_leaf = belief + (int64_t)leaf * n_targets;
+        for (int32_t g = 0; g < n_targets; g++) {
             out[g] += steps[depth].weight * of_leaf[g];
         }
     }
 }
 
 /* Inputs with a given_offset of 0 or more are not read from `values`: their masses are given. */
-SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t n_attributes,
+SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t n_features,
                                    const double *given, const int32_t *given_offset,
                                    int32_t given_width, const double *peak, const double *ignorance,
-                                   const int32_t *offset, const int32_t *attribute,
+                                   const int32_t *offset, const int32_t *feature,
                                    const int32_t *first_child, int32_t depth_limit,
-                                   const double *belief, int32_t n_goals, double *out)
+                                   const double *belief, int32_t n_targets, double *out)
 {
     const solah_sets sets = {peak, ignorance, offset};
-    const solah_tree tree = {attribute, first_child};
-    solah_run *runs = malloc(((size_t)n_attributes + 1) * sizeof *runs);
+    const solah_tree tree = {feature, first_child};
+    solah_run *runs = malloc(((size_t)n_features + 1) * sizeof *runs);
     solah_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     const int32_t status = (runs == NULL || steps == NULL) ? OUT_OF_MEMORY : OK;
     for (int64_t i = 0; status == OK && i < n_rows; i++) {
-        for (int32_t a = 0; a < n_attributes; a++) {
+        for (int32_t a = 0; a < n_features; a++) {
             runs[a].count = 0;
             if (given_offset[a] >= 0) {
                 runs[a].mass = given + i * given_width + given_offset[a];
@@ -471,8 +471,8 @@ SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t
                 runs[a].count = offset[a + 1] - offset[a];
             }
         }
-        evaluate(values + i * n_attributes, &sets, &tree, belief, n_goals, runs, steps,
-                 out + i * n_goals);
+        evaluate(values + i * n_features, &sets, &tree, belief, n_targets, runs, steps,
+                 out + i * n_targets);
     }
     free(runs);
     free(steps);

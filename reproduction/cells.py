@@ -79,23 +79,23 @@ class Cell:
             return _properties(rows)
         if self.task == "all rows":
             return _on_all_rows(self.recipe, rows)
-        splits = self._splits(rows.goal)
+        splits = self._splits(rows.target)
         return _means([_on_split(self.recipe, rows, *split, self.seed or 0) for split in splits])
 
-    def _splits(self, goal: NDArray[Any]) -> Iterator[tuple[Indices, Indices]]:
+    def _splits(self, target: NDArray[Any]) -> Iterator[tuple[Indices, Indices]]:
         if self.folds is None:
             halves = StratifiedShuffleSplit(1, test_size=0.5, random_state=self.seed)
-            yield from halves.split(np.zeros(len(goal)), goal)
+            yield from halves.split(np.zeros(len(target)), target)
             return
         plan = Plan(self.folds, seed=self.seed or 0)
-        for split in plan_splits(goal, Task.CLASSIFICATION, plan).splits:
+        for split in plan_splits(target, Task.CLASSIFICATION, plan).splits:
             yield split.train, split.test
 
 
 def _properties(rows: Dataset) -> Figures:
     columns = rows.table.columns
     return {
-        "attributes": len(columns),
+        "features": len(columns),
         "constant": [c.name for c in columns if len(set(c.values[~c.missing()].tolist())) < 2],
         "classes": len(rows.class_counts),
         "rows": rows.table.n_rows,
@@ -107,7 +107,7 @@ def _properties(rows: Dataset) -> Figures:
 def _on_all_rows(recipe: Recipe, rows: Dataset) -> Figures:
     estimator = recipe.make(rows, rows.table.n_rows, 0)
     start = perf_counter()
-    estimator.fit(rows.table, rows.goal)
+    estimator.fit(rows.table, rows.target)
     return {**_sizes_and_times(estimator, perf_counter() - start), "chosen": _chosen(estimator)}
 
 
@@ -115,14 +115,14 @@ def _on_split(recipe: Recipe, rows: Dataset, train: Indices, test: Indices, seed
     estimator = recipe.make(rows, len(train), seed)
     train_rows, test_rows = rows.table.take(train), rows.table.take(test)
     start = perf_counter()
-    estimator.fit(train_rows, rows.goal[train])
+    estimator.fit(train_rows, rows.target[train])
     trained = perf_counter()
     refuse_cut_short(estimator)
     beliefs = estimator.predict_proba(test_rows)
     tested = perf_counter()
-    classes = np.unique(rows.goal)
+    classes = np.unique(rows.target)
     whole = over_all_classes(beliefs, estimator.classes_, classes)
-    scores = score_beliefs(rows.goal[test], whole, classes)
+    scores = score_beliefs(rows.target[test], whole, classes)
     return {
         "accuracy": scores.accuracy,
         "auc": None if np.isnan(scores.auc) else scores.auc,

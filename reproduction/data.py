@@ -27,7 +27,7 @@ PAPER_ONLY = (
     Entry(
         name="heart_c_weka",
         classes={"<50": 165, ">50_1": 138},
-        n_attributes=13,
+        n_features=13,
         source="Weka's heart-c.arff, from UCI 'Heart Disease' with one row changed",
         licence="see UCI's page of the set",
         kinds={"slope": ("up", "flat", "down")},
@@ -35,7 +35,7 @@ PAPER_ONLY = (
     Entry(
         name="sms_spam",
         classes={"ham": 4827, "spam": 747},
-        n_attributes=1,
+        n_features=1,
         source="UCI 'SMS Spam Collection', by Almeida and Gomez Hidalgo",
         licence="free to use if cited, by its readme",
     ),
@@ -100,7 +100,7 @@ def how_to_get(missing: Iterable[str]) -> str:
 @lru_cache
 def _fingerprint_in(name: str, folder: str | None) -> str:
     rows = _load_from(name, folder)
-    digest = sha256(repr((rows.table.names, rows.goal.tolist())).encode())
+    digest = sha256(repr((rows.table.names, rows.target.tolist())).encode())
     for column in rows.table.columns:
         digest.update(repr(column.values.tolist()).encode())
     return digest.hexdigest()[:16]

@@ -123,7 +123,7 @@ def solah_auto(variant: Variant) -> Recipe:
 
 
 def single_tree(variant: Variant, *, is_wide: bool = False) -> Recipe:
-    """Describe the single tree on all attributes; the paper's is limited where they are many."""
+    """Describe the single tree on all features; the paper's is limited where they are many."""
     is_cut = is_wide and variant == "paper"
     return Recipe("tree", "tree", variant, least_rows=LEAST_ROWS if is_cut else None)
 

@@ -51,12 +51,12 @@ class Peer(ABC):
         settled, kinds = settle(table, declared)
         return cls(tuple(map(states_of, settled.columns, kinds)), **parameters)
 
-    def fit(self, table: Table, goal: NDArray[Any]) -> Self:
+    def fit(self, table: Table, target: NDArray[Any]) -> Self:
         """Learn from the rows of a table."""
         self._model = self._make()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self._model.fit(self._encode(table), goal)
+            self._model.fit(self._encode(table), target)
         self.classes_ = self._model.classes_
         return self
 
@@ -138,16 +138,16 @@ class _MixedBayes:
         self.discrete = discrete
         self.n_states = [len(states[j]) for j in discrete]
 
-    def fit(self, X: Float, goal: NDArray[Any]) -> None:
-        self.classes_, counts = np.unique(goal, return_counts=True)
+    def fit(self, X: Float, target: NDArray[Any]) -> None:
+        self.classes_, counts = np.unique(target, return_counts=True)
         self._log_prior = np.log(counts / counts.sum())
         self._models: list[tuple[Any, Any]] = []
         if self.continuous:
             normal = make_pipeline(SimpleImputer(keep_empty_features=True), GaussianNB())
-            self._models.append((normal.fit(X[:, self.continuous], goal), self._numbers))
+            self._models.append((normal.fit(X[:, self.continuous], target), self._numbers))
         if self.discrete:
             shares = CategoricalNB(min_categories=[n + 1 for n in self.n_states])
-            self._models.append((shares.fit(self._states(X), goal), self._states))
+            self._models.append((shares.fit(self._states(X), target), self._states))
 
     def predict_proba(self, X: Float) -> Float:
         joint = self._log_prior * (1 - len(self._models))

@@ -30,7 +30,7 @@ class Printed:
 class Properties:
     """A line of the paper's table of databases."""
 
-    attributes: int
+    features: int
     classes: int
     rows: int
     counts: tuple[int, ...]
@@ -58,7 +58,7 @@ class Database:
     is_counted : whether it is one of the twelve that means and ranks are over; another reading of
         the same database is not
     solah_ten_folds : the paper's line with 10 folds, where ``solah`` and ``tree`` have 2
-    is_wide : whether it has too many attributes for the paper's single tree to finish in minutes
+    is_wide : whether it has too many features for the paper's single tree to finish in minutes
     remark : how the paper's properties differ from the data's
     """
 
@@ -132,7 +132,7 @@ _WISCONSIN = Database(
     solah=Printed(0.97, 0.98, 1100, 36, 3, 2),
     tree=Printed(0.95, 0.96, 1029, 45),
     rivals=Rivals((94.38, 1.42), (96.28, 0.73), (94.96, 0.80), (96.67, 0.20), (94.85, 0.25)),
-    remark="the paper's 9 attributes are this set's, its 569 rows are the diagnostic set's",
+    remark="the paper's 9 features are this set's, its 569 rows are the diagnostic set's",
 )
 _HEART_C = Database(
     name="heart_c_weka",
@@ -159,7 +159,7 @@ DATABASES = (
         title="Wisconsin BC (diagnostic)",
         is_counted=False,
         is_wide=True,
-        remark="the paper's 569 rows are this set's, its 9 attributes are the original set's",
+        remark="the paper's 569 rows are this set's, its 9 features are the original set's",
     ),
     Database(
         name="ecoli",

@@ -152,5 +152,5 @@ def _cost(cell: Cell) -> float:
     if cell.recipe is None:
         return 0
     entry = entry_of(cell.data)
-    size = 100_000 if cell.data != entry.name else entry.n_rows * entry.n_attributes
+    size = 100_000 if cell.data != entry.name else entry.n_rows * entry.n_features
     return _WEIGHTS.get(cell.recipe.kind, 1) * size * (cell.folds or 1)

@@ -119,7 +119,7 @@ def sms_14(shared_data):
     from reproduction.data import load_rows
 
     messages = load_rows("sms14")
-    return messages.X, messages.goal
+    return messages.X, messages.target
 
 
 @pytest.fixture(scope="module")

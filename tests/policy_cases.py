@@ -23,11 +23,11 @@ def room():
 def random_domain(rng, model):
     """Make a domain of any cells for a model."""
     cells = []
-    for one in model.attributes:
+    for one in model.features:
         cuts = np.cumsum(rng.uniform(0.1, 1.0, rng.integers(0, 16))) - 3.0
         ends = (one.low, one.high, tuple(cuts.tolist())) if one.is_continuous else ()
         cells.append(Cells(one.name, *ends))
-    sizes = [n_cells(one, of) for one, of in zip(model.attributes, cells, strict=True)]
+    sizes = [n_cells(one, of) for one, of in zip(model.features, cells, strict=True)]
     places = rng.permutation(len(cells)).tolist()
     pairs = [
         SeenTogether(

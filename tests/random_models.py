@@ -8,15 +8,15 @@ from solah.data import Column, Kind, Table
 from solah.learn.tree import Tree
 from solah.model import (
     AdditiveNode,
-    Attribute,
+    Feature,
     FeatureGroup,
-    Goal,
     MissingRule,
     Model,
+    Target,
     Term,
     TermInput,
 )
-from solah.model.attributes import belief_attribute, belief_words, cored_attribute
+from solah.model.features import belief_feature, belief_words, cored_feature
 
 # Linguistic trees: one, trees above trees by masses and by words of belief, and one above a sum.
 SHAPES = ("tree", "masses", "words", "over a sum")
@@ -26,23 +26,23 @@ ADDITIVE_SHAPES = ("words and pairs", "groups")
 
 
 def random_model(rng, shape, n_classes=2):
-    """Make a model of one shape over six attributes of several kinds."""
+    """Make a model of one shape over six features of several kinds."""
     n_cored = {"tree": 0, "masses": 0, "words": 0, "over a sum": 4}.get(shape, len(KINDS))
-    attributes = [
-        (random_cored if i < n_cored else random_attribute)(rng, f"x{i}", kind)
+    features = [
+        (random_cored if i < n_cored else random_feature)(rng, f"x{i}", kind)
         for i, kind in enumerate(KINDS)
     ]
     states = tuple(f"c{i}" for i in range(n_classes))
     prior = tuple(rng.dirichlet(np.full(n_classes, 3.0))) if n_cored else ()
-    goal = Goal("y", states, thresholds=random_thresholds(rng, n_classes), prior=prior)
-    nodes = MAKERS[shape](rng, attributes, states)
-    return Model(goal, tuple(attributes), nodes)
+    target = Target("y", states, thresholds=random_thresholds(rng, n_classes), prior=prior)
+    nodes = MAKERS[shape](rng, features, states)
+    return Model(target, tuple(features), nodes)
 
 
 def random_number_model(rng, shape="groups"):
     """Make a model whose terms add up to a number."""
-    attributes = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(KINDS)]
-    return Model(Goal("power"), tuple(attributes), MAKERS[shape](rng, attributes, ("number",)))
+    features = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(KINDS)]
+    return Model(Target("power"), tuple(features), MAKERS[shape](rng, features, ("number",)))
 
 
 KINDS = (
@@ -56,9 +56,9 @@ KINDS = (
 
 
 def random_cored(rng, name, kind):
-    """Make an attribute whose words have cores, if it is continuous."""
+    """Make a feature whose words have cores, if it is continuous."""
     if kind is not Kind.CONTINUOUS:
-        return random_attribute(rng, name, kind)
+        return random_feature(rng, name, kind)
     n_words = int(rng.integers(1, 6))
     ends = np.cumsum(rng.uniform(0.2, 2.0, 2 * n_words - 2)) - 3.0
     lows, highs = [-np.inf, *ends[1::2].tolist()], [*ends[::2].tolist(), np.inf]
@@ -69,25 +69,25 @@ def random_cored(rng, name, kind):
     ]
     words = ("lowest", "low", "medium", "high", "highest")[:n_words]
     low, high = (ends[0], ends[-1]) if n_words > 1 else (-1.0, 1.0)
-    bare = cored_attribute(name, words, cores, (), float(low) - 0.5, float(high) + 0.5)
+    bare = cored_feature(name, words, cores, (), float(low) - 0.5, float(high) + 0.5)
     ignorance = rng.dirichlet(np.ones(bare.n_focal_sets))
     return replace(bare, ignorance=tuple(ignorance.tolist()))
 
 
-def random_attribute(rng, name, kind):
+def random_feature(rng, name, kind):
     if kind is Kind.CONTINUOUS:
         n_words = int(rng.integers(2, 4))
         peaks = np.cumsum(rng.uniform(0.2, 2.0, 2 * n_words - 1)) - 3.0
         low, high = peaks[0] - rng.uniform(0, 1), peaks[-1] + rng.uniform(0, 1)
         words = ("low", "medium", "high")[:n_words]
         ignorance = rng.dirichlet(np.ones(len(peaks)))
-        return Attribute(
+        return Feature(
             name, kind, words, tuple(peaks), tuple(ignorance), low=float(low), high=float(high)
         )
     states = ("a", "b", "c") if kind is Kind.CATEGORICAL else (1.0, 2.5, 7.0, 8.0)
     peaks = tuple(range(3)) if kind is Kind.CATEGORICAL else states
     ignorance = rng.dirichlet(np.ones(len(states)))
-    return Attribute(
+    return Feature(
         name,
         kind,
         tuple(map(str, states)),
@@ -127,15 +127,15 @@ def random_tree(rng, name, inputs, n_classes, max_nodes=25):
     ).node()
 
 
-def with_attributes(node, attributes):
-    """Let a node ask other attributes, by their names."""
+def with_features(node, features):
+    """Let a node ask other features, by their names."""
     if isinstance(node, AdditiveNode):
         terms = []
         for term in node.terms:
-            inputs = (replace(one, attribute=attributes[one.name]) for one in term.inputs)
+            inputs = (replace(one, feature=features[one.name]) for one in term.inputs)
             terms.append(replace(term, inputs=tuple(inputs)))
         return replace(node, terms=tuple(terms))
-    return replace(node, inputs=tuple(attributes.get(one.name, one) for one in node.inputs))
+    return replace(node, inputs=tuple(features.get(one.name, one) for one in node.inputs))
 
 
 def map_trees(model, change):
@@ -159,10 +159,10 @@ def without_first_class(model):
     return map_trees(model, change)
 
 
-def random_parts(rng, attribute):
+def random_parts(rng, feature):
     """Part the words of a feature: into runs, or into any groups where they have no order."""
-    n_words = len(attribute.words)
-    if attribute.is_ordered:
+    n_words = len(feature.words)
+    if feature.is_ordered:
         starts = [0, *sorted({int(one) for one in rng.integers(1, n_words + 1, 2)} - {n_words})]
         ends = [*starts[1:], n_words]
         return tuple(tuple(range(a, b)) for a, b in zip(starts, ends, strict=True))
@@ -173,11 +173,11 @@ def random_parts(rng, attribute):
     )
 
 
-def random_term(rng, attributes, n_classes, *, missing=False, parted=False):
+def random_term(rng, features, n_classes, *, missing=False, parted=False):
     """Make a term with a variance; a missing value adds nothing, unless there is a rule for it."""
     inputs = tuple(
         TermInput(one, random_parts(rng, one)) if parted else TermInput.whole(one)
-        for one in attributes
+        for one in features
     )
     shape = tuple(len(one.parts) for one in inputs)
     weights = _centred(rng.normal(0, 1, (*shape, n_classes)))
@@ -209,61 +209,61 @@ def random_sum(rng, name, terms, n_classes, groups=()):
     return AdditiveNode(name, tuple(baseline.tolist()), tuple(terms), tuple(groups))
 
 
-def _tree(rng, attributes, states):
-    return (random_tree(rng, "y", attributes, len(states), max_nodes=60),)
+def _tree(rng, features, states):
+    return (random_tree(rng, "y", features, len(states), max_nodes=60),)
 
 
-def _below(rng, attributes, states):
+def _below(rng, features, states):
     n = len(states)
-    return [random_tree(rng, f"z{i}", attributes[2 * i : 2 * i + 2], n) for i in range(2)]
+    return [random_tree(rng, f"z{i}", features[2 * i : 2 * i + 2], n) for i in range(2)]
 
 
-def _masses(rng, attributes, states):
-    below = _below(rng, attributes, states)
-    heard = [belief_attribute(tree.name, states, tree.start) for tree in below]
-    inputs = [*heard, *attributes[4:]]
+def _masses(rng, features, states):
+    below = _below(rng, features, states)
+    heard = [belief_feature(tree.name, states, tree.start) for tree in below]
+    inputs = [*heard, *features[4:]]
     return (*below, random_tree(rng, "y", inputs, len(states), max_nodes=60))
 
 
-def _words(rng, attributes, states):
-    below = _below(rng, attributes, states)
+def _words(rng, features, states):
+    below = _below(rng, features, states)
     heard = [word for tree in below for word in belief_words(tree.name, states, 3)]
-    inputs = [*heard, *attributes[4:]]
+    inputs = [*heard, *features[4:]]
     return (*below, random_tree(rng, "y", inputs, len(states), max_nodes=60))
 
 
-def _over_sum(rng, attributes, states):
+def _over_sum(rng, features, states):
     n = len(states)
-    terms = [random_term(rng, [one], n) for one in attributes[:4]]
-    terms.append(random_term(rng, attributes[:2], n, parted=True))
+    terms = [random_term(rng, [one], n) for one in features[:4]]
+    terms.append(random_term(rng, features[:2], n, parted=True))
     below = random_sum(rng, "s", terms, n)
-    inputs = [*belief_words("s", states, 3), *attributes[4:]]
+    inputs = [*belief_words("s", states, 3), *features[4:]]
     return (below, random_tree(rng, "y", inputs, n, max_nodes=60))
 
 
-def _pairs(rng, attributes, states):
+def _pairs(rng, features, states):
     n = len(states)
-    terms = [random_term(rng, [one], n) for one in attributes]
+    terms = [random_term(rng, [one], n) for one in features]
     for i, j in ((0, 1), (1, 2), (3, 4)):
         parted = bool(rng.random() < 0.5)
-        terms.append(random_term(rng, [attributes[i], attributes[j]], n, parted=parted))
+        terms.append(random_term(rng, [features[i], features[j]], n, parted=parted))
     return (random_sum(rng, "y", terms, n),)
 
 
-def _groups(rng, attributes, states):
+def _groups(rng, features, states):
     n = len(states)
     terms = [
         random_term(rng, [one], n, missing=place % 2 == 1, parted=place == 2)
-        for place, one in enumerate(attributes)
+        for place, one in enumerate(features)
     ]
-    terms.append(random_term(rng, attributes[:2], n))
+    terms.append(random_term(rng, features[:2], n))
     groups = FeatureGroup("first", (0, 1, 6)), FeatureGroup("second", (2, 3))
     return (random_sum(rng, "y", terms, n, groups),)
 
 
-def _three_groups(rng, attributes, states):
+def _three_groups(rng, features, states):
     n = len(states)
-    terms = [random_term(rng, [one], n) for one in attributes]
+    terms = [random_term(rng, [one], n) for one in features]
     groups = [FeatureGroup(f"z{i}", (2 * i, 2 * i + 1)) for i in range(3)]
     return (random_sum(rng, "y", terms, n, groups),)
 
@@ -282,14 +282,14 @@ MAKERS = {
 def random_rows(rng, model, n_rows, missing=0.1):
     """Draw rows as numbers: inside the ranges, on peaks, beyond them, and unknown."""
     columns = []
-    for attribute in model.attributes:
-        if attribute.is_continuous:
-            span = attribute.high - attribute.low
-            column = rng.uniform(attribute.low - 0.1 * span, attribute.high + 0.1 * span, n_rows)
+    for feature in model.features:
+        if feature.is_continuous:
+            span = feature.high - feature.low
+            column = rng.uniform(feature.low - 0.1 * span, feature.high + 0.1 * span, n_rows)
             on_peak = rng.random(n_rows) < 0.1
-            column[on_peak] = rng.choice(attribute.peaks, on_peak.sum())
+            column[on_peak] = rng.choice(feature.peaks, on_peak.sum())
         else:
-            column = rng.choice(attribute.peaks, n_rows)
+            column = rng.choice(feature.peaks, n_rows)
         column[rng.random(n_rows) < missing] = np.nan
         columns.append(column)
     return np.column_stack(columns)
@@ -306,27 +306,27 @@ def coded(model, rows):
     """Put rows as numbers the way that models take them."""
     from solah.model.encode import Coded
 
-    names = [attribute.name for attribute in model.attributes]
+    names = [feature.name for feature in model.features]
     return Coded(dict(zip(names, rows.T, strict=True)), len(rows))
 
 
 def as_table(model, rows):
-    """Make a table of rows as numbers, with the states of attributes by name."""
+    """Make a table of rows as numbers, with the states of features by name."""
     columns = []
-    for attribute, values in zip(model.attributes, rows.T, strict=True):
-        if attribute.is_coded:
-            texts = [None if np.isnan(v) else attribute.states[int(v)] for v in values]
-            columns.append(Column(attribute.name, np.array(texts, dtype=object)))
+    for feature, values in zip(model.features, rows.T, strict=True):
+        if feature.is_coded:
+            texts = [None if np.isnan(v) else feature.states[int(v)] for v in values]
+            columns.append(Column(feature.name, np.array(texts, dtype=object)))
         else:
-            columns.append(Column(attribute.name, values))
+            columns.append(Column(feature.name, values))
     return Table(tuple(columns), len(rows))
 
 
-def csv_lines(model, rows, goal=None):
-    """Write rows as lines of CSV, with a last column for the goal if it is given."""
+def csv_lines(model, rows, target=None):
+    """Write rows as lines of CSV, with a last column for the target if it is given."""
     table = as_table(model, rows)
-    columns = [*(column.values.tolist() for column in table.columns), *([goal] if goal else [])]
-    names = [*table.names, *([model.goal.name] if goal else [])]
+    columns = [*(column.values.tolist() for column in table.columns), *([target] if target else [])]
+    names = [*table.names, *([model.target.name] if target else [])]
     lines = zip(*columns, strict=True)
     return [
         ",".join(names),

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from solah.data import Column, Kind, Table
-from solah.model import AdditiveNode, Goal, Model, OutOfFold, Provenance, Term, TermInput
-from solah.model.attributes import cored_attribute, discrete_attribute
+from solah.model import AdditiveNode, Model, OutOfFold, Provenance, Target, Term, TermInput
+from solah.model.features import cored_feature, discrete_feature
 
 LOW, HIGH = -np.inf, np.inf
 
@@ -24,10 +24,10 @@ def room_model(
     Weights are log-odds of yes against no.
     """
     words = ("low", "high") if len(cores) == 2 else ("low", "medium", "high")
-    bare = cored_attribute("CO2", words, cores, (), 390.0, 1500.0)
+    bare = cored_feature("CO2", words, cores, (), 390.0, 1500.0)
     air = replace(bare, ignorance=(1 / bare.n_focal_sets,) * bare.n_focal_sets)
-    gate = discrete_attribute("door", Kind.BINARY, ("open", "shut"), (0.25, 0.75))
-    goal = Goal("occupied", ("no", "yes"), prior=shares)
+    gate = discrete_feature("door", Kind.BINARY, ("open", "shut"), (0.25, 0.75))
+    target = Target("occupied", ("no", "yes"), prior=shares)
     terms = _term(air, co2, (28.0, 60.0, 32.0)), _term(gate, door, (30.0, 90.0))
     nodes = (AdditiveNode("occupied", (-bias / 2, bias / 2), terms),)
     origin = Provenance(
@@ -40,18 +40,18 @@ def room_model(
         left_out=("floor",),
         out_of_fold=OutOfFold(accuracy=0.875, log_loss=0.31),
     )
-    return Model(goal, (air, gate), nodes, "solah 0.1.0", provenance=origin)
+    return Model(target, (air, gate), nodes, "solah 0.1.0", provenance=origin)
 
 
-def _term(attribute, odds, rows):
+def _term(feature, odds, rows):
     """Make a term on one feature, of the odds of its words."""
-    odds = np.array(odds[: len(attribute.words)])
+    odds = np.array(odds[: len(feature.words)])
     yes = 1 / (1 + np.exp(-odds))
     return Term(
-        (TermInput.whole(attribute),),
+        (TermInput.whole(feature),),
         weights=np.outer(odds, [-0.5, 0.5]),
         shares=np.column_stack([1 - yes, yes]),
-        counts=np.array(rows[: len(attribute.words)]),
+        counts=np.array(rows[: len(feature.words)]),
         variance=0.8,
     )
 

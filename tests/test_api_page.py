@@ -116,7 +116,7 @@ def fitted():
 @pytest.mark.parametrize(
     "title", ["The labeller", "The trees", "The rules", "The hierarchies", "A loaded model"]
 )
-def test_every_method_and_fitted_attribute_is_there(fitted, title):
+def test_every_method_and_fitted_feature_is_there(fitted, title):
     named = (NAME.match(span) for span in spans(section(title)))
     names = {found["name"] for found in named if found} - {"load_model"}
     assert len(names) >= 4

@@ -38,7 +38,7 @@ def bundle(request):
     wine = datasets.load("wine")
     placement = {"cellar": ["alcohol", "ash"], "shop": ["hue", "color_intensity"]}
     readings = wine.table.select([name for names in placement.values() for name in names])
-    model = MODELS[request.param].fit(readings, wine.goal)
+    model = MODELS[request.param].fit(readings, wine.target)
     return Bundle(make_plan(model.model_, placement), model.model_)
 
 
@@ -72,7 +72,7 @@ def test_a_board_says_what_its_tree_says(bundle, tmp_path, monkeypatch):
     for said in shop.advance(0.0).beliefs:
         gateway.hear(said, now=0.0)
     ((row,),) = (decided.rows for decided in gateway.advance(0.0).decisions)
-    names = [attribute.name for attribute in model.attributes]
+    names = [feature.name for feature in model.features]
     (expected,) = Predictor(model).predict_proba([[readings[name] for name in names]])
     assert list(row.beliefs.values()) == pytest.approx(expected.tolist(), abs=0.02)
 

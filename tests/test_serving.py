@@ -33,7 +33,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def model(wine):
-    return RuleClassifier(max_rules=8).fit(wine.table, wine.goal)
+    return RuleClassifier(max_rules=8).fit(wine.table, wine.target)
 
 
 class Client:
@@ -87,8 +87,8 @@ def fruits():
     hours = np.array([8.0, 20.0, 20.0, 8.0] * 10)
     columns = {"size": np.arange(40.0), "colour": texts, "hour of at": hours}
     table = Table(tuple(Column(*column) for column in columns.items()), 40)
-    goal = np.array(["sweet" if i > 20 or i % 2 else "sour" for i in range(40)], dtype=object)
-    return LinguisticTreeClassifier().fit(table, goal).model_
+    target = np.array(["sweet" if i > 20 or i % 2 else "sour" for i in range(40)], dtype=object)
+    return LinguisticTreeClassifier().fit(table, target).model_
 
 
 GAPS = [

@@ -49,12 +49,12 @@ class Loaded(HTMLParser):
         super().__init__()
         self.found = []
 
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
+    def handle_starttag(self, tag, features):
+        features = dict(features)
         if tag in ("script", "img", "iframe"):
-            self.found.append(attributes.get("src"))
-        if tag == "link" and attributes.get("rel") in ("stylesheet", "preload", "icon"):
-            self.found.append(attributes.get("href"))
+            self.found.append(features.get("src"))
+        if tag == "link" and features.get("rel") in ("stylesheet", "preload", "icon"):
+            self.found.append(features.get("href"))
 
 
 def test_every_page_is_built_and_loads_nothing_from_elsewhere(site):

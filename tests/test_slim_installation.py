@@ -55,8 +55,8 @@ def slim(tmp_path_factory):
     (folder / "sitecustomize.py").write_text(HIDING.format(names=LEFT_OUT))
     wine = datasets.load("wine")
     model = RuleClassifier(max_rules=6, interactions=0)
-    model.fit(wine.table, wine.goal).save(folder / "wine.json")
-    asked = [attribute.name for attribute in model.model_.attributes]
+    model.fit(wine.table, wine.target).save(folder / "wine.json")
+    asked = [feature.name for feature in model.model_.features]
     lines = [",".join(asked), ",".join("1.5" for _ in asked)]
     (folder / "rows.csv").write_text("\n".join(lines))
 

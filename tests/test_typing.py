@@ -16,7 +16,7 @@ from solah.exceptions import SolahError
 from solah.model.predictor import Predictor
 
 wine = datasets.load("wine")
-model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal)
+model = RuleClassifier(max_rules=12).fit(wine.table, wine.target)
 assert_type(model, RuleClassifier)
 assert_type(load_model("wine.json"), Predictor)
 assert_type(Hierarchy.parse("y <- a, b"), Hierarchy)

@@ -64,14 +64,14 @@ class Cell:
         """Learn and test on every fold, on one processor; NaN is None."""
         material = load_rows(self.set_name, self.rows)
         plan = Plan(self.folds, seed=self.seed)
-        splits = plan_splits(material.goal, Task.CLASSIFICATION, plan, material.groups)
+        splits = plan_splits(material.target, Task.CLASSIFICATION, plan, material.groups)
         with threadpool_limits(1):
             folds = [
                 _on_split(MODELS[self.model], material, split, self.seed) for split in splits.splits
             ]
         return {
             "rows": material.table.n_rows,
-            "attributes": len(material.feature_names),
+            "features": len(material.feature_names),
             "classes": len(material.class_counts),
             "method": splits.method,
             "notes": [*splits.notes, *self._sampled(material.table.n_rows)],
@@ -87,15 +87,15 @@ def _on_split(model: Model, material: Dataset, split: Split, seed: int) -> dict[
     estimator = model.make(material, len(split.train), seed)
     learnt_rows, tested_rows = material.table.take(split.train), material.table.take(split.test)
     start = perf_counter()
-    estimator.fit(learnt_rows, material.goal[split.train])
+    estimator.fit(learnt_rows, material.target[split.train])
     seconds = perf_counter() - start
     refuse_cut_short(estimator)
-    classes = np.unique(material.goal)
+    classes = np.unique(material.target)
     beliefs = estimator.predict_proba(tested_rows)
     whole = over_all_classes(beliefs, estimator.classes_, classes)
     size = measure_size(estimator)
     figures = {
-        **score_fold(material.goal[split.test], whole, classes),
+        **score_fold(material.target[split.test], whole, classes),
         "size": size.count,
         "length": size.length,
         "seconds": seconds,

@@ -32,12 +32,12 @@ class Extra(MeasuredPeer):
     def _learner(self) -> Any:
         return self._kind(random_state=self.random_state)
 
-    def fit(self, table: Any, goal: np.ndarray) -> Extra:
+    def fit(self, table: Any, target: np.ndarray) -> Extra:
         """Learn from the rows of a table."""
         np.random.seed(self.random_state)  # FIGS draws from here, whatever its own seed is
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return super().fit(table, goal)
+            return super().fit(table, target)
 
     def predict_proba(self, table: Any) -> np.ndarray:
         """Return the belief in each class; rows sum to 1, whatever the package says."""
@@ -71,7 +71,7 @@ class ShrunkTree(Extra):
 
 
 class ExplainableBoosting(Extra):
-    """interpret's EBM; its terms are shape functions, of one attribute or of two."""
+    """interpret's EBM; its terms are shape functions, of one feature or of two."""
 
     place = ("interpret.glassbox", "ExplainableBoostingClassifier")
 
@@ -120,7 +120,7 @@ class Farc(Extra):
     place = ("ex_fuzzy", "FuzzyRulesClassifier")
 
     def _size(self, learnt: Any) -> Size:
-        # An antecedent below 0 stands for an attribute that the rule does not ask for.
+        # An antecedent below 0 stands for a feature that the rule does not ask for.
         rules = [np.asarray(rule.antecedents) for rule in learnt.rule_base_.get_rules()]
         return Size(len(rules), mean_length([(rule >= 0).sum() for rule in rules]))
 

@@ -57,7 +57,7 @@ class Model:
     package : the package that it comes from
     module : what to import of it
     is_readable : whether its rules or leaves are few enough to be meant for reading
-    most_values : the most values (rows times attributes) that it learns from in bearable time
+    most_values : the most values (rows times features) that it learns from in bearable time
     is_step : whether it is one of ours with one thing changed, to see what that thing gives
     """
 
@@ -178,7 +178,7 @@ _OURS = (
         "solah-tree",
         "single tree",
         "rules",
-        "`LinguisticTreeClassifier()` on all attributes",
+        "`LinguisticTreeClassifier()` on all features",
         single_tree("default").make,
     ),
 )
@@ -196,19 +196,19 @@ def _stacked_trees(rows: Dataset, n_rows: int, seed: int) -> Any:
 
 
 _STEPS = (
-    _step("step-learnt", "words where the goal changes, and nowhere else", words="supervised"),
+    _step("step-learnt", "words where the target changes, and nowhere else", words="supervised"),
     _step("step-quantile", "words at equal shares of the rows", words="quantile"),
     _step("step-uniform", "words at equal distances", words="uniform"),
     _step("step-single", "rules of one condition alone", interactions=0),
     _step(
         "step-pairs",
-        "sixteen pairs of attributes, whether they are worth it or not",
+        "sixteen pairs of features, whether they are worth it or not",
         interactions=16,
     ),
     _step("step-all-rules", "every rule stays", max_rules=None),
     _step("step-10", "ten rules at the most", max_rules=10),
     _step("step-40", "forty rules at the most", max_rules=40),
-    _step("step-attributes", "five attributes at the most", max_features=5),
+    _step("step-features", "five features at the most", max_features=5),
     Model(
         "step-trees",
         "solah, stacked trees",
@@ -239,7 +239,7 @@ _SKLEARN = (
         "naive Bayes",
         "terms",
         "normal distributions for numbers, shares for states; terms are distributions, one for "
-        "each attribute and class",
+        "each feature and class",
         peers.NaiveBayes,
     ),
     _sklearn(
@@ -283,7 +283,7 @@ _EXTRAS = (
         "EBM",
         "terms",
         "`interpret.glassbox.ExplainableBoostingClassifier()`, with its usual interactions; "
-        "terms are shape functions of one or two attributes",
+        "terms are shape functions of one or two features",
         partial(_peer, extras.ExplainableBoosting),
         "interpret-core",
         "interpret",

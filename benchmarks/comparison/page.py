@@ -42,7 +42,7 @@ _PARETO_COLUMNS = (
 _SET_COLUMNS = (
     ("name", "set", "text"),
     ("rows", "rows", "count"),
-    ("attributes", "attributes", "count"),
+    ("features", "features", "count"),
     ("classes", "classes", "count"),
     ("folds", "folds", "count"),
     ("method", "split", "text"),

@@ -81,7 +81,7 @@ class LogisticModel(MeasuredPeer):
 
 
 class NaiveBayes(MixedNaiveBayes):
-    """Naive Bayes; its terms are the distributions, one for each attribute and class."""
+    """Naive Bayes; its terms are the distributions, one for each feature and class."""
 
     def size(self) -> Size:
         """Measure what was learnt."""

@@ -114,7 +114,7 @@ class Comparison:
     def _sizes(self) -> dict[str, int]:
         """The number of values of each set that is at hand."""
         return {
-            name: min(entry.n_rows, self.wish.rows) * entry.n_attributes
+            name: min(entry.n_rows, self.wish.rows) * entry.n_features
             for name in self.wish.sets
             if name not in self.missing
             for entry in [entry_of(source_of(name))]

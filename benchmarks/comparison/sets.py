@@ -96,7 +96,7 @@ def load_rows(name: str, most: int) -> Dataset:
         missing = np.any([column.missing() for column in material.table.columns], axis=0)
         material = take_rows(material, np.flatnonzero(~missing))
     if material.table.n_rows > most:
-        material = take_rows(material, sample_rows(material.goal, material.groups, most))
+        material = take_rows(material, sample_rows(material.target, material.groups, most))
     return replace(material, name=name)
 
 
@@ -105,19 +105,19 @@ def take_rows(material: Dataset, rows: np.ndarray) -> Dataset:
     return replace(
         material,
         table=material.table.take(rows),
-        goal=material.goal[rows],
+        target=material.target[rows],
         groups=None if material.groups is None else material.groups[rows],
     )
 
 
-def sample_rows(goal: np.ndarray, groups: np.ndarray | None, most: int) -> np.ndarray:
+def sample_rows(target: np.ndarray, groups: np.ndarray | None, most: int) -> np.ndarray:
     """Draw the places of ``most`` rows, the same share of every class in every group."""
-    strata = np.unique(goal, return_inverse=True)[1]
+    strata = np.unique(target, return_inverse=True)[1]
     if groups is not None:
         numbers = np.unique(groups, return_inverse=True)[1]
         strata = strata + (strata.max() + 1) * numbers
     # Where a shuffled row stands within its stratum, from 0 (always in) to just below 1.
-    standing = np.empty(len(goal))
+    standing = np.empty(len(target))
     rng = np.random.default_rng(_SAMPLE_SEED)
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)

@@ -46,7 +46,7 @@ def make_bands(n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
 
 
 def make_causes(n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Draw nine attributes, three for each of three causes, and four classes of unlike sizes."""
+    """Draw nine features, three for each of three causes, and four classes of unlike sizes."""
     rng = np.random.default_rng(0)
     causes = rng.standard_normal((n_rows, 3))
     X = np.repeat(causes, 3, axis=1) + 0.5 * rng.standard_normal((n_rows, 9))

@@ -93,7 +93,7 @@ def _describe_set(name: str, work: Comparison, results: Results) -> dict[str, An
     facts = next(iter(whole.values()))[0]
     order = [model.name for model in work.wish.models if model.name in whole]
     return {
-        **{key: facts[key] for key in ("rows", "attributes", "classes", "method", "notes")},
+        **{key: facts[key] for key in ("rows", "features", "classes", "method", "notes")},
         "folds": len(facts["each"]),
         "models": {model: _means(whole[model]) for model in order},
     }

@@ -36,7 +36,7 @@ X_new, y_new = measure(300, lamp=0.4)
 # %% [markdown]
 # ## What was learnt
 #
-# `words` gives attributes words by hand, so that a rule means what people mean by them.
+# `words` gives features words by hand, so that a rule means what people mean by them.
 # Temperature learns its own.
 
 # %%

@@ -21,6 +21,6 @@ TABLES: dict[str, Callable[[Scope], TablePlan]] = {
     "sweep14": lambda scope: sms.sweep(scope.sms14, scope),
     "databases": databases.plan,
     "ldt": trees.against_tree,
-    "high": trees.many_attributes,
+    "high": trees.many_features,
     "comparison": comparison.plan,
 }

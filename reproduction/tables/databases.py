@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     ("data", "data", "text"),
-    ("attributes", "n", "count"),
-    ("paper_attributes", "paper's n", "count"),
+    ("features", "n", "count"),
+    ("paper_features", "paper's n", "count"),
     ("classes", "N_g", "count"),
     ("paper_classes", "paper's N_g", "count"),
     ("rows", "N", "count"),
@@ -26,9 +26,9 @@ _COLUMNS = (
     ("missing", "missing values", "count"),
     ("difference", "what differs", "text"),
 )
-_OURS = ("attributes", "classes", "rows", "counts", "missing", "constant")
+_OURS = ("features", "classes", "rows", "counts", "missing", "constant")
 _COMPARED = {
-    "attributes": "attributes",
+    "features": "features",
     "classes": "classes",
     "rows": "rows",
     "counts": "classes' sizes",

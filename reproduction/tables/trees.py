@@ -1,4 +1,4 @@
-"""SOLAH against a single tree on the databases; those with many attributes also on their own."""
+"""SOLAH against a single tree on the databases; those with many features also on their own."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def against_tree(scope: Scope) -> TablePlan:
     )
 
 
-def many_attributes(scope: Scope) -> TablePlan:
-    """Show the databases with many attributes, with few folds and with all."""
+def many_features(scope: Scope) -> TablePlan:
+    """Show the databases with many features, with few folds and with all."""
     lines: list[Line | Row] = []
     for one in scope.databases:
         if one.solah_ten_folds is None:
@@ -81,7 +81,7 @@ def many_attributes(scope: Scope) -> TablePlan:
         for model in (SOLAH, TREE):
             for folds in dict.fromkeys((FEW_FOLDS, scope.folds)):
                 lines += _lines(one, model, folds, scope, {**words, "folds": folds})
-    title = "The databases with many attributes"
+    title = "The databases with many features"
     return TablePlan(
         cells_of(lines),
         lambda results: [

@@ -87,7 +87,7 @@ def make_app(
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     >>> sorted(route.path for route in make_app(tree.model_).routes)
     ['/', '/explain', '/healthz', '/metrics', '/model', '/predict', '/readyz']
     """
@@ -138,7 +138,7 @@ class _Answers:
     def __init__(self, model: Model, page: str, token: str, strict: bool) -> None:
         self._predictor = Predictor(model)
         self._model, self._page, self._token, self._strict = model, page, token, strict
-        self._measured = [model.attributes[j] for j in model.program.read_features]
+        self._measured = [model.features[j] for j in model.program.read_features]
         self._document, self._hash = to_json(model), model_hash(model)
         self._responses = require("starlette.responses", "site", _PURPOSE)
         self._concurrency = require("starlette.concurrency", "site", _PURPOSE)
@@ -208,7 +208,7 @@ class _Answers:
     async def predict(self, request: Any) -> Any:
         table, gaps = await self._rows(request, MAX_ROWS)
         decided = await self._concurrency.run_in_threadpool(self._decide, table)
-        if self._model.goal.task is Task.CLASSIFICATION:
+        if self._model.target.task is Task.CLASSIFICATION:
             self._decided.update(map(_name_decision, decided))
         rows = [row | gap for row, gap in zip(decided, gaps, strict=True)]
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
@@ -239,8 +239,8 @@ class _Answers:
             {"decision": decision, "known": share}
             for decision, share in zip(decisions, known, strict=True)
         ]
-        if self._model.goal.task is Task.CLASSIFICATION:
-            names = [str(state) for state in self._model.goal.states]
+        if self._model.target.task is Task.CLASSIFICATION:
+            names = [str(state) for state in self._model.target.states]
             for row, beliefs in zip(rows, self._predictor.beliefs(table).tolist(), strict=True):
                 row["beliefs"] = dict(zip(names, beliefs, strict=True))
         return rows
@@ -252,7 +252,7 @@ class _Answers:
         content = self._parser.read(body)
         rows = content.part("rows") if _has_rows(content.value) else None
         items = [content] if rows is None else rows.items(1, most)
-        names = [attribute.name for attribute in self._model.attributes]
+        names = [feature.name for feature in self._model.features]
         read = []
         for item in items:
             if not isinstance(item.value, dict):
@@ -260,7 +260,7 @@ class _Answers:
             fields = item.named(MAX_BYTES, MAX_BYTES)
             row = {name: _whole(field) for name, field in fields.items()}
             read.append(check_row_names(row, names))
-        table = rows_table(read, self._model.attributes)
+        table = rows_table(read, self._model.features)
         gaps = self._gaps(read, table)
         refused = [
             {"row": place, **{what: names for what, names in gap.items() if names}}
@@ -273,15 +273,15 @@ class _Answers:
 
     def _gaps(self, rows: Sequence[dict[str, Any]], table: Table) -> list[Gaps]:
         """Name the missing and unseen features of each row, and its ignored keys."""
-        known = {*table.names, *(attribute.name for attribute in self._model.attributes)}
+        known = {*table.names, *(feature.name for feature in self._model.features)}
         gaps: list[Gaps] = [
             {"missing": [], "unseen": [], "ignored": [name for name in row if name not in known]}
             for row in rows
         ]
-        for attribute in self._measured:
-            is_missing = table.column(attribute.name).missing()
-            for place in np.flatnonzero(np.isnan(encode_column(table, attribute))).tolist():
-                gaps[place]["missing" if is_missing[place] else "unseen"].append(attribute.name)
+        for feature in self._measured:
+            is_missing = table.column(feature.name).missing()
+            for place in np.flatnonzero(np.isnan(encode_column(table, feature))).tolist():
+                gaps[place]["missing" if is_missing[place] else "unseen"].append(feature.name)
         return gaps
 
     def _is_strict(self, request: Any) -> bool:

@@ -20,16 +20,16 @@ def make_set():
 
     def make(n_rows=60, n_groups=0, n_classes=2):
         rng = np.random.default_rng(0)
-        goal = np.array(["a", "b", "c"])[np.arange(n_rows) % n_classes]
-        number = (goal == "b") + 0.3 * rng.standard_normal(n_rows)
+        target = np.array(["a", "b", "c"])[np.arange(n_rows) % n_classes]
+        number = (target == "b") + 0.3 * rng.standard_normal(n_rows)
         number[::7] = np.nan
-        state = np.where(goal == "a", "low", "high").astype(object)
+        state = np.where(target == "a", "low", "high").astype(object)
         state[1::9] = None
         columns = Column("number", number), Column("state", state)
         groups = (
             np.repeat([f"g{j}" for j in range(n_groups)], n_rows // n_groups) if n_groups else None
         )
-        return Dataset("made", Table(columns, n_rows), goal, "class", groups=groups)
+        return Dataset("made", Table(columns, n_rows), target, "class", groups=groups)
 
     return make
 

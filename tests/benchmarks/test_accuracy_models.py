@@ -15,12 +15,12 @@ AT_HAND = [model for model in MODELS.values() if not model.obstacle and not mode
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_models_learn_and_can_be_measured(model, n_classes, make_set):
     material = make_set(n_classes=n_classes)
-    estimator = model.make(material, 60, 0).fit(material.table, material.goal)
+    estimator = model.make(material, 60, 0).fit(material.table, material.target)
     beliefs = estimator.predict_proba(material.table)
     assert beliefs.shape == (60, n_classes)
     assert np.allclose(beliefs.sum(axis=1), 1)
     decisions = estimator.classes_[beliefs.argmax(axis=1)]
-    assert (decisions == material.goal).mean() > 0.55
+    assert (decisions == material.target).mean() > 0.55
     size = measure_size(estimator)
     assert size.count >= 1
     assert (size.length is None) == (model.unit == "terms" or model.name == "ferl")

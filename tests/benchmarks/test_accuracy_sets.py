@@ -7,15 +7,15 @@ from comparison import sets
 
 def test_a_sample_keeps_the_shares_of_classes_and_groups():
     rng = np.random.default_rng(1)
-    goal = rng.choice(["a", "b", "c"], 3000, p=[0.7, 0.29, 0.01])
+    target = rng.choice(["a", "b", "c"], 3000, p=[0.7, 0.29, 0.01])
     groups = np.repeat(["x", "y", "z"], [2000, 900, 100])
-    rows = sets.sample_rows(goal, groups, 600)
+    rows = sets.sample_rows(target, groups, 600)
     assert len(rows) == len(set(rows.tolist())) == 600
     assert (np.diff(rows) > 0).all()
-    assert (sets.sample_rows(goal, groups, 600) == rows).all()
+    assert (sets.sample_rows(target, groups, 600) == rows).all()
     for group in "xyz":
         for label in "abc":
-            is_here = (groups == group) & (goal == label)
+            is_here = (groups == group) & (target == label)
             assert is_here[rows].sum() == pytest.approx(is_here.sum() / 5, abs=2)
 
 

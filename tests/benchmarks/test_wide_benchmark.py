@@ -23,6 +23,6 @@ def test_runs_at_toy_size(capfd, monkeypatch):
     assert "all 11,175 pairs of 150 columns, 200 rows" in shown
     assert "time grows by" in shown
     assert "mine True" in shown
-    assert "5 of 150 attributes are kept" in shown
+    assert "5 of 150 features are kept" in shown
     assert len(re.findall(r"peak 0\.\d\d GB", shown)) == 4
     assert "the default model of 150 columns, 200 rows" in shown

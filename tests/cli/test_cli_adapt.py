@@ -28,7 +28,7 @@ def test_a_model_learns_and_is_written(run, model, tmp_path):
 def test_what_a_device_learnt_comes_home(run, model, tmp_path):
     document = load_document(model)
     device = Learner(document)
-    device.learn(np.full((5, len(document.attributes)), np.nan), [0] * 5)
+    device.learn(np.full((5, len(document.features)), np.nan), [0] * 5)
     memory, adapted = tmp_path / "memory.bin", tmp_path / "adapted.json"
     memory.write_bytes(device.save())
     assert run("adapt", model, "--device-state", memory, "-o", adapted).code == 0

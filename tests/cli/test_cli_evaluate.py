@@ -75,7 +75,7 @@ def test_numbers(run, write):
     assert outcome.document["method"] == "shuffled"
 
 
-def test_groups_stay_together_and_are_no_attribute(run, write):
+def test_groups_stay_together_and_are_no_feature(run, write):
     rows = [f"{i % 5},{'ab'[i % 2]},u{i // 10}" for i in range(60)]
     table = write("t.csv", "x,y,user", *rows)
     outcome = run("evaluate", table, "-t", "y", "--groups", "user", "--folds", 3)

@@ -53,7 +53,7 @@ def test_all_rows_are_streamed(run, model):
 )
 def test_a_row_can_be_written_in_many_ways(run, model, row):
     found = run("explain", model, "--row", row, "--json").document
-    known = {one["attribute"]: one["value"] for one in found["readings"] if one["words"]}
+    known = {one["feature"]: one["value"] for one in found["readings"] if one["words"]}
     assert known.items() <= {"alcohol": 13.2, "hue": 1.04}.items()
     assert "proline" not in known
 
@@ -84,14 +84,14 @@ def test_a_page_is_written_whole(run, model, module_path):
     assert run("explain", model, "--row", "alcohol=13", "--format", "html").out.startswith("<!DOC")
 
 
-def test_attributes_can_be_fixed_and_ranges_given(run, model):
+def test_features_can_be_fixed_and_ranges_given(run, model):
     words = ("explain", model, "wine", "--row", "1", "--json")
     free = run(*words).document["changes"]
     fixed = run(*words, "--fixed", "alcohol,proline").document["changes"]
-    assert {"alcohol", "proline"} <= {one["attribute"] for one in free["safe_ranges"]}
-    assert not {"alcohol", "proline"} & {one["attribute"] for one in fixed["safe_ranges"]}
+    assert {"alcohol", "proline"} <= {one["feature"] for one in free["safe_ranges"]}
+    assert not {"alcohol", "proline"} & {one["feature"] for one in fixed["safe_ranges"]}
     tight = run(*words, "--range", "proline=1000:1100").document["changes"]
-    (safe_range,) = [one for one in tight["safe_ranges"] if one["attribute"] == "proline"]
+    (safe_range,) = [one for one in tight["safe_ranges"] if one["feature"] == "proline"]
     assert 1000 <= safe_range["low"] <= safe_range["high"] <= 1100
 
 

@@ -63,11 +63,11 @@ def test_libraries_are_laid_out(run, wine_model, tmp_path, to, file):
 
 
 def test_names_run_nothing_and_compile(run, write, tmp_path, find_tool):
-    goal = r"-*- coding: raw_unicode_escape -*- \u000aopen('canary','w')#$(shell,touch canary)"
-    columns = ("h", "n_readings", "unknown", "x", "x_bits", f'"{goal}"')
+    target = r"-*- coding: raw_unicode_escape -*- \u000aopen('canary','w')#$(shell,touch canary)"
+    columns = ("h", "n_readings", "unknown", "x", "x_bits", f'"{target}"')
     rows = [f"{i},{i % 3},{i % 5},{-i},{i % 7},{'no' if i % 2 else 'yes'}" for i in range(40)]
     table, model = write("t.csv", ",".join(columns), *rows), tmp_path / "m.json"
-    assert run("fit", table, "-t", goal, "--model", "tree", "-o", model, "-q").code == 0
+    assert run("fit", table, "-t", target, "--model", "tree", "-o", model, "-q").code == 0
     board, firmware, module = (tmp_path / name for name in ("board", "firmware", "module"))
     assert run("export", model, "--to", "micropython", "-o", board).code == 0
     environment = {**os.environ, "PYTHONPATH": str(board)}

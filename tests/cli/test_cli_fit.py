@@ -18,8 +18,8 @@ def test_a_file_becomes_a_model_that_decides(run, fruits, tmp_path):
     assert "2 rules, 3 branches, at most 1 condition a rule" in outcome.out
     assert outcome.err == ""
     predictor = solah.load_model(model)
-    assert predictor.model_.goal.name == "geschmack 👅"
-    assert [attribute.name for attribute in predictor.model_.attributes] == [
+    assert predictor.model_.target.name == "geschmack 👅"
+    assert [feature.name for feature in predictor.model_.features] == [
         "größe cm",
         "色",
         "kerne",
@@ -33,7 +33,7 @@ def test_a_data_set_by_name_knows_its_target(run, tmp_path):
     assert document["data"] == "wine"
     assert document["rows"] == 178
     assert set(document["feature_types"].values()) == {"continuous"}
-    assert document["goal"]["classes"] == ["class_0", "class_1", "class_2"]
+    assert document["target"]["classes"] == ["class_0", "class_1", "class_2"]
     assert document["rules"] == solah.load_model(tmp_path / "m.json").model_.n_rules
 
 
@@ -95,8 +95,8 @@ def test_the_reading_options_are_used(run, tmp_path):
         *("--missing", "-9"),
     )
     assert outcome.code == 0, outcome.err
-    assert outcome.document["goal"]["classes"] == ["è", "é"]
-    low = solah.load_model(tmp_path / "m.json").model_.attributes[0].low
+    assert outcome.document["target"]["classes"] == ["è", "é"]
+    low = solah.load_model(tmp_path / "m.json").model_.features[0].low
     assert low == pytest.approx(0.5)
 
 

@@ -70,7 +70,7 @@ def test_a_full_disk_behind_stdout(fruit_model):
 )
 def test_a_reader_that_leaves_early_is_no_error(run, write, tmp_path, words):
     run("fit", "wine", "-o", tmp_path / "m.json", "--paper", "--set", "max_depth=4")
-    names = [attribute.name for attribute in load_model(tmp_path / "m.json").model_.attributes]
+    names = [feature.name for feature in load_model(tmp_path / "m.json").model_.features]
     write("t.csv", ",".join(names), *(",".join(map(str, range(i, i + 13))) for i in range(5_000)))
     writer = subprocess.Popen(
         [*PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path

@@ -26,7 +26,7 @@ def site(tmp_path_factory):
     names = ["alcohol", "hue", "proline", "flavanoids"]
     lines = [",".join([*names, "class"])]
     columns = [wine.table.column(name).values for name in names]
-    lines += [",".join(map(str, row)) for row in zip(*columns, wine.goal, strict=True)]
+    lines += [",".join(map(str, row)) for row in zip(*columns, wine.target, strict=True)]
     (folder / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 

@@ -89,9 +89,9 @@ def test_the_acl_of_a_site_has_its_sensors(run, wine_model, write, tmp_path):
         "sensor_brokers: {office: mqtt://elsewhere}",
         "policy: {min_known: 0.5}",
         "sensors:",
-        "- {topic: home/cellar/+, attributes: {alcohol: a, ash: b}}",
-        "- {topic: home/shop, attributes: {hue: h, color_intensity: c}}",
-        "- {topic: home/office, attributes: {proline: p}}",
+        "- {topic: home/cellar/+, features: {alcohol: a, ash: b}}",
+        "- {topic: home/shop, features: {hue: h, color_intensity: c}}",
+        "- {topic: home/office, features: {proline: p}}",
     )
     acl, output = tmp_path / "acl.txt", tmp_path / "plan.json"
     outcome = run("site", "plan", wine_model, "--placement", site, "-o", output, "--acl", acl)
@@ -102,7 +102,7 @@ def test_the_acl_of_a_site_has_its_sensors(run, wine_model, write, tmp_path):
         user: [line.split()[2] for line in lines if line.startswith("topic read home/")]
         for user, lines in of_users.items()
     }
-    # Nodes read the topics of their own attributes alone; office has another broker.
+    # Nodes read the topics of their own features alone; office has another broker.
     assert read == {
         "office": [],
         "shop": ["home/shop"],
@@ -168,18 +168,18 @@ def test_groups_follow_the_devices_and_each_node_sends_one_vector(run, devices, 
 def test_rules_are_fitted_to_lose_whole_devices(run, write, tmp_path):
     drawn = np.random.default_rng(0).normal(size=(200, 3))
     rows = [f"{c + a:.3f},{c + b:.3f},{'yes' if c > 0 else 'no'},{c:.3f}" for a, b, c in drawn]
-    table = write("two.csv", "a,b,goal,number", *rows)
+    table = write("two.csv", "a,b,target,number", *rows)
     placed = ("--placement", write("two.yaml", "n: [a]", "m: [b]"))
     groups = ("--set", "feature_groups={n: [a], m: [b]}")
     by_hand = (*groups, "--set", "interaction_cst=[[a], [b]]")
     output, found = tmp_path / "model.json", []
     kept = (*placed, "--set", "robust_to=null")
     for words in (placed, (*by_hand, "--set", "robust_to=groups"), by_hand, kept):
-        outcome = run("fit", table, "-t", "goal", "--drop", "number", *words, "-o", output)
+        outcome = run("fit", table, "-t", "target", "--drop", "number", *words, "-o", output)
         assert outcome.code == 0, outcome.err
         found.append(json.loads(output.read_bytes())["nodes"])
     assert found[0] == found[1] != found[2] == found[3]
-    number = ("fit", table, "-t", "number", "--drop", "goal", "-o", output)
+    number = ("fit", table, "-t", "number", "--drop", "target", "-o", output)
     assert run(*number, *placed).code == 0
     run(*number, "--set", "robust_to=groups").check_error(
         "'robust_to' is not a parameter of RuleRegressor"

@@ -77,8 +77,8 @@ def test_pieces_follow_one_another(run, fruits, fruit_model, monkeypatch):
 
 def test_a_column_that_is_not_there(run, write, fruit_model, tmp_path):
     table = write("t.csv", "grösse cm,色,kerne", "1,rot,1")
-    for goal in ("-", tmp_path / "out.csv"):
-        run("predict", fruit_model, table, "-o", goal).check_error("did you mean 'grösse cm'?")
+    for target in ("-", tmp_path / "out.csv"):
+        run("predict", fruit_model, table, "-o", target).check_error("did you mean 'grösse cm'?")
     run("predict", fruit_model, table, "--keep", "färbe").check_error("'färbe'")
     assert not (tmp_path / "out.csv").exists()
 

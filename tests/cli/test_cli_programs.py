@@ -62,7 +62,7 @@ def test_table_and_keys_are_named(run, wine_model, tmp_path):
     assert 'FROM "the ""cellar""" AS t' in text
     connection = sqlite3.connect(":memory:")
     connection.create_function("exp", 1, np.exp)
-    names = [attribute.name for attribute in load_document(wine_model).attributes]
+    names = [feature.name for feature in load_document(wine_model).features]
     columns = ", ".join(f'"{name}" REAL' for name in names)
     connection.execute(f'CREATE TABLE "the ""cellar""" (row INTEGER, site TEXT, {columns})')
     answer = connection.execute(text)

@@ -52,7 +52,7 @@ def test_the_truth_may_have_another_name(run, fruit_model, fruits, write, tmp_pa
     assert "no column 'geschmack 👅'" in outcome.err
     assert "--target" in outcome.err
     assert outcome.document["measured"] is None
-    assert outcome.document["attributes"][0]["histogram"] is not None
+    assert outcome.document["features"][0]["histogram"] is not None
     outcome = run("report", fruit_model, renamed, "-t", "taste", "-o", page, "--json")
     assert outcome.err == ""
     assert outcome.document["measured"]["scores"]["accuracy"] == 1.0

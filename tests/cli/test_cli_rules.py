@@ -39,7 +39,7 @@ def test_rules_are_grouped_by_tree_from_bottom_to_top(run, wine_model):
     assert lines[4 : 4 + taste] == [str(rule) for rule in rules if rule.tree == "taste"]
     assert lines[top + 2 : top + 2 + wine] == [str(rule) for rule in rules if rule.tree == "wine"]
     words = lines[lines.index("The words") + 1 :]
-    assert [line.split()[0] for line in words[::3]] == [a.name for a in model.attributes]
+    assert [line.split()[0] for line in words[::3]] == [a.name for a in model.features]
 
 
 def test_the_limit_holds_for_each_tree(run, wine_model):
@@ -61,12 +61,12 @@ def test_json(run, tmp_path):
     assert first["support"] >= second["support"]
     assert first["text"].startswith("if ")
     assert abs(sum(first["belief"]) - 1) < 1e-9
-    low = document["attributes"][0]["words"][0]
+    low = document["features"][0]["words"][0]
     assert low["fully"][0] is None
     assert low["fully"][1] < low["partly"][1]
 
 
-def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):
+def test_unknown_classes_and_features(run, fruit_model, write, tmp_path):
     run("rules", fruit_model, "--class", "suß").check_error("did you mean 'süß'?")
     run("rules", fruit_model, "--feature", "kern").check_error("did you mean 'kerne'?")
     table = write("t.csv", "x,y", *(f"{i},{i / 2}" for i in range(40)))

@@ -50,7 +50,7 @@ def test_json_tells_what_was_learnt(run, days, tmp_path):
     document = run(*words, "-o", tmp_path / "m.json").document
     assert document["rows"] == 24_000
     assert document["feature_types"] == {"heat": "continuous", "hum": "continuous"}
-    assert document["goal"]["name"] == "fault"
+    assert document["target"]["name"] == "fault"
 
 
 @pytest.mark.parametrize(

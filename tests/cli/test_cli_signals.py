@@ -93,7 +93,7 @@ def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
     options = ("--window", "1s", "--rate", RATE, "--channels", "x", "--labels", labels)
     path = tmp_path / "m.json"
     outcome = run("fit", folder, "-t", "verdict", *options, "-o", path, "--json")
-    assert outcome.document["goal"]["name"] == "verdict"
+    assert outcome.document["target"]["name"] == "verdict"
     assert outcome.document["rows"] == sum(2 * (6 + i % 3) - 1 for i in range(8))
 
 

@@ -8,9 +8,9 @@ from solah.model import load_document
 @pytest.fixture
 def site(wine_model, write):
     """Write a site that feeds a model of wines; return the file."""
-    names = [one.name for one in load_document(wine_model).attributes]
+    names = [one.name for one in load_document(wine_model).features]
     lines = [f"    {name}: {{from: {name}}}" for name in names]
-    head = (f"model: {wine_model}", "sensors:", "- topic: t", "  attributes:")
+    head = (f"model: {wine_model}", "sensors:", "- topic: t", "  features:")
     return write("site.yaml", *head, *lines)
 
 
@@ -21,7 +21,7 @@ def test_a_site_is_checked(run, site):
     assert run("site", "check", site, "--json").document["unfed"] == []
 
 
-def test_attributes_without_a_sensor_are_told(run, site):
+def test_features_without_a_sensor_are_told(run, site):
     *lines, last = site.read_text(encoding="utf-8").splitlines()
     site.write_text("\n".join(lines) + "\n", encoding="utf-8")
     name = last.split(":")[0].strip()

@@ -10,7 +10,7 @@ def model(run, tmp_path):
     return path
 
 
-def test_every_attribute_is_listed_with_its_figures(run, model):
+def test_every_feature_is_listed_with_its_figures(run, model):
     outcome = run("stress", model, "wine", "--seed", "1")
     assert "accuracy" in outcome.out
     assert "proline" in outcome.out
@@ -18,14 +18,14 @@ def test_every_attribute_is_listed_with_its_figures(run, model):
     assert found["seed"] == 1
     assert found["n_rows"] == 178
     assert 0 <= found["pushed"] <= found["accuracy"] <= 1
-    assert {"attribute", "flips", "lost", "noisy", "pushed"} == set(found["attributes"][0])
+    assert {"feature", "flips", "lost", "noisy", "pushed"} == set(found["features"][0])
 
 
 def test_a_column_of_something_else_is_refused(run, model, write):
     run("stress", model, "wine", "-t", "proline").check_error("none of the model's classes")
     some = write("some.csv", "class,alcohol", "class_0,13", "class_9,12")
     outcome = run("stress", model, some)
-    assert outcome.code == 2  # the other attributes are not there
+    assert outcome.code == 2  # the other features are not there
 
 
 def test_bad_input_is_said_in_one_line(run, model, write, tmp_path):

@@ -12,12 +12,12 @@ from io import StringIO
 import numpy as np
 import pytest
 
-from random_models import random_model, with_attributes
+from random_models import random_model, with_features
 from solah.cli.predict import csv_writer
 from solah.data import read_table
 from solah.explain import rules_of
-from solah.model import Goal, save_document
-from solah.model.encode import encode_goal
+from solah.model import Target, save_document
+from solah.model.encode import encode_target
 from solah.network.bundle import Bundle, save_bundle
 from solah.network.plan import make_plan
 
@@ -28,17 +28,17 @@ FORMULA = "=cmd|' /C calc'!A1"
 
 
 def nasty_model():
-    """Return a model of which the goal, its classes, a group and attributes want to be obeyed."""
+    """Return a model of which the target, its classes, a group and features want to be obeyed."""
     model = random_model(np.random.default_rng(0), "groups", 3)
-    renamed = {one.name: one for one in model.attributes}
+    renamed = {one.name: one for one in model.features}
     for name in ("x0", "x1"):
         renamed[name] = replace(renamed[name], name=name + TITLE)
-    root = with_attributes(model.root, renamed)
+    root = with_features(model.root, renamed)
     first, *others = root.groups
     return replace(
         model,
-        goal=replace(model.goal, name=f"goal{TITLE}", states=NASTY, thresholds=()),
-        attributes=tuple(renamed.values()),
+        target=replace(model.target, name=f"target{TITLE}", states=NASTY, thresholds=()),
+        features=tuple(renamed.values()),
         nodes=(replace(root, groups=(replace(first, name=f"z{TITLE}"), *others)),),
     )
 
@@ -48,10 +48,10 @@ def folder(tmp_path):
     model = nasty_model()
     save_document(model, tmp_path / "model.json")
     save_bundle(Bundle(make_plan(model), model), tmp_path / "plan.json")
-    names = [attribute.name for attribute in model.attributes]
+    names = [feature.name for feature in model.features]
     with (tmp_path / "rows.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow([*names, f"goal{TITLE}", f"kept{TITLE}"])
+        rows.writerow([*names, f"target{TITLE}", f"kept{TITLE}"])
         for place in range(6):
             rows.writerow([*(0.1 * place for _ in names), NASTY[place % 3], TITLE])
     return tmp_path
@@ -93,11 +93,11 @@ def on_a_terminal(folder, *words):
         "site plan model.json -o other.json",
         "stress model.json rows.csv",
         "info model.json",
-        "fit rows.csv -t GOAL -o new.json",
+        "fit rows.csv -t TARGET -o new.json",
     ],
 )
 def test_no_verb_lets_a_name_command_the_terminal(folder, words):
-    written_out = {"KEPT": f"kept{TITLE}", "GOAL": f"goal{TITLE}"}
+    written_out = {"KEPT": f"kept{TITLE}", "TARGET": f"target{TITLE}"}
     _, told = on_a_terminal(folder, *(written_out.get(word, word) for word in words.split()))
     assert "owned" in told or "2Jb" in told or words.startswith(("info", "stress"))
     assert OBEYED.findall(told) == []
@@ -159,18 +159,18 @@ def test_decisions_hold_no_formulas_and_numbers_stay():
 
 
 def test_a_class_that_looks_like_a_formula_is_known_again(tmp_path):
-    goal = Goal("y", (FORMULA, "-x", "'=1", "fine"), thresholds=())
-    prediction = list(goal.states)
+    target = Target("y", (FORMULA, "-x", "'=1", "fine"), thresholds=())
+    prediction = list(target.states)
     page = written({}, prediction)
     (tmp_path / "decisions.csv").write_text(page, encoding="utf-8", newline="")
     column = read_table(tmp_path / "decisions.csv").column("prediction")
-    assert encode_goal(column, goal).tolist() == [0, 1, 2, 3]
+    assert encode_target(column, target).tolist() == [0, 1, 2, 3]
 
 
 def test_rules_hold_no_formulas_either():
     model = nasty_model()
-    goal = replace(model.goal, name="=goal", states=("=1", "@x", "-y"))
-    model = replace(model, goal=goal)
+    target = replace(model.target, name="=target", states=("=1", "@x", "-y"))
+    model = replace(model, target=target)
     for row in csv.reader(StringIO(rules_of(model).to_csv(), newline="")):
         assert not any(cell[:1] in {*"=+@"} for cell in row)
         assert row[3][:1] != "-"

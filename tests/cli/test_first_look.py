@@ -18,7 +18,7 @@ def shifts(write):
     return write("shifts.csv", "time,water,made,result", *rows)
 
 
-def test_dates_and_written_numbers_are_attributes_with_a_note(run, shifts, tmp_path):
+def test_dates_and_written_numbers_are_features_with_a_note(run, shifts, tmp_path):
     model = tmp_path / "model.json"
     fitted = run("fit", shifts, "--target", "result", "-o", model)
     assert fitted.code == 0

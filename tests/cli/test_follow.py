@@ -86,7 +86,7 @@ def test_a_file_that_ends_is_followed_to_its_end(tmp_path, growing):
     assert metrics(out)["rows"] == 900
     assert metrics(out)["accuracy"] > 0.85
     assert load_model(model).predict([[3.0, -3.0]]).tolist() == ["yes"]
-    assert load_model(model).model_.goal.name == "verdict"
+    assert load_model(model).model_.target.name == "verdict"
 
 
 def test_json_lines_are_followed(tmp_path):
@@ -100,8 +100,8 @@ def test_json_lines_are_followed(tmp_path):
     assert code == 0
     assert "row 60: first model, trained on 60 rows" in out
     assert "not a JSON object" in err
-    attributes = load_model(tmp_path / "m.json").model_.attributes
-    assert [attribute.name for attribute in attributes] == ["a", "b"]
+    features = load_model(tmp_path / "m.json").model_.features
+    assert [feature.name for feature in features] == ["a", "b"]
 
 
 def test_a_growing_file_with_a_turn_and_sigterm(tmp_path, growing):

@@ -37,7 +37,7 @@ def test_a_set_is_downloaded_once_and_then_loads_without_a_server(
     assert where("toy_plants") == ("cache", True)
     mirror.stop()
     again = load("toy")
-    assert again.goal.tolist() == ["yes", "no", "yes"]
+    assert again.target.tolist() == ["yes", "no", "yes"]
     assert again.groups is not None
     assert again.groups.tolist() == ["spring", "spring", "autumn"]
     for found in (table, again.table):

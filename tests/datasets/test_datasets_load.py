@@ -40,11 +40,11 @@ def test_scikit_learn_s_sets_are_always_there(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("SOLAH_DATA", "nowhere at all")
     for entry in registry.BUNDLED:
         dataset = load(entry.name)
-        assert dataset.X.shape == (entry.n_rows, entry.n_attributes)
+        assert dataset.X.shape == (entry.n_rows, entry.n_features)
         assert dataset.X.dtype == np.float64
-        assert dataset.y is dataset.goal
+        assert dataset.y is dataset.target
         assert dataset.class_counts == dict(sorted(entry.classes.items()))
-        assert dataset.goal_name == "class"
+        assert dataset.target_name == "class"
         assert dataset.groups is None
         assert dataset.kinds == {}
     assert load("wine").feature_names[-2:] == ("od280/od315_of_diluted_wines", "proline")
@@ -61,12 +61,12 @@ def load_toy(folder: Path, text: str) -> Dataset:
 
 def test_a_set_is_read_from_the_folder(folder: Path) -> None:
     dataset = load_toy(folder, TOY_CSV)
-    assert repr(dataset) == "Dataset('toy_plants', 3 rows, 3 attributes, 2 classes)"
+    assert repr(dataset) == "Dataset('toy_plants', 3 rows, 3 features, 2 classes)"
     assert dataset.feature_names == ("size", "weight", "code")
     assert dataset.table.column("size").values.tolist() == ["small", "large", None]
     np.testing.assert_array_equal(dataset.table.column("code").values, [np.nan, 7, 7])
-    assert dataset.goal.tolist() == ["yes", "no", "yes"]
-    assert dataset.goal_name == "class"
+    assert dataset.target.tolist() == ["yes", "no", "yes"]
+    assert dataset.target_name == "class"
     assert dataset.kinds == {"size": ("small", "large")}
     assert dataset.groups is not None
     assert dataset.groups.tolist() == ["spring", "spring", "autumn"]
@@ -78,12 +78,12 @@ def test_a_set_is_read_from_the_folder(folder: Path) -> None:
 
 def test_numbers_as_class_labels_become_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbered = dataclasses.replace(
-        TOY, classes={"1": 1, "2": 2}, n_attributes=1, kinds={}, groups=None, raw=None
+        TOY, classes={"1": 1, "2": 2}, n_features=1, kinds={}, groups=None, raw=None
     )
     monkeypatch.setattr(registry, "ENTRIES", (numbered,))
     dataset = load_toy(folder, "weight,selector\n1.5,2\n2.5,1\n0.5,2\n")
-    assert dataset.goal.tolist() == ["2", "1", "2"]
-    assert dataset.goal_name == "selector"
+    assert dataset.target.tolist() == ["2", "1", "2"]
+    assert dataset.target_name == "selector"
     assert dataset.X.tolist() == [[1.5], [2.5], [0.5]]
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_read_or_holds_something_else_is_refused(folder: P
         ("", "toy_plants"),
         ('"never closed\n1,2', "toy_plants"),
         ("a,class\n1\n2,3,4\n", "toy_plants"),
-        (TOY_CSV.replace("code,", "").replace(",,y", ",y").replace("7,", ""), "2 attributes where"),
+        (TOY_CSV.replace("code,", "").replace(",,y", ",y").replace("7,", ""), "2 features where"),
         (TOY_CSV.replace("size", "height"), "no column 'size'"),
         (TOY_CSV.replace("large,,7,no\n", ""), "its classes are {'yes': 2} where"),
         (TOY_CSV.replace(",no", ","), "its classes are"),
@@ -141,7 +141,7 @@ def test_the_facts_agree_with_one_another() -> None:
             assert not raw.path.startswith("/")
             assert len(set(raw.columns)) == len(raw.columns)
             assert set(raw.columns) >= {TARGET, *raw.drop, *raw.words, *entry.kinds}
-            assert len(raw.columns) == entry.n_attributes + len(raw.drop) + 1
+            assert len(raw.columns) == entry.n_features + len(raw.drop) + 1
             assert set(raw.words.get(TARGET, {}).values()) <= set(entry.classes)
             files.append(raw.file_name)
     assert len(set(files)) == len(files)  # in the cache
@@ -160,7 +160,7 @@ def test_the_list_tells_shapes_without_reading() -> None:
     infos = {info.name: info for info in available()}
     assert list(infos) == [entry.name for entry in ENTRIES]
     pima = infos["diabetes_pima"]
-    assert (pima.rows, pima.attributes, pima.classes) == (768, 8, 2)
+    assert (pima.rows, pima.features, pima.classes) == (768, 8, 2)
     assert (pima.where, pima.at_hand) == ("by hand", False)
     assert (infos["wine"].where, infos["wine"].at_hand) == ("scikit-learn", True)
     assert (infos["glass"].where, infos["glass"].at_hand) == ("download", False)

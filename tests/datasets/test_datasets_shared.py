@@ -36,7 +36,7 @@ IN_FOLDER = [entry for entry in ENTRIES if (FOLDER / entry.file_name).is_file()]
 def test_every_set_in_the_folder_is_what_the_registry_says(entry: Entry) -> None:
     dataset = load(entry.name)
     assert dataset.table.n_rows == entry.n_rows
-    assert len(dataset.feature_names) == entry.n_attributes
+    assert len(dataset.feature_names) == entry.n_features
     assert (dataset.groups is None) == (entry.groups is None)
     assert dataset.groups is None or len(dataset.groups) == entry.n_rows
 
@@ -116,7 +116,7 @@ def test_a_download_with_the_registered_hash_equals_the_folder_s_file(
     expected = load(name)
     monkeypatch.delenv("SOLAH_DATA")
     downloaded = load(name)
-    assert downloaded.goal.tolist() == expected.goal.tolist()
+    assert downloaded.target.tolist() == expected.target.tolist()
     assert_same(downloaded.table, expected.table)
 
 

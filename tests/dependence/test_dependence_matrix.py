@@ -69,7 +69,7 @@ def test_rows_order_and_threads_leave_no_trace(frame, method, weighted):
         np.testing.assert_array_equal(again, first)
 
 
-def test_a_goal_is_measured_in_the_same_go(frame):
+def test_a_target_is_measured_in_the_same_go(frame):
     table = Table(
         tuple(
             Column(name, frame[name].to_numpy()) for name in ("normal", "holes", "grid", "constant")
@@ -78,13 +78,13 @@ def test_a_goal_is_measured_in_the_same_go(frame):
     )
     table, kinds = settle(table)
     classes = frame["grid"].to_numpy() % 3
-    found = dependence_of(TableColumns.of(table, kinds, classes, nominal_goal=True, n_jobs=2))
+    found = dependence_of(TableColumns.of(table, kinds, classes, nominal_target=True, n_jobs=2))
     assert found.names == table.names
     assert found.method == "exact"
     np.testing.assert_array_equal(found.matrix, distance_correlation_matrix(table))
     expected = [distance_correlation(c.values, classes, nominal_y=True) for c in table.columns]
     np.testing.assert_array_equal(found.relevance, expected)
-    numeric = dependence_of(TableColumns.of(table, kinds, classes, nominal_goal=False))
+    numeric = dependence_of(TableColumns.of(table, kinds, classes, nominal_target=False))
     assert numeric.relevance[2] != found.relevance[2]
 
 
@@ -142,7 +142,7 @@ def test_other_errors():
         distance_correlation_matrix([1, 2])
     table = Table((Column("a", np.arange(3.0)),), 3)
     with pytest.raises(DataError, match="y has 2 values where the table has 3 rows"):
-        TableColumns.of(table, [Kind.CONTINUOUS], [0, 1], nominal_goal=True)
+        TableColumns.of(table, [Kind.CONTINUOUS], [0, 1], nominal_target=True)
 
 
 def test_other_columns_have_their_place_in_a_matrix():

@@ -70,9 +70,9 @@ def test_progress_counts_every_pair(X):
 def test_relevance_alone_is_that_of_the_whole(X, monkeypatch, nominal, method):
     monkeypatch.setattr("solah.dependence.table._PAIRS_IN_A_RUN", 4)
     read, kinds = settle(from_array(X, [f"x{j}" for j in range(N_COLUMNS)]))
-    goal = np.round(2 * X[:, 0]) % 4 if nominal else X[:, 0] ** 2
-    settings = {"nominal_goal": nominal, "method": method, "n_jobs": 2}
-    columns, seen = TableColumns.of(read, kinds, goal, **settings), []
+    target = np.round(2 * X[:, 0]) % 4 if nominal else X[:, 0] ** 2
+    settings = {"nominal_target": nominal, "method": method, "n_jobs": 2}
+    columns, seen = TableColumns.of(read, kinds, target, **settings), []
     found = relevance_of(replace(columns, on_progress=lambda *at: seen.append(at)))
     expected = dependence_of(columns).relevance
     np.testing.assert_array_equal(found, expected)

@@ -41,7 +41,7 @@ def random_conditions(rng, model):
         term = node.terms[rng.integers(len(node.terms))]
         cell = [one.parts[rng.integers(len(one.parts))] for one in term.inputs]
         parts = [
-            spell_condition(one.attribute, some(part), sets=False)
+            spell_condition(one.feature, some(part), sets=False)
             for one, part in zip(term.inputs, cell, strict=True)
         ]
         if len(term.inputs) == 1 and rng.random() < 0.2:
@@ -49,20 +49,20 @@ def random_conditions(rng, model):
     return node.name, f"if {' and '.join(parts)}"
 
 
-def _scores(rng, goal):
-    drawn = rng.normal(0, 2, goal.size).round(2)
-    names = [f"{spell_state(state)} " for state in goal.states] or [""]
+def _scores(rng, target):
+    drawn = rng.normal(0, 2, target.size).round(2)
+    names = [f"{spell_state(state)} " for state in target.states] or [""]
     return ", ".join(f"{name}{number:+}" for name, number in zip(names, drawn, strict=True))
 
 
 def _set(rng, editor):
     node, conditions = random_conditions(rng, editor.model)
-    goal = editor.model.goal
+    target = editor.model.target
     if node not in [tree.name for tree in editor.model.trees]:
-        editor.set(f"{conditions}: {_scores(rng, goal)}", node=node)
+        editor.set(f"{conditions}: {_scores(rng, target)}", node=node)
         return
-    shares = rng.dirichlet(np.ones(goal.size)).tolist()
-    named = zip(goal.states, shares, strict=True)
+    shares = rng.dirichlet(np.ones(target.size)).tolist()
+    named = zip(target.states, shares, strict=True)
     text = ", ".join(f"{spell_state(state)} {share!r}" for state, share in named)
     editor.set(f"{conditions} then {text}", node=node)
 
@@ -80,15 +80,15 @@ def _pin(rng, editor):
 def _add(rng, editor):
     model = editor.model
     parts = []
-    for number in rng.choice(len(model.attributes), 2, replace=False):
-        one = model.attributes[number]
+    for number in rng.choice(len(model.features), 2, replace=False):
+        one = model.features[number]
         parts.append(spell_condition(one, (int(rng.integers(len(one.words))),), sets=False))
-    editor.add(f"if {' and '.join(parts)} then {_scores(rng, model.goal)}")
+    editor.add(f"if {' and '.join(parts)} then {_scores(rng, model.target)}")
 
 
 def _move(rng, editor):
-    attributes = [one for one in editor.model.attributes if one.is_continuous]
-    one = attributes[rng.integers(len(attributes))]
+    features = [one for one in editor.model.features if one.is_continuous]
+    one = features[rng.integers(len(features))]
     step = float(rng.normal(0, 0.2))
     if one.cores:
         number = int(rng.integers(len(one.words)))
@@ -109,13 +109,13 @@ def _rename(rng, editor):
     model, number = editor.model, len(editor.model.edits)
     which = rng.integers(4)
     if which == 0:
-        one = model.attributes[rng.integers(len(model.attributes))]
-        editor.rename_attribute(one.name, f"attribute {number}")
+        one = model.features[rng.integers(len(model.features))]
+        editor.rename_feature(one.name, f"feature {number}")
     elif which == 1:
-        one = model.attributes[rng.integers(len(model.attributes))]
+        one = model.features[rng.integers(len(model.features))]
         editor.rename_word(one.name, one.words[0], f'word "{number}"')
-    elif which == 2 and model.goal.states:
-        editor.rename_class(model.goal.states[0], f"class, {number}")
+    elif which == 2 and model.target.states:
+        editor.rename_class(model.target.states[0], f"class, {number}")
     else:
         groups = [group for node in model.sums for group in node.groups]
         named = [*model.nodes, *groups]
@@ -123,6 +123,6 @@ def _rename(rng, editor):
 
 
 def _prior(rng, editor):
-    states = editor.model.goal.states
+    states = editor.model.target.states
     shares = rng.dirichlet(np.full(max(len(states), 1), 3.0))
     editor.set_prior(dict(zip(states, shares.tolist(), strict=False)))

@@ -59,18 +59,18 @@ def with_feature(model, changed):
         replace(node, inputs=tuple(map(fresh, node.inputs))) if node in model.trees else node
         for node in model.nodes
     )
-    model = replace(model, nodes=tuple(nodes), attributes=tuple(map(fresh, model.attributes)))
+    model = replace(model, nodes=tuple(nodes), features=tuple(map(fresh, model.features)))
     return model.with_terms(
         replace(
             term,
-            inputs=tuple(replace(one, attribute=fresh(one.attribute)) for one in term.inputs),
+            inputs=tuple(replace(one, feature=fresh(one.feature)) for one in term.inputs),
         )
         for term in model.terms
     )
 
 
 NUDGES = ("weights", "shares", "counts", "variance", "pins", "order")
-NUDGES += ("high", "ignorance", "goal", "baseline")
+NUDGES += ("high", "ignorance", "target", "baseline")
 
 
 def nudged_rules(rng, model, where):
@@ -102,11 +102,11 @@ def nudged_rules(rng, model, where):
 def nudged(rng, model):
     """Return the model with one figure of it changed."""
     where = rng.choice(NUDGES)
-    first, root = model.attributes[0], model.root
-    if where == "goal" and model.goal.states:
-        shares = np.arange(1.0, len(model.goal.states) + 1)
+    first, root = model.features[0], model.root
+    if where == "target" and model.target.states:
+        shares = np.arange(1.0, len(model.target.states) + 1)
         thresholds = tuple((shares / shares.sum()).tolist())
-        return replace(model, goal=replace(model.goal, thresholds=thresholds))
+        return replace(model, target=replace(model.target, thresholds=thresholds))
     if where == "baseline" and model.is_additive:
         root = replace(root, baseline=(root.baseline[0] + 0.1, *root.baseline[1:]))
         return replace(model, nodes=(*model.nodes[:-1], root))
@@ -161,7 +161,7 @@ def added(model, rows):
 @given(SEEDS, st.sampled_from([*ADDITIVE_SHAPES, "number"]))
 def test_no_reading_makes_rules_differ_more_than_is_told(seed, shape):
     a, b = made(seed, shape), made(seed + 1, shape)
-    sides = Sides.of(a.goal, b.goal)
+    sides = Sides.of(a.target, b.target)
     rows = random_rows(np.random.default_rng(seed), a, 200, missing=0.0)
     before, after = added(a, rows), added(b, rows)
     others = terms_of(b)
@@ -178,20 +178,18 @@ def test_rules_that_are_parted_otherwise_are_compared_word_by_word(seed, shape):
     """Whole terms against parted ones: values make them differ as much as is told."""
     a = made(seed, shape)
     b = a.with_terms(joined_first_words(term) for term in a.terms)
-    sides = Sides.of(a.goal, b.goal)
+    sides = Sides.of(a.target, b.target)
     others = terms_of(b)
     for key, term in terms_of(a).items():
         found = list(term_differences(term, others[key], sides))
         assert all(one.text.startswith("if ") for one in found)
         told = max((one.size for one in found), default=0.0)
         values = [
-            np.linspace(-4, 12, 60)
-            if one.attribute.is_continuous
-            else np.array(one.attribute.peaks)
+            np.linspace(-4, 12, 60) if one.feature.is_continuous else np.array(one.feature.peaks)
             for one in term.inputs
         ]
-        rows = np.full((np.prod([len(one) for one in values]), len(a.attributes)), 0.0)
-        names = [one.name for one in a.attributes]
+        rows = np.full((np.prod([len(one) for one in values]), len(a.features)), 0.0)
+        names = [one.name for one in a.features]
         for one, column in zip(term.inputs, np.meshgrid(*values, indexing="ij"), strict=True):
             rows[:, names.index(one.name)] = column.ravel()
         before, after = (added(model, rows)[key[1]] for model in (a, b))
@@ -205,7 +203,7 @@ def joined_first_words(term):
     if len(one.parts) < 2 or (term.missing is not None):
         return term
     joined = tuple(sorted(one.parts[0] + one.parts[1]))
-    inputs = (TermInput(one.attribute, (joined, *one.parts[2:])), *term.inputs[1:])
+    inputs = (TermInput(one.feature, (joined, *one.parts[2:])), *term.inputs[1:])
     arrays = {key: getattr(term, key)[1:] for key in ("weights", "shares", "counts")}
     return replace(term, inputs=inputs, **arrays)
 
@@ -234,8 +232,8 @@ def test_what_an_additive_model_adds_is_the_sum_of_its_terms():
 def test_classes_that_came_or_went_are_told_and_the_others_compared():
     a, b = made(1, "groups", 2), made(1, "groups", 3)
     found = diff(a, b)
-    assert "class c2 is new" in [one.text for one in found.of("goal")]
-    assert "class c2 is gone" in [one.text for one in diff(b, a).of("goal")]
+    assert "class c2 is new" in [one.text for one in found.of("target")]
+    assert "class c2 is gone" in [one.text for one in diff(b, a).of("target")]
     assert found.of("rule")
     table = as_table(b, random_rows(np.random.default_rng(0), b, 30))
     decisions = diff(a, b, table, ["c0", "c1", "c2"] * 10).decisions
@@ -267,7 +265,7 @@ def test_models_of_different_things_are_refused():
     classes, number = made(0, "groups"), made(0, "number")
     with pytest.raises(ParameterError, match="'y' is for classification, 'power' for regression"):
         diff(classes, number)
-    strange = replace(classes, goal=replace(classes.goal, states=("p", "q")))
+    strange = replace(classes, target=replace(classes.target, states=("p", "q")))
     with pytest.raises(ParameterError, match=r"no class in common \(c0, c1; p, q\)"):
         diff(classes, strange)
     with pytest.raises(ParameterError, match=r"Got RuleClassifier, which is none or not fitted"):

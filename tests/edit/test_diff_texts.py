@@ -26,16 +26,16 @@ TWO_WORDS = ((LOW, 640.0), (910.0, HIGH))
 def regressor(max_depth):
     iris = datasets.load("iris")
     table = iris.table
-    goal = table.column("petal width (cm)").values
+    target = table.column("petal width (cm)").values
     return (
         LinguisticTreeRegressor(max_depth=max_depth)
-        .fit(table.drop(["petal width (cm)"]), goal)
+        .fit(table.drop(["petal width (cm)"]), target)
         .model_
     )
 
 
 def with_thresholds(model):
-    return replace(model, goal=replace(model.goal, thresholds=(0.3, 0.7)))
+    return replace(model, target=replace(model.target, thresholds=(0.3, 0.7)))
 
 
 CASES = {
@@ -52,7 +52,7 @@ CASES = {
     ),
     "trees": lambda: (
         *(
-            LinguisticTreeClassifier(max_depth=depth).fit(iris.table, iris.goal).model_
+            LinguisticTreeClassifier(max_depth=depth).fit(iris.table, iris.target).model_
             for iris in [datasets.load("iris")]
             for depth in (1, 2)
         ),
@@ -78,10 +78,10 @@ def test_the_text_is_that_of_the_golden_file(name):
 
 
 def test_a_notebook_shows_the_same_lines_and_escapes_names():
-    nasty = replace(room_model().goal, name="<b>x</b>")
-    found = diff(room_model(), replace(room_model(), goal=nasty))
+    nasty = replace(room_model().target, name="<b>x</b>")
+    found = diff(room_model(), replace(room_model(), target=nasty))
     page = found._repr_html_()
-    assert "the goal is called &lt;b&gt;x&lt;/b&gt; instead of occupied" in page
+    assert "the target is called &lt;b&gt;x&lt;/b&gt; instead of occupied" in page
     assert "<b>x" not in page
 
 

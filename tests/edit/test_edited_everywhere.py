@@ -11,7 +11,7 @@ from random_edits import edited
 
 from model_schema import model_schema
 from random_models import any_model, as_table, random_model, random_rows
-from solah.explain import Explainer, attribute_importances, rules_of
+from solah.explain import Explainer, feature_importances, rules_of
 from solah.export import export_c, export_micropython
 from solah.export.blob import export_blob
 from solah.learn.online import Learner
@@ -50,7 +50,7 @@ def test_twins_of_devices_decide_as_the_edited_model(seed):
     expected = beliefs_of(model, rows)
     for numbers, near in (("float", 1e-4), ("q15", 2e-2)):
         twin = export_c(model, numbers=numbers).twin
-        if model.goal.is_additive_number:
+        if model.target.is_additive_number:
             spread = np.ptp(expected) + 1.0
             estimates = twin.estimate(rows) * twin.unit
             assert estimates == pytest.approx(expected[:, 0], abs=near * spread)
@@ -68,7 +68,7 @@ def test_boards_decide_as_the_edited_model(seed):
     exec(compile(export.files[f"{export.name}.py"], "model.py", "exec"), module)
     blob = export_blob(model)
     prepared = export.twin.prepare(rows).tolist()
-    if model.goal.is_additive_number:
+    if model.target.is_additive_number:
         found = [module["estimate_prepared"](row) for row in prepared]
         assert found == blob.twin.estimate(rows).tolist()
         return
@@ -105,16 +105,16 @@ def test_an_edited_model_is_explained_reported_and_adapted(seed):
     assert all(str(rule) for rule in rules)
     assert rules.to_csv()
     assert rules.to_markdown()
-    assert np.isfinite(attribute_importances(model)).all()
+    assert np.isfinite(feature_importances(model)).all()
     for explanation in Explainer(model).of_table(table):
         assert str(explanation)
     text = render_markdown(summarise(model))
     page = render_page(summarise_page(model, table))
     assert ("What people edited" in text) == bool(model.edits)
     assert ("Constraints and edits" in page) == bool(model.edits)
-    if model.goal.states:
+    if model.target.states:
         learner = Learner(model)
-        learner.learn(rows, rng.integers(0, len(model.goal.states), len(rows)))
+        learner.learn(rows, rng.integers(0, len(model.target.states), len(rows)))
         adapted = from_json(to_json(learner.model()).encode())
         assert adapted.edits == model.edits
         assert [term.pinned for term in adapted.terms] == [term.pinned for term in model.terms]
@@ -132,7 +132,7 @@ def test_the_nodes_of_an_edited_model_make_the_same_decisions(seed):
     (stage,) = trace(model.program, rows)
     for name, whole in zip(names, stage.parts, strict=False):
         part = part_of(model, name)
-        readings = rows[:, [model.attributes.index(one) for one in part.attributes]]
+        readings = rows[:, [model.features.index(one) for one in part.features]]
         logs = np.log(run(part.program, readings))
         logs -= logs.mean(axis=1, keepdims=True)
         weights = whole.weights - whole.weights.mean(axis=1, keepdims=True)

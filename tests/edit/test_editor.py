@@ -61,8 +61,8 @@ def test_a_rule_is_set_and_no_other_changes(editor):
     after = editor.model
     assert after.terms[1] == before.terms[1]
     assert after.root.baseline == before.root.baseline
-    assert after.goal == before.goal
-    assert after.attributes == before.attributes
+    assert after.target == before.target
+    assert after.features == before.features
     assert np.array_equal(after.terms[0].counts, before.terms[0].counts)
     assert np.array_equal(after.terms[0].shares, before.terms[0].shares)
     assert weights(Editor(before)) == [[1, -1], [0.5, -0.5], [-2, 2]]
@@ -119,8 +119,8 @@ def test_a_rule_on_one_feature_is_added():
 
 def test_weights_need_words_with_ranges():
     model = random_model(np.random.default_rng(0), "tree", 2)
-    goal = replace(model.goal, prior=(0.5, 0.5))
-    constant = replace(model, goal=goal, nodes=(AdditiveNode("y", (0.0, 0.0)),))
+    target = replace(model.target, prior=(0.5, 0.5))
+    constant = replace(model, target=target, nodes=(AdditiveNode("y", (0.0, 0.0)),))
     with pytest.raises(RuleTextError, match="the words of 'x0' overlap"):
         Editor(constant).add("if x0 is low: c0 +1")
     assert Editor(constant).add("if x2 is a: c0 +1").model.n_rules == 2
@@ -205,10 +205,10 @@ rules on smoke and room
 
 def test_where_words_moved_nothing_says_that_rows_were_counted_with_them(editor):
     editor.move("smoke", "low", end=2.5)
-    one = editor.model.attributes[0]
+    one = editor.model.features[0]
     assert one.cores == ((-np.inf, 2.5), (3.0, 3.0), (5.0, np.inf))
     assert one.is_moved
-    assert editor.model.terms[0].inputs[0].attribute == one
+    assert editor.model.terms[0].inputs[0].feature == one
     for rule in rules_of(editor.model):
         if "smoke" in rule.premise:
             assert "rows before its words moved" in str(rule)
@@ -227,7 +227,7 @@ def test_a_point_becomes_a_range_and_a_point_again(editor):
     editor.add("if smoke is at least medium and room is lab: yes +2")
     before = editor.model
     editor.move("smoke", "medium", start=2.75, end=4)
-    one = editor.model.attributes[0]
+    one = editor.model.features[0]
     assert one.peaks == (2.0, 2.75, 4.0, 5.0)
     assert one.ignorance == (0.5, 0.125, 0.125, 0.25)
     assert editor.model.terms[0].counts.tolist() == [50, 25, 25]
@@ -236,21 +236,21 @@ def test_a_point_becomes_a_range_and_a_point_again(editor):
     rows = np.array([[3.0, 0.0], [2.0, 0.0], [6.0, 1.0]])
     assert run(editor.model.program, moved) == pytest.approx(run(before.program, rows))
     editor.move("smoke", "medium", start=3, end=3)
-    assert editor.model.attributes[0].peaks == before.attributes[0].peaks
-    assert editor.model.attributes[0].ignorance == before.attributes[0].ignorance
+    assert editor.model.features[0].peaks == before.features[0].peaks
+    assert editor.model.features[0].ignorance == before.features[0].ignorance
 
 
 def test_names_change_everywhere(editor):
-    editor.rename_attribute("smoke", "ppm").rename_word("ppm", "high", "thick")
+    editor.rename_feature("smoke", "ppm").rename_word("ppm", "high", "thick")
     editor.rename_class("yes", "fire").rename_group("alarm", "the house")
     model = editor.model
-    assert [one.name for one in model.attributes] == ["ppm", "room"]
-    assert model.goal.states == ("no", "fire")
+    assert [one.name for one in model.features] == ["ppm", "room"]
+    assert model.target.states == ("no", "fire")
     assert [term.features for term in model.terms] == [("ppm",), ("room",)]
     assert model.root.name == "the house"
     assert any(str(rule).startswith("if ppm is thick: fire ") for rule in rules_of(model))
     assert [edit.text for edit in model.edits] == [
-        "renamed the attribute 'smoke' to 'ppm'",
+        "renamed the feature 'smoke' to 'ppm'",
         "renamed the word 'high' of 'ppm' to 'thick'",
         "renamed the class 'yes' to 'fire'",
         "renamed the group 'alarm' to 'the house'",
@@ -264,7 +264,7 @@ def test_names_change_in_hierarchies(shape):
     first = model.root.groups[0].name if shape == "groups" else model.nodes[0].name
     rows = random_rows(rng, model, 20)
     editor = Editor(model).rename_group(first, "below").rename_class("c1", "one")
-    editor.rename_attribute("x0", "first")
+    editor.rename_feature("x0", "first")
     assert run(editor.model.program, rows).tolist() == run(model.program, rows).tolist()
     assert "below" in {part.name for part in editor.model.parts}
     if shape == "words":
@@ -279,7 +279,7 @@ def test_what_stands_above_moved_words_was_counted_before_as_well():
     below = model.trees[0].inputs[0]
     editor = Editor(model).move(below.name, below.words[0], peak=below.peaks[0] - 1)
     rules = rules_of(editor.model).filter(tree="y")
-    on_z0 = [rule for rule in rules if any("z0" in c.attribute for c in rule.conditions)]
+    on_z0 = [rule for rule in rules if any("z0" in c.feature for c in rule.conditions)]
     others = [rule for rule in rules if rule not in on_z0]
     assert on_z0
     assert all("before its words moved" in str(rule) for rule in on_z0)
@@ -288,7 +288,7 @@ def test_what_stands_above_moved_words_was_counted_before_as_well():
 
 def test_shares_of_a_tree_are_set():
     iris = datasets.load("iris")
-    learnt = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    learnt = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     editor = learnt.edit().set(
         'if "petal width (cm)" is low then setosa 0.5, versicolor 0.25, virginica 0.25'
     )
@@ -378,7 +378,7 @@ def test_nodes_with_the_same_features_are_told_apart():
 
 def test_an_estimator_and_a_loaded_model_are_edited_alike(tmp_path):
     iris = datasets.load("iris")
-    learnt = RuleClassifier().fit(iris.table, iris.goal)
+    learnt = RuleClassifier().fit(iris.table, iris.target)
     learnt.save(tmp_path / "model.json")
     rule = 'if "petal width (cm)" is low then setosa +3'
     first = learnt.edit(author="Ann", time=NOON).set(rule).model
@@ -401,7 +401,7 @@ def test_an_estimator_and_a_loaded_model_are_edited_alike(tmp_path):
         (lambda e: e.set("if smoke is high and room is lab then yes +1"), "together; add one"),
         (lambda e: e.set("if smoke is high then yes +1", node="x"), "has no node 'x'"),
         (lambda e: e.add("if smoke is high then yes +1"), "there are such rules already"),
-        (lambda e: e.add("if smok is high and room is lab then yes +1"), "no attribute 'smok'"),
+        (lambda e: e.add("if smok is high and room is lab then yes +1"), "no feature 'smok'"),
         (lambda e: e.add("if x is a and y is b and z is c: no +1"), "one condition or two"),
         (lambda e: e.add("if smoke is missing: no +1"), "there are such rules already"),
         (lambda e: e.pin("if smoke is missing"), "have none for a missing value"),
@@ -413,10 +413,10 @@ def test_an_estimator_and_a_loaded_model_are_edited_alike(tmp_path):
         (lambda e: e.move("smoke", "low"), "have ranges: give start, end or both"),
         (lambda e: e.move("smoke", "low", peak=1), "have ranges: give start, end or both"),
         (lambda e: e.move("room", "lab", end=1), "has states, which do not move"),
-        (lambda e: e.move("rom", "lab", end=1), "no attribute 'rom'; did you mean 'room'?"),
+        (lambda e: e.move("rom", "lab", end=1), "no feature 'rom'; did you mean 'room'?"),
         (lambda e: e.move("smoke", "low", end=float("nan")), "finite numbers only"),
-        (lambda e: e.rename_attribute("smoke", "room"), "has one name twice"),
-        (lambda e: e.rename_attribute("smog", "x"), "no attribute 'smog'; did you mean 'smoke'?"),
+        (lambda e: e.rename_feature("smoke", "room"), "has one name twice"),
+        (lambda e: e.rename_feature("smog", "x"), "no feature 'smog'; did you mean 'smoke'?"),
         (lambda e: e.rename_word("room", "lab", "x"), "has states, which the data have, too"),
         (lambda e: e.rename_word("smoke", "low", "high"), "a list without repetition"),
         (lambda e: e.rename_class("yes", "no"), "without repetition"),
@@ -463,10 +463,10 @@ def test_a_mark_splits_lines_and_branches_but_changes_no_prediction(seed):
 
 def test_peaks_move_and_stay_in_order():
     model = random_model(np.random.default_rng(1), "tree", 2)
-    one = model.attributes[0]
+    one = model.features[0]
     middle = (one.peaks[0] + one.peaks[1]) / 2
     editor = Editor(model).move(one.name, one.words[0], peak=middle)
-    assert editor.model.attributes[0].peaks == (middle, *one.peaks[1:])
+    assert editor.model.features[0].peaks == (middle, *one.peaks[1:])
     with pytest.raises(ParameterError, match=r"low-or-medium would peak at .*not above low"):
         Editor(model).move(one.name, one.words[0], peak=one.peaks[1] + 1)
     with pytest.raises(ParameterError, match="overlap: give the peak of one, or of two"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rulefile_samples import SMALL
 
 from policy_cases import policies
-from random_models import any_model, random_attribute, random_model, random_sum, random_term
+from random_models import any_model, random_feature, random_model, random_sum, random_term
 from solah import (
     PAPER,
     LinguisticTreeClassifier,
@@ -25,8 +25,8 @@ from solah import (
 from solah.data import Kind
 from solah.edit import Editor, read_rules, write_rules
 from solah.exceptions import ModelFormatError
-from solah.model import Branch, Goal, Model, Policy, TreeNode
-from solah.model.attributes import belief_words, discrete_attribute
+from solah.model import Branch, Model, Policy, Target, TreeNode
+from solah.model.features import belief_words, discrete_feature
 from solah.model.format import from_json, to_json
 from solah.model.provenance import Comment, Edit
 
@@ -96,13 +96,13 @@ def learnt():
         warnings.simplefilter("ignore")
         return {
             "additive": RuleClassifier(thresholds={"setosa": 0.2})
-            .fit(iris.table, iris.goal)
+            .fit(iris.table, iris.target)
             .model_,
-            "paper": of_paper(SelfOrganisedHierarchyClassifier).fit(iris.table, iris.goal).model_,
-            "deep tree": of_paper(LinguisticTreeClassifier).fit(iris.table, iris.goal).model_,
-            "stacked trees": SelfOrganisedHierarchyClassifier().fit(iris.table, iris.goal).model_,
+            "paper": of_paper(SelfOrganisedHierarchyClassifier).fit(iris.table, iris.target).model_,
+            "deep tree": of_paper(LinguisticTreeClassifier).fit(iris.table, iris.target).model_,
+            "stacked trees": SelfOrganisedHierarchyClassifier().fit(iris.table, iris.target).model_,
             "promises": RuleClassifier(monotonic_cst={"virginica": {"petal length (cm)": 1}})
-            .fit(iris.table, iris.goal)
+            .fit(iris.table, iris.target)
             .model_,
             "number": RuleRegressor().fit(numbers, target).model_,
             "number in words": LinguisticTreeRegressor(max_depth=2).fit(numbers, target).model_,
@@ -151,21 +151,21 @@ def test_any_names_come_back(names):
 )
 def test_classes_and_states_keep_their_type(states):
     shares = (1 / len(states),) * len(states)
-    attribute = discrete_attribute("x", Kind.CATEGORICAL, states, shares)
+    feature = discrete_feature("x", Kind.CATEGORICAL, states, shares)
     branches = [Branch(((0, (place,)),), shares, 1.0) for place in range(len(states))]
-    tree = TreeNode("y", (attribute,), tuple(branches), shares)
-    model = Model(Goal("y", states), (attribute,), (tree,))
+    tree = TreeNode("y", (feature,), tuple(branches), shares)
+    model = Model(Target("y", states), (feature,), (tree,))
     assert_round_trip(model)
     read = read_rules(write_rules(model))
-    assert [type(state) for state in read.goal.states] == [type(state) for state in states]
+    assert [type(state) for state in read.target.states] == [type(state) for state in states]
 
 
 def test_sets_that_are_no_run_are_written_one_by_one():
     """Nothing that is learnt has such branches; a model may."""
-    ordered = random_attribute(np.random.default_rng(0), "x", Kind.ORDINAL)
+    ordered = random_feature(np.random.default_rng(0), "x", Kind.ORDINAL)
     branches = Branch(((0, (0, 1, 3)),), (0.5, 0.5), 1.0), Branch(((0, (2,)),), (1.0, 0.0), 1.0)
     tree = TreeNode("y", (ordered,), branches, (0.5, 0.5))
-    model = Model(Goal("y", ("a", "b")), (ordered,), (tree,))
+    model = Model(Target("y", ("a", "b")), (ordered,), (tree,))
     assert "if x is 1.0 or 2.5 or 8.0 " in write_rules(model)
     assert_round_trip(model)
 
@@ -174,7 +174,7 @@ def test_a_model_without_rules_comes_back():
     model = random_model(np.random.default_rng(1), "groups")
     node = replace(model.root, terms=(), groups=())
     assert_round_trip(replace(model, nodes=(node,)))
-    leaf = TreeNode("y", model.attributes[2:3], (Branch((), (0.75, 0.25), 3.0),), (0.5, 0.5))
+    leaf = TreeNode("y", model.features[2:3], (Branch((), (0.75, 0.25), 3.0),), (0.5, 0.5))
     text = write_rules(replace(model, nodes=(leaf,)))
     assert "always then c0 0.75, c1 0.25 | 3 rows" in " ".join(text.split())
     assert_round_trip(replace(model, nodes=(leaf,)))
@@ -183,10 +183,10 @@ def test_a_model_without_rules_comes_back():
 def test_terms_over_beliefs_come_back():
     rng = np.random.default_rng(2)
     model = random_model(rng, "over a sum", 3)
-    (belief, *_) = belief_words("s", model.goal.states, 3)
+    (belief, *_) = belief_words("s", model.target.states, 3)
     cores = ((-np.inf, 0.25), (0.5, 0.5), (0.75, np.inf))
     ranged = replace(belief, cores=cores, peaks=(0.25, 0.5, 0.75), ignorance=(0.5, 0.25, 0.25))
-    above = random_sum(rng, "top", [random_term(rng, [ranged, model.attributes[4]], 3)], 3)
+    above = random_sum(rng, "top", [random_term(rng, [ranged, model.features[4]], 3)], 3)
     model = replace(model, nodes=(model.nodes[0], above))
     assert from_json(to_json(model).encode()) == model
     assert_round_trip(model)
@@ -197,7 +197,7 @@ def test_marks_and_edits_come_back():
     edits = Edit('said "so"', "Ann", "2026-05-17T09:30:00Z", "why\nnot"), Edit("and")
     model = Editor(model).move("x0", "low", start=0.0).pin("if x1 is missing").model
     model = replace(model, edits=edits)
-    assert model.attributes[0].is_moved
+    assert model.features[0].is_moved
     assert_round_trip(model)
     assert read_rules(write_rules(model)).edits == edits
 
@@ -273,7 +273,7 @@ rules on smoke and room
 """
     model = read_rules(text)
     (term,) = model.terms
-    assert model.attributes[0].ignorance == (0.25,) * 4
+    assert model.features[0].ignorance == (0.25,) * 4
     assert [one.parts for one in term.inputs] == [((0,), (1, 2)), ((0,), (1,), (2,))]
     assert not term.counts.any()
     assert (term.shares == [0.75, 0.25]).all()

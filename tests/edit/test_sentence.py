@@ -102,9 +102,9 @@ SCORES = st.floats(-1e6, 1e6)
 
 
 @given(NAMES, st.lists(NAMES, min_size=1, max_size=3), NAMES, SCORES)
-def test_a_sentence_is_read_as_it_is_written(attribute, words, state, score):
+def test_a_sentence_is_read_as_it_is_written(feature, words, state, score):
     names = tuple(SetName((word,)) for word in words)
-    condition = StatedCondition(attribute, "one of", names)
+    condition = StatedCondition(feature, "one of", names)
     rule = StatedRule((condition,), Conclusion(((state,),), (score,)))
     try:
         str(rule).encode()

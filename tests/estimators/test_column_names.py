@@ -39,8 +39,8 @@ def target_of(rows, estimator):
 def test_names_that_are_numbers_reach_rules_and_the_model_file(rows, estimator, tmp_path):
     fitted = estimator().fit(rows, target_of(rows, estimator))
     assert not hasattr(fitted, "feature_names_in_")  # scikit-learn has it for text alone
-    assert {one.name for one in fitted.model_.attributes} <= {"11", "3", "5"}
-    assert fitted.model_.goal.name == "7"
+    assert {one.name for one in fitted.model_.features} <= {"11", "3", "5"}
+    assert fitted.model_.target.name == "7"
     assert "3 is" in str(fitted.rules())
     assert fitted.feature_importances_.argmax() == 1
     fitted.save(tmp_path / "model.json")
@@ -65,7 +65,7 @@ def test_an_estimator_forgets_the_names_of_an_earlier_fit(rows):
     classes = target_of(rows, LinguisticTreeClassifier)
     tree = LinguisticTreeClassifier().fit(rows, classes)
     tree.fit(rows.to_numpy(), classes)
-    assert {one.name for one in tree.model_.attributes} == {"x0", "x1", "x2"}
+    assert {one.name for one in tree.model_.features} == {"x0", "x1", "x2"}
     np.testing.assert_array_equal(tree.predict(rows), tree.predict(rows.to_numpy()))
 
 

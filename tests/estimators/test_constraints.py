@@ -17,7 +17,7 @@ FAST = {"interactions": 3, "max_rules": 40}
 
 
 def rows(seed, n_rows=200, n_classes=2):
-    """Make rows of several kinds whose goal goes up and down with most of them."""
+    """Make rows of several kinds whose target goes up and down with most of them."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -70,12 +70,12 @@ def test_predictions_go_one_way(seed, kind):
     for promise in model.model_.monotonic:
         low, high = (
             model.predict(one) if kind == "a number" else model.predict_proba(one)[:, promise.state]
-            for one in pairs_of_rows(X, promise.attribute)
+            for one in pairs_of_rows(X, promise.feature)
         )
         assert (promise.direction * (high - low) >= -1e-9).all()
         if kind == "three":
-            state = model.model_.goal.states[promise.state]
-            assert wanted[state][promise.attribute] == promise.direction
+            state = model.model_.target.states[promise.state]
+            assert wanted[state][promise.feature] == promise.direction
     assert from_json(to_json(model.model_).encode()) == model.model_  # which checks the document
 
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_is_refused():
 def test_a_document_that_breaks_its_promise_is_refused():
     X, _, y = rows(0)
     model = RuleClassifier(interactions=0, max_rules=20).fit(X, y).model_
-    assert any(attribute.name == "heat" for attribute in model.attributes)
+    assert any(feature.name == "heat" for feature in model.features)
     text = to_json(model)
     promise = '"monotonic": [{"feature": "heat", "direction": 1, "class": 1}]'
     with pytest.raises(ModelFormatError, match="the weights fall with 'heat'"):
@@ -163,14 +163,14 @@ def test_what_is_required_stays():
         )
         (term,) = [one for one in model.model_.terms if one.features == ("noise",)]
         assert term.n_rules >= 2
-        assert len(model.model_.attributes) <= parameters.get("max_features", 99)
+        assert len(model.model_.features) <= parameters.get("max_features", 99)
         assert model.n_rules_ <= parameters.get("max_rules", 10**6)
     with pytest.raises(DataError, match="'fixed' is required, and its known readings never"):
         RuleClassifier(required_features=["fixed"]).fit(X, y)
 
 
-def test_many_attributes_may_be_required():
+def test_many_features_may_be_required():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(80, 70)), columns=[f"c{j}" for j in range(70)])
     model = RuleClassifier("quantile", interactions=0, required_features=list(X), max_rules=140)
-    assert len(model.fit(X, X.c0 > 0).model_.attributes) == 70
+    assert len(model.fit(X, X.c0 > 0).model_.features) == 70

@@ -62,7 +62,7 @@ def test_one_file_is_read(tree, number_tree, rows, files):
         np.testing.assert_array_equal(number_tree.predict(path), number_tree.predict(X))
         fitted = LinguisticTreeRegressor().fit(path, "price")
         assert fitted.feature_names_in_.tolist() == ["size", "colour", "class"]
-        assert fitted.model_.goal.name == "price"
+        assert fitted.model_.target.name == "price"
         assert fitted.score(path, "price") == of_frame.score(
             rows.drop(columns="price"), rows["price"]
         )
@@ -111,7 +111,7 @@ def test_other_rows_are_refused_in_one_sentence(tree, rows, files, tmp_path):
                 decide(wrong)
 
 
-def test_a_regressor_refuses_other_rows_and_goals(files, rows):
+def test_a_regressor_refuses_other_rows_and_targets(files, rows):
     path = files / "rows.csv"
     for X, y, weight, error, message in (
         ([rows, rows], "price", None, DataError, "numbers are learned from rows in memory"),

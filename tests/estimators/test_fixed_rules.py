@@ -85,11 +85,11 @@ def test_very_many_rows_keep_it():
 
 def test_what_is_pinned_in_an_edited_model_is_kept():
     X, hidden, y = rows()
-    for estimator, goal in (
+    for estimator, target in (
         (RuleClassifier(max_rules=20), y),
         (RuleRegressor(max_rules=20), hidden),
     ):
-        first = estimator.fit(X, goal).model_
+        first = estimator.fit(X, target).model_
         terms = [
             replace(term, weights=2.0 * term.weights, pinned=frozenset({(0,)}))
             if term.features in (("smoke",), ("door",))
@@ -98,15 +98,15 @@ def test_what_is_pinned_in_an_edited_model_is_kept():
         ]
         edited = first.with_terms(terms)
         before = {term.features: term for term in edited.terms}
-        again = estimator.refit(X.iloc[:200], goal[:200], keep=edited)
+        again = estimator.refit(X.iloc[:200], target[:200], keep=edited)
         for name in ("smoke", "door"):
             if (name,) not in before:
                 continue
             term, kept = term_of(again, name), before[(name,)]
             np.testing.assert_allclose(term.weights, kept.weights, atol=1e-12)
             assert (0,) in term.pinned
-            assert term.inputs[0].attribute.cores == kept.inputs[0].attribute.cores
-            assert term.inputs[0].attribute.words == kept.inputs[0].attribute.words
+            assert term.inputs[0].feature.cores == kept.inputs[0].feature.cores
+            assert term.inputs[0].feature.words == kept.inputs[0].feature.words
         assert "_by_hand" not in vars(estimator)
 
 
@@ -127,8 +127,8 @@ def test_wrong_rules_are_refused():
         (FixedRule("smoke", "high", {"fire": 1.0}), ParameterError, "names the class 'fire'"),
         (FixedRule("smoke", "high", 3.0), ParameterError, "adds numbers by class"),
         (("smoke", "high"), ParameterError, "must be a list of sentences"),
-        ("if smoke is high and door is open then alarm +3", ParameterError, "one attribute is one"),
-        ("if smoke is at least low then alarm +3", ParameterError, "one attribute is one word"),
+        ("if smoke is high and door is open then alarm +3", ParameterError, "one feature is one"),
+        ("if smoke is at least low then alarm +3", ParameterError, "one feature is one word"),
         ("if smoke is high than alarm +3", RuleTextError, "line 1"),
         ("if smoke is high then fire +3", RuleTextError, "no class .fire."),
     ):

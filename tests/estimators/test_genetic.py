@@ -36,7 +36,7 @@ def found(wine):
 
 
 def test_history_is_ready_to_plot(found, wine):
-    assert sorted(found.hierarchy_.attributes) == sorted(wine[0].columns)
+    assert sorted(found.hierarchy_.features) == sorted(wine[0].columns)
     history = found.history_
     assert history["generation"].tolist() == [0, 1, 2, 3, 4]
     assert (np.diff(history["best"]) >= 0).all()
@@ -95,7 +95,7 @@ def test_cascades_only(wine):
     model = GeneticHierarchyClassifier(search, random_state=0).fit(*wine)
     nodes = {node.name for node in model.hierarchy_.nodes}
     assert all(len(nodes.intersection(node.inputs)) < 2 for node in model.hierarchy_.nodes)
-    assert sorted(model.hierarchy_.attributes) == sorted(wine[0].columns)
+    assert sorted(model.hierarchy_.features) == sorted(wine[0].columns)
 
 
 def test_it_starts_from_hierarchies_of_the_user(wine):
@@ -170,7 +170,7 @@ def settings(**changes):
 
 
 def search_for(target, **changes):
-    """Search for a hierarchy that clusters attributes like the target does."""
+    """Search for a hierarchy that clusters features like the target does."""
     pairs = together(target)
     scored = []
 
@@ -192,7 +192,7 @@ def search_for(target, **changes):
 
 
 def together(hierarchy):
-    clusters = [hierarchy.attributes_of(node.name) for node in hierarchy.nodes]
+    clusters = [hierarchy.features_of(node.name) for node in hierarchy.nodes]
     return {pair for cluster in clusters for pair in itertools.combinations(cluster, 2)}
 
 

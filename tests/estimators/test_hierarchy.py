@@ -76,7 +76,7 @@ def test_the_document_holds_the_hierarchy_and_predicts_the_same(fitted, wine, tm
     assert loaded.model_ == fitted.model_
     assert loaded.model_.hierarchy == fitted.hierarchy_
     np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
-    only_used = X[list(fitted.hierarchy_.attributes)]
+    only_used = X[list(fitted.hierarchy_.features)]
     np.testing.assert_array_equal(loaded.predict(only_used), fitted.predict(X))
 
 

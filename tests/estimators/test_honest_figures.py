@@ -22,7 +22,7 @@ def used(model):
     """Return the numbers of the columns that rules ask for."""
     if model.n_rules_ <= 1:
         return set()
-    return {int(attribute.name[1:]) for attribute in model.model_.attributes}
+    return {int(feature.name[1:]) for feature in model.model_.features}
 
 
 def two_of_six(rng, n_rows):

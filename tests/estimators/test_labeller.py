@@ -22,12 +22,12 @@ def test_masses_are_shares_of_at_most_two_neighbours(X, n_words, placement):
     masses = labeller.transform(X)
     assert masses.min() >= 0
     start = 0
-    for j, attribute in enumerate(labeller.attributes_):
-        part = masses[:, start : start + attribute.n_focal_sets]
+    for j, feature in enumerate(labeller.features_):
+        part = masses[:, start : start + feature.n_focal_sets]
         np.testing.assert_allclose(part.sum(axis=1), 1.0, atol=1e-12)
         known = part[~np.isnan(X[:, j])]
         assert (np.count_nonzero(known, axis=1) <= 2).all()
-        start += attribute.n_focal_sets
+        start += feature.n_focal_sets
     assert start == masses.shape[1] == len(labeller.get_feature_names_out())
 
 
@@ -37,9 +37,9 @@ def test_the_appropriateness_of_a_word_is_the_trapezium_that_describe_tells(x):
     frame = pd.DataFrame({"t": [0.0, 5.5, 11.0, 17.0, 23.0, 30.0, 1.0]})
     labeller = LinguisticLabeller(words=words).fit(frame)
     masses = labeller.transform(pd.DataFrame({"t": [x]}))[0]
-    (attribute,) = labeller.attributes_
+    (feature,) = labeller.features_
     for known in labeller.describe("t"):
-        sets = [known.word in focal_set for focal_set in attribute.focal_sets]
+        sets = [known.word in focal_set for focal_set in feature.focal_sets]
         appropriateness = masses[sets].sum()
         low, high = known.fully
         if low <= x <= high:
@@ -76,7 +76,7 @@ def test_names_of_frames_reach_the_output_unchanged(library):
 
 def test_a_constant_column_has_one_word_and_an_empty_one_too():
     labeller = LinguisticLabeller().fit([[7.5, np.nan], [7.5, np.nan], [7.5, np.nan]])
-    assert [attribute.words for attribute in labeller.attributes_] == [("any",), ("any",)]
+    assert [feature.words for feature in labeller.features_] == [("any",), ("any",)]
     np.testing.assert_array_equal(labeller.transform([[3.0, 5.0]]), [[1.0, 1.0]])
 
 
@@ -93,7 +93,7 @@ def test_words_without_peaks_are_placed_and_must_fit():
 def test_infinite_readings_are_described():
     labeller = LinguisticLabeller(2).fit([[1.5], [2.5], [3.5]])
     np.testing.assert_array_equal(labeller.transform([[np.inf], [-np.inf]]), [[0, 0, 1], [1, 0, 0]])
-    (close,) = LinguisticLabeller(3).fit([[0.0], [1e-40], [1e-35], [0.5], [1.0]]).attributes_
+    (close,) = LinguisticLabeller(3).fit([[0.0], [1e-40], [1e-35], [0.5], [1.0]]).features_
     assert close.peaks == (0.0, 0.5, 1.0)
 
 

@@ -103,8 +103,8 @@ def test_a_column_of_files_names_groups(people, grouped, tmp_path, monkeypatch, 
         frame.iloc[part::3].to_csv(tmp_path / f"{part}.csv", index=False)
     learner = RuleClassifier(max_rules=8)
     from_files = learner.fit(str(tmp_path / "*.csv"), "y", groups="person").model_
-    goal = pd.Series(y, name="y")
-    in_memory = learner.fit(frame.drop(columns=["y", "person"]), goal, groups=person).model_
+    target = pd.Series(y, name="y")
+    in_memory = learner.fit(frame.drop(columns=["y", "person"]), target, groups=person).model_
     assert to_json(from_files) == to_json(in_memory)
     with pytest.raises(ColumnError, match="nobody"):
         learner.fit(str(tmp_path / "*.csv"), "y", groups="nobody")

@@ -128,7 +128,7 @@ def pairs_of(model):
     return {tuple(sorted(term.features)) for term in model.model_.terms if len(term.inputs) == 2}
 
 
-def test_what_only_two_attributes_tell_together_is_found():
+def test_what_only_two_features_tell_together_is_found():
     X, y = crossed()
     model = RuleClassifier().fit(X, y)
     assert pairs_of(model) == {("a", "b")}
@@ -149,7 +149,7 @@ def test_columns_that_number_the_rows_are_left_out_with_a_warning(estimator):
     with pytest.warns(IdentifierWarning, match="'id'") as told:
         model = estimator(**FAST).fit(X, y)
     assert told[0].filename == __file__
-    assert "id" not in model.hierarchy_.attributes
+    assert "id" not in model.hierarchy_.features
     assert model.n_features_in_ == 3
     assert len(model.predict(X)) == 100
     with warnings.catch_warnings():

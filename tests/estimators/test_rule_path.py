@@ -9,12 +9,12 @@ from solah.estimators.rules import RulePath
 @pytest.fixture(scope="module")
 def model():
     wine = datasets.load("wine")
-    return RuleClassifier(interactions=0).fit(wine.table, wine.goal)
+    return RuleClassifier(interactions=0).fit(wine.table, wine.target)
 
 
 def test_the_path_is_a_table_with_the_chosen_number(model):
     head, *lines = str(model.path_).splitlines()
-    assert head.split() == ["at", "most", "rules", "attributes", "accuracy", "log-loss"]
+    assert head.split() == ["at", "most", "rules", "features", "accuracy", "log-loss"]
     assert len(lines) == len(model.path_)
     page = model.path_._repr_html_()
     assert (page.count("<tr>"), page.count("chosen")) == (len(model.path_) + 1, 1)

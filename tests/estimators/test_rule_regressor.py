@@ -42,13 +42,13 @@ def mixed(seed, n_rows):
 @given(
     st.integers(0, 2**32 - 1), st.integers(30, 150), st.integers(1, 30), st.sampled_from([None, 2])
 )
-def test_there_are_never_more_rules_or_attributes_than_asked_for(
+def test_there_are_never_more_rules_or_features_than_asked_for(
     seed, n_rows, max_rules, max_features
 ):
     X, y = mixed(seed, n_rows)
     model = fitted(X, y, max_rules=max_rules, max_features=max_features)
     assert model.n_rules_ <= max_rules
-    assert len(model.hierarchy_.attributes) <= (max_features or 4)
+    assert len(model.hierarchy_.features) <= (max_features or 4)
     assert np.isfinite(model.predict(X)).all()
 
 
@@ -60,12 +60,12 @@ def test_neither_the_order_of_rows_nor_of_columns_leaves_a_trace(seed, names):
     here = document(X, y)
     assert document(X.iloc[order], y[order]) == here
 
-    def sorted_attributes(text):
+    def sorted_features(text):
         found = json.loads(text)
         found["features"].sort(key=lambda one: one["name"])
         return found
 
-    assert sorted_attributes(document(X[names], y)) == sorted_attributes(here)
+    assert sorted_features(document(X[names], y)) == sorted_features(here)
 
 
 @settings(max_examples=10)
@@ -105,7 +105,7 @@ def test_the_mean_of_a_rule_is_that_of_its_rows(seed):
     model = fitted(X, y, max_rules=None)
     (term,) = model.model_.terms
     (one,) = term.inputs
-    for place, state in enumerate(one.attribute.states):
+    for place, state in enumerate(one.feature.states):
         rows = (X["colour"] == state).to_numpy()
         assert term.counts[place] == pytest.approx(rows.sum())
         assert term.shares[place, 0] == pytest.approx(y[rows].mean())

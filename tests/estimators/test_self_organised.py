@@ -19,10 +19,10 @@ def fitted(wine):
     return organised().fit(*wine)
 
 
-def test_every_attribute_is_in_one_cluster_and_one_tree(fitted, wine):
+def test_every_feature_is_in_one_cluster_and_one_tree(fitted, wine):
     X, _ = wine
     in_clusters = [name for cluster in fitted.clusters_ for name in cluster]
-    assert sorted(in_clusters) == sorted(fitted.hierarchy_.attributes) == sorted(X.columns)
+    assert sorted(in_clusters) == sorted(fitted.hierarchy_.features) == sorted(X.columns)
     assert fitted.n_clusters_ == len(fitted.clusters_)
     assert fitted.n_levels_ == fitted.hierarchy_.n_levels
     assert len(organised(n_clusters=1).fit(*wine).nodes_) == 1
@@ -40,7 +40,7 @@ def test_clusters_by_hand_are_kept(wine):
     clusters = [["flavanoids", "proline"], ["ash", "hue", "alcohol"]]
     model = organised(clusters=clusters, level_gap=0.01).fit(X, y)
     assert model.clusters_ == (("flavanoids", "proline"), ("ash", "hue", "alcohol"))
-    assert set(model.hierarchy_.attributes) == {"flavanoids", "proline", "ash", "hue", "alcohol"}
+    assert set(model.hierarchy_.features) == {"flavanoids", "proline", "ash", "hue", "alcohol"}
 
 
 def test_wrong_clusters_are_named(wine):
@@ -73,8 +73,8 @@ def test_constant_weights_count_as_rows(wine):
     assert thrice.hierarchy_ == repeated.hierarchy_
 
 
-def test_a_goal_named_like_a_column_gets_a_name_of_its_own(wine):
+def test_a_target_named_like_a_column_gets_a_name_of_its_own(wine):
     X, y = wine
     model = RuleClassifier().fit(X, y.rename("hue"))
     assert model.hierarchy_.root == "hue_"
-    assert {rule.goal for rule in model.rules()} == {"hue"}
+    assert {rule.target for rule in model.rules()} == {"hue"}

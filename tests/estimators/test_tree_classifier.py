@@ -45,8 +45,8 @@ def test_pandas_polars_and_arrays_give_the_same_tree(wine):
 def test_cells_of_all_kinds_are_told_apart():
     rows = [["a", 1.5], ["b", 2.5], [float("nan"), 3.5], [None, 4.5]] * 5
     tree = LinguisticTreeClassifier().fit(rows, [0, 1, 0, 1] * 5)
-    assert tree.model_.attributes[0].words == ("a", "b")
-    assert tree.model_.attributes[1].is_continuous
+    assert tree.model_.features[0].words == ("a", "b")
+    assert tree.model_.features[1].is_continuous
     large = np.array([[2**60], [2**60 + 1], [2**60 + 2]] * 5)  # too large for a float
     assert LinguisticTreeClassifier().fit(large, list("abc") * 5).score(large, list("abc") * 5) == 1
     y = pd.Series([1, 0] * 5, dtype="Int64", name="on")

@@ -29,6 +29,6 @@ def test_uniform_words_give_the_known_branch_numbers(name, n_branches):
     data = datasets.load(name)
     types = dict.fromkeys(data.feature_names, "continuous")
     tree = LinguisticTreeClassifier.with_settings(PAPER, feature_types=types).fit(
-        data.table, data.goal
+        data.table, data.target
     )
     assert tree.n_branches_ == n_branches

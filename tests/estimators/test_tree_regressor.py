@@ -21,8 +21,8 @@ def test_follows_a_curve_more_closely_with_more_words(curve):
 def test_a_mean_of_centres_never_leaves_their_range(curve):
     tree = LinguisticTreeRegressor().fit(*curve)
     predictions = tree.predict([[-100.0], [100.0], [np.nan]])
-    assert (predictions >= tree.model_.goal.centres[0]).all()
-    assert (predictions <= tree.model_.goal.centres[-1]).all()
+    assert (predictions >= tree.model_.target.centres[0]).all()
+    assert (predictions <= tree.model_.target.centres[-1]).all()
 
 
 def test_rules_name_the_expected_number():
@@ -39,12 +39,12 @@ def test_the_order_of_rows_does_not_change_a_bit():
     assert shuffled.model_ == tree.model_
 
 
-def test_a_constant_goal_is_predicted():
+def test_a_constant_target_is_predicted():
     tree = LinguisticTreeRegressor().fit([[1.5], [2.5], [3.5]], [7.0, 7.0, 7.0])
     assert tree.predict([[9.0]]) == [7.0]
     with pytest.raises(DataError, match="first: row 2"):
         tree.fit([[1.5], [2.5]], [1.0, np.nan])
-    with pytest.raises(DataError, match="the goal 'y' has -1.7e.308, and numbers may go from"):
+    with pytest.raises(DataError, match="the target 'y' has -1.7e.308, and numbers may go from"):
         tree.fit([[1.5], [2.5], [3.5]], [-1.7e308, 0.0, 1.7e308])
 
 
@@ -60,4 +60,4 @@ def test_the_centres_average_to_the_mean():
     X, y = load_diabetes(return_X_y=True)
     tree = LinguisticTreeRegressor(max_depth=1).fit(X, y)
     root = np.array(tree.model_.trees[0].start)
-    assert root @ np.array(tree.model_.goal.centres) == pytest.approx(y.mean(), rel=1e-6)
+    assert root @ np.array(tree.model_.target.centres) == pytest.approx(y.mean(), rel=1e-6)

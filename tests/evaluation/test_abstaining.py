@@ -9,7 +9,7 @@ from scipy.stats import binom
 from solah.evaluation import least_limit, risk_coverage
 from solah.evaluation.abstention import N_TRIED, confidences, upper_bounds
 from solah.exceptions import DataError, ParameterError
-from solah.model import Goal
+from solah.model import Target
 
 
 def drawn(seed, n_rows, n_classes):
@@ -29,7 +29,7 @@ def drawn(seed, n_rows, n_classes):
 )
 def test_the_curve_counts_rows_at_each_limit(seed, n_rows, thresholds):
     truth, beliefs = drawn(seed, n_rows, 3)
-    places = Goal("y", ("a", "b", "c"), thresholds=thresholds).decide(beliefs)
+    places = Target("y", ("a", "b", "c"), thresholds=thresholds).decide(beliefs)
     curve = risk_coverage(truth, beliefs, places, thresholds)
     confidence = confidences(beliefs, places, thresholds)
     assert (np.diff(curve.limits) < 0).all()

@@ -22,9 +22,9 @@ def iris():
 
 def test_scores_are_those_of_scikit_learn(iris):
     tree = LinguisticTreeClassifier(max_depth=2)
-    result = cross_validate({"tree": tree}, iris.table, iris.goal, Plan(5, seed=3))
+    result = cross_validate({"tree": tree}, iris.table, iris.target, Plan(5, seed=3))
     folds = StratifiedKFold(5, shuffle=True, random_state=3)
-    expected = cross_val_score(tree, iris.X, iris.goal, cv=folds)
+    expected = cross_val_score(tree, iris.X, iris.target, cv=folds)
     assert [fold.scores.accuracy for fold in result.folds] == expected.tolist()
     accuracy = result.spreads("tree")["accuracy"]
     assert accuracy.mean == pytest.approx(expected.mean())
@@ -39,7 +39,7 @@ def test_estimators_stand_side_by_side_and_stay_unfitted(iris):
         "theirs": DecisionTreeClassifier(),
     }
     told = []
-    result = cross_validate(estimators, iris.X, iris.goal, Plan(2, 2), on_fold=told.append)
+    result = cross_validate(estimators, iris.X, iris.target, Plan(2, 2), on_fold=told.append)
     assert tuple(told) == result.folds
     assert result.estimators == tuple(estimators)
     assert [fold.estimator for fold in told] == list(estimators) * 4
@@ -65,8 +65,8 @@ def test_numbers():
 
 def test_a_class_that_was_not_learnt_is_not_believed():
     x = np.arange(30.0)[:, None]
-    goal = np.array(["a", "b"] * 14 + ["b", "lonely"])
-    result = cross_validate({"tree": LinguisticTreeClassifier()}, x, goal, Plan(5))
+    target = np.array(["a", "b"] * 14 + ["b", "lonely"])
+    result = cross_validate({"tree": LinguisticTreeClassifier()}, x, target, Plan(5))
     assert np.isfinite(result.spreads("tree")["log_loss"].mean)
     assert result.notes
 
@@ -74,8 +74,8 @@ def test_a_class_that_was_not_learnt_is_not_believed():
 def test_folds_without_a_score_do_not_count():
     x = np.arange(12.0)[:, None]
     groups = np.repeat([0, 1, 2], 4)
-    goal = np.array(list("aaaabbbbabab"))
-    result = cross_validate({"t": LinguisticTreeClassifier()}, x, goal, Plan(3), groups=groups)
+    target = np.array(list("aaaabbbbabab"))
+    result = cross_validate({"t": LinguisticTreeClassifier()}, x, target, Plan(3), groups=groups)
     assert sum(np.isnan(fold.scores.auc) for fold in result.folds) == 2
     assert np.isfinite(result.spreads("t")["auc"].mean)
     for fold in result.folds:
@@ -90,4 +90,4 @@ def test_a_search_that_was_interrupted_ends_the_evaluation():
 
     iris = datasets.load("iris")
     with pytest.raises(KeyboardInterrupt):
-        cross_validate({"search": Searched()}, iris.table, iris.goal, Plan(folds=2))
+        cross_validate({"search": Searched()}, iris.table, iris.target, Plan(folds=2))

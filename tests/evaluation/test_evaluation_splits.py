@@ -18,9 +18,9 @@ from solah.model import Task
     st.booleans(),
 )
 def test_every_row_is_tested_once_a_repeat(n_rows, folds, repeats, task, grouped):
-    goal = np.arange(n_rows) % 3
+    target = np.arange(n_rows) % 3
     groups = np.arange(n_rows) // 2 if grouped else None
-    splits = plan_splits(goal, task, Plan(folds, repeats, seed=1), groups)
+    splits = plan_splits(target, task, Plan(folds, repeats, seed=1), groups)
     for repeat in range(repeats):
         parts = [split for split in splits.splits if split.repeat == repeat]
         tested = np.concatenate([split.test for split in parts])
@@ -33,42 +33,42 @@ def test_every_row_is_tested_once_a_repeat(n_rows, folds, repeats, task, grouped
 
 
 def test_the_seed_decides():
-    goal = np.arange(40) % 2
+    target = np.arange(40) % 2
 
     def first(plan):
-        return plan_splits(goal, Task.CLASSIFICATION, plan).splits[0].test.tolist()
+        return plan_splits(target, Task.CLASSIFICATION, plan).splits[0].test.tolist()
 
     assert first(Plan(4, 1, 7)) == first(Plan(4, 1, 7))
     assert first(Plan(4, 1, 7)) != first(Plan(4, 1, 8))
-    second_repeat = plan_splits(goal, Task.CLASSIFICATION, Plan(4, 2, 7)).splits[4]
+    second_repeat = plan_splits(target, Task.CLASSIFICATION, Plan(4, 2, 7)).splits[4]
     assert second_repeat.test.tolist() == first(Plan(4, 1, 8))
 
 
 def test_rare_classes_are_noted_and_no_warning_escapes():
-    goal = np.array(["a"] * 20 + ["b"] * 9 + ["c"])
-    splits = plan_splits(goal, Task.CLASSIFICATION, Plan(10))
+    target = np.array(["a"] * 20 + ["b"] * 9 + ["c"])
+    splits = plan_splits(target, Task.CLASSIFICATION, Plan(10))
     assert splits.plan.folds == 10
     assert splits.notes == ("fewer rows than folds, so absent from some of them: b (9), c (1)",)
 
 
 def test_folds_are_limited_by_what_there_is():
-    goal = np.arange(6) % 2
-    assert plan_splits(goal, Task.CLASSIFICATION, Plan(10)).plan.folds == 3
-    assert plan_splits(goal, Task.REGRESSION, Plan(10)).plan.folds == 6
-    grouped = plan_splits(goal, Task.CLASSIFICATION, Plan(10), np.array(list("aabbaa")))
+    target = np.arange(6) % 2
+    assert plan_splits(target, Task.CLASSIFICATION, Plan(10)).plan.folds == 3
+    assert plan_splits(target, Task.REGRESSION, Plan(10)).plan.folds == 6
+    grouped = plan_splits(target, Task.CLASSIFICATION, Plan(10), np.array(list("aabbaa")))
     assert grouped.plan.folds == 2
     assert grouped.method == "stratified, 2 groups kept together"
     assert grouped.notes == ("2 groups, so 2 folds instead of 10",)
 
 
 @pytest.mark.parametrize(
-    ("goal", "task", "groups"),
+    ("target", "task", "groups"),
     [
         ([1.5], Task.REGRESSION, None),
         (["a", "b"], Task.CLASSIFICATION, None),
         (["a", "b", "a"], Task.CLASSIFICATION, ["u", "u", "u"]),
     ],
 )
-def test_too_little_is_refused(goal, task, groups):
+def test_too_little_is_refused(target, task, groups):
     with pytest.raises(DataError, match="there is only 1 .*: too little"):
-        plan_splits(np.array(goal), task, Plan(), groups and np.array(groups))
+        plan_splits(np.array(target), task, Plan(), groups and np.array(groups))

@@ -34,13 +34,13 @@ def fitted():
 def test_the_error_of_decided_rows_to_come_is_as_wanted(fitted):
     chosen = fit_policy(fitted, *noisy(0), max_error=0.1)
     assert chosen.limit.bound <= 0.1 < chosen.curve.risk[-1]
-    table, goal = noisy(1, 4000)
+    table, target = noisy(1, 4000)
     judged = Predictor(chosen.model).decide(table)
     is_decided = judged.places >= 0
-    states = np.array(chosen.model.goal.states)
+    states = np.array(chosen.model.target.states)
     assert 0.3 < is_decided.mean() < 0.95
-    assert (states[judged.places] != goal)[is_decided].mean() <= 0.1
-    assert (Predictor(chosen.model).predict(table) != goal).mean() > 0.1
+    assert (states[judged.places] != target)[is_decided].mean() <= 0.1
+    assert (Predictor(chosen.model).predict(table) != target).mean() > 0.1
 
 
 def test_rows_held_out_choose_as_well(fitted):
@@ -67,12 +67,12 @@ def test_few_rows_out_of_fold_are_unseen(fitted):
 
 
 def test_groups_are_kept_together(fitted):
-    table, goal = noisy(0)
+    table, target = noisy(0)
     groups = np.arange(600) // 100
-    chosen = fit_policy(fitted, table, goal, max_error=0.2, groups=groups, folds=3)
+    chosen = fit_policy(fitted, table, target, max_error=0.2, groups=groups, folds=3)
     assert chosen.rows.method == "out of fold: 3 folds, stratified, 6 groups kept together"
     with pytest.raises(DataError, match="only 1 group"):
-        fit_policy(fitted, table, goal, max_error=0.2, groups=np.zeros(600))
+        fit_policy(fitted, table, target, max_error=0.2, groups=np.zeros(600))
 
 
 def test_a_wanted_error_that_cannot_be_had_is_an_error(fitted):
@@ -91,27 +91,27 @@ def test_a_wanted_error_that_cannot_be_had_is_an_error(fitted):
 
 
 def test_costs_move_decisions(fitted):
-    table, goal = noisy(3)
+    table, target = noisy(3)
     costly = with_costs(fitted.model_, {"fault": 10})
-    assert costly.goal.thresholds == pytest.approx((1 / 11, 10 / 11))
+    assert costly.target.thresholds == pytest.approx((1 / 11, 10 / 11))
     beliefs = Predictor(costly).predict_proba(table)
     by_cost = np.where(beliefs[:, 0] * 10 > beliefs[:, 1], "fault", "ok")
     assert Predictor(costly).predict(table).tolist() == by_cost.tolist()
     missed = [
-        ((Predictor(one).predict(table) == "ok") & (goal == "fault")).sum()
+        ((Predictor(one).predict(table) == "ok") & (target == "fault")).sum()
         for one in (costly, fitted.model_)
     ]
     assert missed[0] < missed[1]
-    assert with_costs(costly, {"fault": 3, "ok": 3}).goal.thresholds == ()
+    assert with_costs(costly, {"fault": 3, "ok": 3}).target.thresholds == ()
 
 
 def test_limits_of_belief_follow_costs_and_classes(fitted):
-    table, goal = noisy(0)
-    chosen = fit_policy(fitted, table, goal, max_error=0.18, costs={"fault": 2})
+    table, target = noisy(0)
+    chosen = fit_policy(fitted, table, target, max_error=0.18, costs={"fault": 2})
     fault, ok = chosen.policy.min_belief
     assert ok == pytest.approx(2 * fault)
     assert {"fault", "ok"} <= set(Predictor(chosen.model).decide(table).decisions)
-    rare = np.append(["rare"] * 3, goal[3:])
+    rare = np.append(["rare"] * 3, target[3:])
     values = np.column_stack([one.values for one in table.columns])
     tree = LinguisticTreeClassifier(max_depth=2, min_support=0.02).fit(values, rare)
     assert len(fit_policy(tree, values, rare, max_error=0.1).policy.min_belief) == 3

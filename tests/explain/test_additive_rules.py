@@ -23,9 +23,9 @@ from solah.explain.contributions import Attributor
 from solah.explain.explanation_text import lines_of
 from solah.explain.legend import words_used
 from solah.explain.traversal import TracedRows
-from solah.model import AdditiveNode, Goal, MissingRule, Model, Term, TermInput
-from solah.model.attributes import cored_attribute, phrase
+from solah.model import AdditiveNode, MissingRule, Model, Target, Term, TermInput
 from solah.model.evaluate import run
+from solah.model.features import cored_feature, phrase
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -97,8 +97,8 @@ class Reader:
 def reader_of(model):
     rules = rules_of(model)
     words = {}
-    for attribute, word, text in words_used(rules):
-        words.setdefault(attribute, []).append((word, text))
+    for feature, word, text in words_used(rules):
+        words.setdefault(feature, []).append((word, text))
     kinds = {
         one.name: {
             word: (
@@ -108,7 +108,7 @@ def reader_of(model):
             )
             for place, word in enumerate(one.words)
         }
-        for one in model.attributes
+        for one in model.features
         if not one.is_continuous
     }
     start = Reader.amounts(rules.start.removeprefix("baseline: "))
@@ -126,8 +126,8 @@ def known_rows(rng, model, n_rows):
             term.features[0] in other.features for other in model.terms if other is not term
         )
     }
-    for j, attribute in enumerate(model.attributes):
-        if attribute.name in alone:
+    for j, feature in enumerate(model.features):
+        if feature.name in alone:
             rows[rng.random(n_rows) < 0.3, j] = np.nan
     return rows
 
@@ -148,9 +148,9 @@ def test_a_decision_can_be_made_from_what_is_printed(shape, seed, n_classes):
     beliefs = run(model.program, rows)
     precision = 0.005 * (len(model.terms) + 1) + 0.04 * most_added(model)
     for row, belief in zip(rows, beliefs, strict=True):
-        readings = dict(zip([a.name for a in model.attributes], row, strict=True))
+        readings = dict(zip([a.name for a in model.features], row, strict=True))
         sums = reader.sums({name: None if np.isnan(x) else x for name, x in readings.items()})
-        named = [sums.get(state, 0.0) for state in model.goal.states]
+        named = [sums.get(state, 0.0) for state in model.target.states]
         found = named[0] - named[1] if n_classes == 2 else np.array(named)
         assert found == pytest.approx(log_odds(model, belief), abs=precision)
 
@@ -165,36 +165,38 @@ def test_a_number_can_be_estimated_from_what_is_printed(seed):
     estimates = run(model.program, rows)[:, 0]
     precision = 0.001 * (len(model.terms) + 1) + 0.04 * most_added(model)
     for row, estimate in zip(rows, estimates, strict=True):
-        readings = dict(zip([a.name for a in model.attributes], row, strict=True))
+        readings = dict(zip([a.name for a in model.features], row, strict=True))
         sums = reader.sums({name: None if np.isnan(x) else x for name, x in readings.items()})
         assert sums["power"] == pytest.approx(estimate, abs=precision)
 
 
 def most_added(model):
     """Return how much terms may differ, of which rounded edges may move 2 % at each end."""
-    spans = [np.ptp(one.weights.reshape(-1, model.goal.size), axis=0).max() for one in model.terms]
-    inputs = [sum(bool(one.attribute.cores) for one in term.inputs) for term in model.terms]
+    spans = [
+        np.ptp(one.weights.reshape(-1, model.target.size), axis=0).max() for one in model.terms
+    ]
+    inputs = [sum(bool(one.feature.cores) for one in term.inputs) for term in model.terms]
     return 2 * float(np.dot(spans, inputs))
 
 
 # --- what is printed -----------------------------------------------------------------------------
 
 
-def simple_model(goal, weights, baseline, shares, missing=None, parts=((0,), (1,))):
-    distance = cored_attribute(
+def simple_model(target, weights, baseline, shares, missing=None, parts=((0,), (1,))):
+    distance = cored_feature(
         "distance", ("short", "long"), [(-np.inf, 0.8599999), (0.94, np.inf)], (0.4, 0.6), 0.1, 5.0
     )
     counts = np.array([274.0, 120.0])[: len(parts)]
     inputs = (TermInput(distance, parts),)
     term = Term(inputs, np.array(weights), np.array(shares), counts, 0.7, missing)
-    return Model(goal, (distance,), (AdditiveNode("y", baseline, (term,)),))
+    return Model(target, (distance,), (AdditiveNode("y", baseline, (term,)),))
 
 
 def test_two_classes_print_the_difference_for_the_rarer_one():
-    goal = Goal("credit", ("good", "bad"), prior=(0.7, 0.3))
+    target = Target("credit", ("good", "bad"), prior=(0.7, 0.3))
     missing = MissingRule(12.0, (0.8, 0.2), (0.05, -0.05))
     weights, shares = [(-0.175, 0.175), (0.21, -0.21)], [(0.51, 0.49), (0.9, 0.1)]
-    model = simple_model(goal, weights, (-0.255, 0.255), shares, missing)
+    model = simple_model(target, weights, (-0.255, 0.255), shares, missing)
     rules = rules_of(model)
     assert rules.start == "baseline: bad +0.51"
     assert str(rules).splitlines() == [
@@ -225,9 +227,9 @@ def test_two_classes_print_the_difference_for_the_rarer_one():
 
 
 def test_several_classes_print_the_largest_weight_first():
-    goal = Goal("grower", (0, 1, 2), prior=(0.3, 0.4, 0.3))
+    target = Target("grower", (0, 1, 2), prior=(0.3, 0.4, 0.3))
     shares = [(0.93, 0.05, 0.02), (0.1, 0.5, 0.4)]
-    model = simple_model(goal, [(1.42, -0.11, -1.31), (-1.0, 0.4, 0.6)], (0.1, 0.2, -0.3), shares)
+    model = simple_model(target, [(1.42, -0.11, -1.31), (-1.0, 0.4, 0.6)], (0.1, 0.2, -0.3), shares)
     assert rules_of(model).start == "baseline: grower=1 +0.20, grower=0 +0.10, grower=2 -0.30"
     first, second = rules_of(model)
     assert str(first) == (
@@ -237,15 +239,15 @@ def test_several_classes_print_the_largest_weight_first():
     assert first.short == "distance short: grower=0 +1.42"
     assert str(second).endswith(" | 120 rows, 40% grower=2 (30% overall)")
     many = [(0.5, 0.3, 0.1, -0.1, -0.3, -0.5), (0.0,) * 6]
-    goal = Goal("y", tuple("abcdef"), prior=(1 / 6,) * 6)
-    six = rules_of(simple_model(goal, many, (0.0,) * 6, [(1 / 6,) * 6] * 2))
+    target = Target("y", tuple("abcdef"), prior=(1 / 6,) * 6)
+    six = rules_of(simple_model(target, many, (0.0,) * 6, [(1 / 6,) * 6] * 2))
     assert "short: a +0.50, b +0.30, … 3 more, f -0.50 |" in str(six[0])
 
 
 def test_a_share_on_the_other_side_than_the_weight_is_marked():
-    goal = Goal("y", ("no", "had an affair"), prior=(0.76, 0.24))
+    target = Target("y", ("no", "had an affair"), prior=(0.76, 0.24))
     shares = [(0.93, 0.07), (0.78, 0.22)]
-    model = simple_model(goal, [(-0.9, 0.9), (-0.9, 0.9)], (0.0, 0.0), shares)
+    model = simple_model(target, [(-0.9, 0.9), (-0.9, 0.9)], (0.0, 0.0), shares)
     first, second = rules_of(model)
     assert str(first).endswith(
         ': "had an affair" +1.80 | 274 rows, 7% "had an affair" (24% overall), offsets other rules'
@@ -254,7 +256,7 @@ def test_a_share_on_the_other_side_than_the_weight_is_marked():
 
 
 def test_numbers_print_their_mean_and_weight():
-    model = simple_model(Goal("power"), [(-3.0,), (12.34,)], (30.5,), [(20.1,), (41.2,)])
+    model = simple_model(Target("power"), [(-3.0,), (12.34,)], (30.5,), [(20.1,), (41.2,)])
     rules = rules_of(model)
     assert rules.start == "baseline: power 30.5"
     mean = (274 * 20.1 + 120 * 41.2) / 394
@@ -288,9 +290,9 @@ def test_counts_and_weights_are_those_of_the_data():
 
 
 def test_a_rule_for_any_reading_does_not_hold_for_a_missing_one():
-    goal = Goal("credit", ("good", "bad"), prior=(0.7, 0.3))
+    target = Target("credit", ("good", "bad"), prior=(0.7, 0.3))
     missing = MissingRule(12.0, (0.8, 0.2), (0.05, -0.05))
-    model = simple_model(goal, [(0.1, -0.1)], (0.0, 0.0), [(0.7, 0.3)], missing, ((0, 1),))
+    model = simple_model(target, [(0.1, -0.1)], (0.0, 0.0), [(0.7, 0.3)], missing, ((0, 1),))
     assert [rule.premise for rule in rules_of(model)] == [
         "distance is known",
         "distance is missing",
@@ -327,9 +329,9 @@ def test_numbers_are_explained_in_every_form(seed):
 def test_a_pair_is_shared_by_halves(seed):
     """Nothing unknown, weights like the learner's: own evidence, and half of each pair's."""
     rng = np.random.default_rng(seed)
-    attributes = random_model(rng, "words and pairs", 3).attributes[:2]
-    own = [random_term(rng, [one], 3) for one in attributes]
-    pair = random_term(rng, attributes, 3)
+    features = random_model(rng, "words and pairs", 3).features[:2]
+    own = [random_term(rng, [one], 3) for one in features]
+    pair = random_term(rng, features, 3)
     parts = []
     for one in pair.inputs:  # whose mean over missing readings is 0
         weights = rng.normal(size=len(one.parts))
@@ -337,8 +339,8 @@ def test_a_pair_is_shared_by_halves(seed):
         parts.append(weights - weights @ missing)
     grid = np.multiply.outer(np.outer(*parts), np.array([1.0, -0.4, -0.6]))
     node = AdditiveNode("y", (0.4, 0.1, -0.5), (*own, replace(pair, weights=grid)))
-    goal = Goal("y", ("a", "b", "c"), prior=softmax(node.baseline))
-    model = Model(goal, attributes, (node,))
+    target = Target("y", ("a", "b", "c"), prior=softmax(node.baseline))
+    model = Model(target, features, (node,))
     rows = TracedRows(model.program, random_rows(rng, model, 5, missing=0.0))
     evidence = Attributor(model.program).of_rows(rows).evidence
     for place, name in enumerate(("rules on x0", "rules on x1")):

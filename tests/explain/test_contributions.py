@@ -18,13 +18,13 @@ from random_models import (
 )
 from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import from_frame
-from solah.explain import attribute_rows
+from solah.explain import feature_rows
 from solah.explain.contributions import Attributor
 from solah.explain.traversal import TracedRows
 from solah.model.evaluate import run
 
 
-def attributed(model, rows):
+def featured(model, rows):
     return Attributor(model.program).of_rows(TracedRows(model.program, rows))
 
 
@@ -34,9 +34,9 @@ def test_what_readings_added_sums_up(shape, seed, n_classes):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, n_classes)
     rows = random_rows(rng, model, 20)
-    found = attributed(model, rows)
+    found = featured(model, rows)
     assert found.start + found.effects.sum(axis=1) == pytest.approx(found.belief, abs=1e-9)
-    silent = np.isnan(rows) & [not has_missing_rule(model, one) for one in model.attributes]
+    silent = np.isnan(rows) & [not has_missing_rule(model, one) for one in model.features]
     rounding = 0.0 if shape in SHAPES[:3] else 1e-12
     added = np.abs(found.effects[silent]).max(initial=0.0)
     assert added <= rounding, "an unknown reading adds nothing"
@@ -44,15 +44,15 @@ def test_what_readings_added_sums_up(shape, seed, n_classes):
     np.testing.assert_array_equal(found.belief, belief)
 
 
-def has_missing_rule(model, attribute):
-    return any(term.missing and attribute.name in term.features for term in model.terms)
+def has_missing_rule(model, feature):
+    return any(term.missing and feature.name in term.features for term in model.terms)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_what_readings_added_to_a_number_sums_up(seed):
     rng = np.random.default_rng(seed)
     model = random_number_model(rng)
-    found = attributed(model, random_rows(rng, model, 10, missing=0.3))
+    found = featured(model, random_rows(rng, model, 10, missing=0.3))
     assert found.start + found.effects.sum(axis=1) == pytest.approx(found.belief, abs=1e-9)
 
 
@@ -61,7 +61,7 @@ def test_what_readings_added_to_a_number_sums_up(seed):
 def test_evidence_sums_up_to_the_log_odds(shape, seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, 3)
-    found = attributed(model, random_rows(rng, model, 10))
+    found = featured(model, random_rows(rng, model, 10))
     odds = np.log(found.belief) - np.log(found.belief).mean(axis=1, keepdims=True)
     before = np.log(found.start) - np.log(found.start).mean()
     assert before + found.evidence.sum(axis=1) == pytest.approx(odds, abs=1e-9)
@@ -89,15 +89,15 @@ def test_in_a_tree_it_is_the_shapley_value(seed):
             for size in range(n)
             for coalition in combinations(others, size)
         )
-        effects = attributed(model, row[None, :]).effects[0, player]
+        effects = featured(model, row[None, :]).effects[0, player]
         assert effects == pytest.approx(value, abs=1e-12)
 
 
-def test_a_regressor_is_attributed_too():
+def test_a_regressor_is_featured_too():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     tree = LinguisticTreeRegressor(max_depth=3).fit(X, y)
-    found = attribute_rows(tree.model_, from_frame(X))
-    centres = np.array(tree.model_.goal.centres)
+    found = feature_rows(tree.model_, from_frame(X))
+    centres = np.array(tree.model_.target.centres)
     numbers = (found.start + found.effects.sum(axis=1)) @ centres
     assert numbers == pytest.approx(tree.predict(X), abs=1e-9)
     assert found.evidence is None
@@ -106,8 +106,8 @@ def test_a_regressor_is_attributed_too():
 def test_many_rows_go_through_in_blocks(monkeypatch):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier(max_rules=20).fit(X, y).model_
-    at_once = attribute_rows(model, from_frame(X))
+    at_once = feature_rows(model, from_frame(X))
     monkeypatch.setattr("solah.explain.traversal._BLOCK_NUMBERS", 1)
-    in_blocks = attribute_rows(model, from_frame(X))
+    in_blocks = feature_rows(model, from_frame(X))
     assert in_blocks.effects == pytest.approx(at_once.effects, abs=1e-15)
-    assert in_blocks.effects.shape == (178, len(model.attributes), 3)
+    assert in_blocks.effects.shape == (178, len(model.features), 3)

@@ -16,33 +16,33 @@ from solah.explain import ChangeFinder
 from solah.explain.counterfactuals.paths import has_whole_numbers, rounded_outward
 from solah.model import (
     AdditiveNode,
-    Attribute,
     Branch,
-    Goal,
+    Feature,
     Model,
+    Target,
     Term,
     TermInput,
     TreeNode,
 )
-from solah.model.attributes import cored_attribute
 from solah.model.evaluate import run
+from solah.model.features import cored_feature
 
 WEIGHED = ("words and pairs", "groups")
 
 
 def decide(model, rows):
-    return model.goal.decide(run(model.program, rows))
+    return model.target.decide(run(model.program, rows))
 
 
 def with_moves(model, row, moves, which="after"):
-    places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
+    places = {feature.name: j for j, feature in enumerate(model.features)}
     changed = row.copy()
     for move in moves:
-        attribute = model.attributes[places[move.attribute]]
+        feature = model.features[places[move.feature]]
         value = getattr(move, which)
-        if not attribute.is_continuous:
-            value = attribute.peaks[attribute.states.index(value)]
-        changed[places[move.attribute]] = value
+        if not feature.is_continuous:
+            value = feature.peaks[feature.states.index(value)]
+        changed[places[move.feature]] = value
     return changed
 
 
@@ -55,13 +55,13 @@ def test_every_change_fed_back_changes_the_decision(shape, seed, n_classes):
     row = random_rows(rng, model, 1)[0]
     decided = decide(model, row[None, :])[0]
     found = ChangeFinder(model).of_row(row)
-    assert found.decision == model.goal.states[decided]
+    assert found.decision == model.target.states[decided]
     for change in (*found.one, *([found.two] if found.two else [])):
         for which in ("after", "rounded"):
             changed = with_moves(model, row, change.moves, which)
-            states = model.goal.states[decide(model, changed[None, :])[0]]
+            states = model.target.states[decide(model, changed[None, :])[0]]
             assert states == change.decision != found.decision
-            low_high = [(a.low, a.high) for a in model.attributes]
+            low_high = [(a.low, a.high) for a in model.features]
             for place in np.flatnonzero(changed != row):
                 low, high = low_high[place]
                 if low is not None and not np.isnan(row[place]):
@@ -77,20 +77,20 @@ def test_no_smaller_change_of_one_reading_exists(shape, seed, n_classes):
     row = random_rows(rng, model, 1, missing=0.0)[0]
     decided = decide(model, row[None, :])[0]
     found = ChangeFinder(model).of_row(row)
-    smallest = {change.moves[0].attribute: change for change in found.one}
-    for place, attribute in enumerate(model.attributes):
-        if attribute.is_continuous:
-            low, high = min(attribute.low, row[place]), max(attribute.high, row[place])
+    smallest = {change.moves[0].feature: change for change in found.one}
+    for place, feature in enumerate(model.features):
+        if feature.is_continuous:
+            low, high = min(feature.low, row[place]), max(feature.high, row[place])
             grid = np.linspace(low, high, 2001)
         else:
-            grid = np.array(attribute.peaks)
+            grid = np.array(feature.peaks)
         points = np.repeat(row[None, :], len(grid), axis=0)
         points[:, place] = grid
         flips = grid[decide(model, points) != decided]
-        if attribute.name not in smallest:
-            assert not len(flips), f"{attribute.name} flips at {flips[:3]}"
-        elif attribute.is_continuous and len(flips):
-            after = smallest[attribute.name].moves[0].after
+        if feature.name not in smallest:
+            assert not len(flips), f"{feature.name} flips at {flips[:3]}"
+        elif feature.is_continuous and len(flips):
+            after = smallest[feature.name].moves[0].after
             nearest = np.abs(flips - row[place]).min()
             assert abs(after - row[place]) <= nearest + 1e-9
 
@@ -103,14 +103,12 @@ def test_within_its_safe_range_a_reading_changes_nothing(seed):
     row = random_rows(rng, model, 1, missing=0.0)[0]
     decided = decide(model, row[None, :])[0]
     for safe_range in ChangeFinder(model).of_row(row).safe_ranges:
-        place = [attribute.name for attribute in model.attributes].index(safe_range.attribute)
-        attribute = model.attributes[place]
-        if attribute.is_continuous:
+        place = [feature.name for feature in model.features].index(safe_range.feature)
+        feature = model.features[place]
+        if feature.is_continuous:
             readings = np.linspace(safe_range.low, safe_range.high, 101)
         else:
-            readings = np.array(
-                [attribute.peaks[attribute.states.index(s)] for s in safe_range.states]
-            )
+            readings = np.array([feature.peaks[feature.states.index(s)] for s in safe_range.states])
         points = np.repeat(row[None, :], len(readings), axis=0)
         points[:, place] = readings
         assert (decide(model, points) == decided).all()
@@ -122,19 +120,19 @@ def test_within_its_safe_range_a_reading_changes_nothing(seed):
 def test_two_readings_of_two_trees_are_the_nearest_of_a_grid(shape, seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, 2)
-    model = Model(Goal("y", model.goal.states), model.attributes, model.nodes)
+    model = Model(Target("y", model.target.states), model.features, model.nodes)
     row = random_rows(rng, model, 1, missing=0.0)[0]
-    fixed = [attribute.name for attribute in model.attributes if attribute.name not in ("x0", "x3")]
+    fixed = [feature.name for feature in model.features if feature.name not in ("x0", "x3")]
     found = ChangeFinder(model, fixed=fixed).of_row(row)
     decided = decide(model, row[None, :])[0]
     ends = [
-        (min(a.low, x), max(a.high, x)) for a, x in ((model.attributes[j], row[j]) for j in (0, 3))
+        (min(a.low, x), max(a.high, x)) for a, x in ((model.features[j], row[j]) for j in (0, 3))
     ]
     first, second = (np.linspace(*end, 151) for end in ends)
     points = np.repeat(row[None, :], len(first) * len(second), axis=0)
     points[:, 0], points[:, 3] = np.repeat(first, len(second)), np.tile(second, len(first))
     flips = points[decide(model, points) != decided]
-    spans = [model.attributes[j].high - model.attributes[j].low for j in (0, 3)]
+    spans = [model.features[j].high - model.features[j].low for j in (0, 3)]
     if len(flips):
         sizes = np.hypot(*((flips[:, [0, 3]] - row[[0, 3]]) / spans).T)
         best = min((change.size for change in (*found.one, found.two) if change), default=np.inf)
@@ -143,13 +141,13 @@ def test_two_readings_of_two_trees_are_the_nearest_of_a_grid(shape, seed):
 
 def test_two_states_can_do_together_what_none_does_alone():
     states = [
-        Attribute(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), states=("no", "yes"))
+        Feature(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), states=("no", "yes"))
         for name in "ab"
     ]
     weights, shares = np.array([[1.1, -1.1], [-0.4, 0.4]]), np.array([[0.9, 0.1], [0.3, 0.7]])
     terms = tuple(Term((TermInput.whole(one),), weights, shares, np.ones(2), 0.5) for one in states)
     node = AdditiveNode("y", (0.7, -0.7), terms)
-    model = Model(Goal("y", ("c0", "c1"), prior=(0.5, 0.5)), tuple(states), (node,))
+    model = Model(Target("y", ("c0", "c1"), prior=(0.5, 0.5)), tuple(states), (node,))
     found = ChangeFinder(model).of_row(np.zeros(2))
     assert found.one == ()
     assert str(found.two) == "a no → yes and b no → yes: c1"
@@ -178,7 +176,7 @@ def test_two_readings_of_a_pair_are_found_though_both_are_in_other_terms_too():
     model = random_model(rng, "words and pairs", 4)
     row = random_rows(rng, model, 6, missing=0.25)[4]
     found = ChangeFinder(model).of_row(row)
-    assert [move.attribute for move in found.two.moves] == ["x0", "x1"]
+    assert [move.feature for move in found.two.moves] == ["x0", "x1"]
     assert found.two.size == pytest.approx(0.175, abs=0.001)
 
 
@@ -190,7 +188,7 @@ def test_there_is_no_safe_range_between_a_reading_and_a_range_that_excludes_it()
         row = random_rows(rng, model, 1, missing=0.0)[0]
         low = row[0] + 0.5
         finder = ChangeFinder(model, ranges={"x0": (low, low + 2.0)})
-        safe_range = next(one for one in finder.of_row(row).safe_ranges if one.attribute == "x0")
+        safe_range = next(one for one in finder.of_row(row).safe_ranges if one.feature == "x0")
         allowed = [one for one in (safe_range.low, safe_range.high) if low <= one <= low + 2.0]
         for reading in allowed:
             point = row.copy()
@@ -198,16 +196,16 @@ def test_there_is_no_safe_range_between_a_reading_and_a_range_that_excludes_it()
             assert decide(model, point[None, :])[0] == decide(model, row[None, :])[0]
 
 
-def test_fixed_attributes_stay_and_ranges_are_kept():
+def test_fixed_features_stay_and_ranges_are_kept():
     rng = np.random.default_rng(3)
     model = random_model(rng, "words and pairs", 2)
     row = random_rows(rng, model, 1, missing=0.0)[0]
     low, high = row[1] - 0.05, row[1] + 0.05
     found = ChangeFinder(model, ranges={"x1": (low, high)}, fixed=["x0"]).of_row(row)
-    assert "x0" not in {safe_range.attribute for safe_range in found.safe_ranges}
+    assert "x0" not in {safe_range.feature for safe_range in found.safe_ranges}
     moves = [move for change in found.one for move in change.moves]
-    assert all(low <= move.rounded <= high for move in moves if move.attribute == "x1")
-    assert all(move.attribute != "x0" for move in moves)
+    assert all(low <= move.rounded <= high for move in moves if move.feature == "x1")
+    assert all(move.feature != "x0" for move in moves)
 
 
 def test_a_reading_outside_its_range_moves_into_it():
@@ -217,7 +215,7 @@ def test_a_reading_outside_its_range_moves_into_it():
     low = row[0] + 1.0
     found = ChangeFinder(model, ranges={"x0": (low, low + 5.0)}).of_row(row)
     assert all(
-        move.after >= low for change in found.one for move in change.moves if move.attribute == "x0"
+        move.after >= low for change in found.one for move in change.moves if move.feature == "x0"
     )
 
 
@@ -240,7 +238,7 @@ def test_what_makes_no_sense_is_refused(ranges, fixed, error, message):
 
 def test_a_number_has_no_other_decision():
     model = random_model(np.random.default_rng(0), "tree")
-    number = Model(Goal("price", centres=(1.0, 2.0)), model.attributes, model.nodes)
+    number = Model(Target("price", centres=(1.0, 2.0)), model.features, model.nodes)
     with pytest.raises(DataError, match="'price' is a number"):
         ChangeFinder(number)
 
@@ -271,9 +269,9 @@ def test_rounding_knows_no_span_that_is_too_small_or_too_large(span, value, upwa
 
 
 @pytest.mark.parametrize("reading", [1e308, -1e308, 5e-324, 3.0])
-def test_an_attribute_without_a_range_may_change(reading):
+def test_an_feature_without_a_range_may_change(reading):
     """All training rows had the same reading, and the words are the user's."""
-    constant = Attribute(
+    constant = Feature(
         "x",
         Kind.CONTINUOUS,
         ("low", "high"),
@@ -285,7 +283,7 @@ def test_an_attribute_without_a_range_may_change(reading):
     beliefs = (0.9, 0.1), (0.4, 0.6), (0.1, 0.9)
     branches = tuple(Branch(((0, (i,)),), one, 1.0) for i, one in enumerate(beliefs))
     tree = TreeNode("y", (constant,), branches, (0.5, 0.5))
-    model = Model(Goal("y", ("no", "yes")), (constant,), (tree,))
+    model = Model(Target("y", ("no", "yes")), (constant,), (tree,))
     found = ChangeFinder(model).of_row(np.array([reading]))
     assert all(np.isfinite(change.size) for change in found.one)
     assert all(str(change) for change in found.one)
@@ -303,20 +301,18 @@ def test_columns_that_the_model_does_not_ask_for_may_be_named():
 
 
 def in_whole_numbers(model, names):
-    """Stretch attributes so that they have whole numbers only."""
+    """Stretch features so that they have whole numbers only."""
 
-    def stretched(attribute):
-        if attribute.name not in names or not attribute.is_continuous:
-            return attribute
-        low, high = (round(8 * end) for end in (attribute.low, attribute.high))
-        if attribute.cores:
-            cores = [tuple(np.round(8 * np.array(core))) for core in attribute.cores]
-            made = cored_attribute(
-                attribute.name, attribute.words, cores, (), low - 2.0, high + 3.0
-            )
-            return replace(made, ignorance=attribute.ignorance[: len(made.peaks)])
-        peaks = tuple(np.rint(8 * np.array(attribute.peaks)).tolist())
-        return replace(attribute, peaks=peaks, low=peaks[0] - 2.0, high=peaks[-1] + 3.0)
+    def stretched(feature):
+        if feature.name not in names or not feature.is_continuous:
+            return feature
+        low, high = (round(8 * end) for end in (feature.low, feature.high))
+        if feature.cores:
+            cores = [tuple(np.round(8 * np.array(core))) for core in feature.cores]
+            made = cored_feature(feature.name, feature.words, cores, (), low - 2.0, high + 3.0)
+            return replace(made, ignorance=feature.ignorance[: len(made.peaks)])
+        peaks = tuple(np.rint(8 * np.array(feature.peaks)).tolist())
+        return replace(feature, peaks=peaks, low=peaks[0] - 2.0, high=peaks[-1] + 3.0)
 
     def within(node):
         if isinstance(node, TreeNode):
@@ -324,23 +320,21 @@ def in_whole_numbers(model, names):
         terms = (
             replace(
                 term,
-                inputs=tuple(
-                    replace(one, attribute=stretched(one.attribute)) for one in term.inputs
-                ),
+                inputs=tuple(replace(one, feature=stretched(one.feature)) for one in term.inputs),
             )
             for term in node.terms
         )
         return replace(node, terms=tuple(terms))
 
-    attributes, nodes = map(stretched, model.attributes), map(within, model.nodes)
-    return replace(model, attributes=tuple(attributes), nodes=tuple(nodes))
+    features, nodes = map(stretched, model.features), map(within, model.nodes)
+    return replace(model, features=tuple(features), nodes=tuple(nodes))
 
 
 def with_whole_numbers(rng, shape, n_classes, names=("x0", "x1", "x3")):
-    """Make a model some of whose attributes have whole numbers only, and a row of them."""
+    """Make a model some of whose features have whole numbers only, and a row of them."""
     model = in_whole_numbers(random_model(rng, shape, n_classes), names)
     row = random_rows(rng, model, 1, missing=0.0)[0]
-    places = [j for j, attribute in enumerate(model.attributes) if attribute.name in names]
+    places = [j for j, feature in enumerate(model.features) if feature.name in names]
     row[places] = np.rint(row[places])
     return model, row, places
 
@@ -355,7 +349,7 @@ def test_whole_numbers_become_whole_numbers_that_change_the_decision(shape, seed
         for which in ("after", "rounded"):
             changed = with_moves(model, row, change.moves, which)
             assert (changed[places] == np.rint(changed[places])).all()
-            assert model.goal.states[decide(model, changed[None, :])[0]] == change.decision
+            assert model.target.states[decide(model, changed[None, :])[0]] == change.decision
             assert change.decision != found.decision
 
 
@@ -364,21 +358,21 @@ def test_whole_numbers_become_whole_numbers_that_change_the_decision(shape, seed
 def test_the_nearest_whole_number_that_changes_the_decision_is_found(seed):
     model, row, places = with_whole_numbers(np.random.default_rng(seed), "words and pairs", 3)
     found = ChangeFinder(model).of_row(row)
-    after = {change.moves[0].attribute: change.moves[0].after for change in found.one}
-    safe_ranges = {safe_range.attribute: safe_range for safe_range in found.safe_ranges}
+    after = {change.moves[0].feature: change.moves[0].after for change in found.one}
+    safe_ranges = {safe_range.feature: safe_range for safe_range in found.safe_ranges}
     for place in places:
-        attribute = model.attributes[place]
-        low, high = min(attribute.low, row[place]), max(attribute.high, row[place])
+        feature = model.features[place]
+        low, high = min(feature.low, row[place]), max(feature.high, row[place])
         numbers = np.arange(low, high + 1)
         points = np.repeat(row[None, :], len(numbers), axis=0)
         points[:, place] = numbers
         decided = decide(model, points)
         flips = numbers[decided != decide(model, row[None, :])]
-        assert (attribute.name in after) == bool(len(flips))
+        assert (feature.name in after) == bool(len(flips))
         if len(flips):
             nearest = np.abs(flips - row[place]).min()
-            assert abs(after[attribute.name] - row[place]) == nearest
-        safe_range = safe_ranges[attribute.name]
+            assert abs(after[feature.name] - row[place]) == nearest
+        safe_range = safe_ranges[feature.name]
         assert safe_range.low == max((one + 1 for one in flips if one < row[place]), default=low)
         assert safe_range.high == min((one - 1 for one in flips if one > row[place]), default=high)
 
@@ -388,9 +382,9 @@ def test_the_nearest_whole_number_that_changes_the_decision_is_found(seed):
 @settings(max_examples=40)
 def test_a_whole_number_and_a_reading_are_the_nearest_of_a_grid(shape, seed):
     model, row, _ = with_whole_numbers(np.random.default_rng(seed), shape, 2, ("x0",))
-    fixed = [attribute.name for attribute in model.attributes if attribute.name not in ("x0", "x3")]
+    fixed = [feature.name for feature in model.features if feature.name not in ("x0", "x3")]
     found = ChangeFinder(model, fixed=fixed).of_row(row)
-    whole, other = model.attributes[0], model.attributes[3]
+    whole, other = model.features[0], model.features[3]
     first = np.arange(min(whole.low, row[0]), max(whole.high, row[0]) + 1)
     second = np.linspace(min(other.low, row[3]), max(other.high, row[3]), 151)
     points = np.repeat(row[None, :], len(first) * len(second), axis=0)
@@ -420,7 +414,7 @@ def test_whole_numbers_stay_whole_in_what_is_suggested():
         found = explanation.changes
         for change in (*found.one, *([found.two] if found.two else [])):
             for move in change.moves:
-                rounded[move.attribute].append(move.rounded)
+                rounded[move.feature].append(move.rounded)
     assert len(rounded["rooms"]) > 50
     assert all(number.is_integer() for number in rounded["rooms"] + rounded["age"])
     assert not any(all(number.is_integer() for number in rounded[name]) for name in ("x", "share"))
@@ -441,10 +435,10 @@ def test_whole_numbers_stay_whole_in_what_is_suggested():
 def test_whole_numbers_are_known_by_the_range_and_the_words(peaks, low, high, expected):
     words = tuple(f"w{i}" for i in range(len(peaks)))
     cores = zip((-np.inf, *peaks[1:]), (*peaks[:-1], np.inf), strict=True)
-    attribute = Attribute(
+    feature = Feature(
         "x", Kind.CONTINUOUS, words, peaks, (), low=low, high=high, cores=tuple(cores)
     )
-    assert has_whole_numbers(attribute) is expected
+    assert has_whole_numbers(feature) is expected
 
 
 def test_a_range_without_a_whole_number_leaves_a_whole_number_alone():
@@ -452,7 +446,7 @@ def test_a_range_without_a_whole_number_leaves_a_whole_number_alone():
     for ends in ((0.2, 0.8), (row[0] + 0.2, row[0] + 0.8)):
         found = ChangeFinder(model, ranges={"x0": ends}).of_row(row)
         changes = (*found.one, *([found.two] if found.two else []))
-        assert all(move.attribute != "x0" for change in changes for move in change.moves)
+        assert all(move.feature != "x0" for change in changes for move in change.moves)
 
 
 def test_whole_numbers_are_rounded_outward_to_whole_numbers():

@@ -55,9 +55,7 @@ def test_any_model_is_explained_in_every_form(shape, seed):
     ):
         added = sum(part.towards for part in explanation.contributions)
         assert explanation.before + added == pytest.approx(explanation.after, abs=1e-9)
-        missing = [
-            a.name for a, value in zip(model.attributes, row, strict=True) if np.isnan(value)
-        ]
+        missing = [a.name for a, value in zip(model.features, row, strict=True) if np.isnan(value)]
         assert list(explanation.missing) == missing
         for one in explanation.contributions:
             assert one.words is None or sum(one.words.values()) == pytest.approx(1.0)
@@ -114,7 +112,7 @@ def test_the_text_has_all_parts(one):
 
 
 def test_values_are_described_in_words(one):
-    alcohol = next(part for part in one.contributions if part.attribute == "alcohol")
+    alcohol = next(part for part in one.contributions if part.feature == "alcohol")
     assert alcohol.value == 14.23
     assert str(alcohol).startswith("alcohol 14.23 (")
     assert set(alcohol.words) <= {"low", "low-or-medium", "medium", "medium-or-high", "high"}
@@ -125,7 +123,7 @@ def test_unseen_categories_are_shown_and_count_as_missing():
     tree = LinguisticTreeClassifier().fit(data, [0, 1] * 4)
     with pytest.warns(UnseenStateWarning, match="'violet' in 1 row"):
         found = tree.explain(pd.DataFrame({"colour": ["violet"], "size": [1.0]}))[0]
-    colour = next(one for one in found.contributions if one.attribute == "colour")
+    colour = next(one for one in found.contributions if one.feature == "colour")
     assert (colour.value, colour.words, str(colour)) == ("violet", None, "colour violet (unseen)")
     assert found.missing == ("colour",)
     assert "Missing: colour." in str(found)
@@ -167,7 +165,7 @@ def test_infinite_readings_are_told_as_text(weighed, wine):
     row.loc[0, "alcohol"] = np.inf
     found = weighed.explain(row, changes=True)[0]
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["readings"][0]["value"] == "inf"
-    assert "alcohol" not in {safe_range.attribute for safe_range in found.changes.safe_ranges}
+    assert "alcohol" not in {safe_range.feature for safe_range in found.changes.safe_ranges}
 
 
 def test_what_is_not_fitted_says_so(wine):
@@ -186,11 +184,11 @@ def test_ranges_are_checked_without_changes_too(weighed, wine):
 def test_html_is_harmless():
     name = "<script>alert(1)</script>"
     data = pd.DataFrame({name: [1.0, 2.0, 3.0, 4.0] * 5, '"><img src=x>': [0.0, 1, 0, 1] * 5})
-    goal = pd.Series(["<b>no</b>", "</div>yes"] * 10, name="<i>goal</i>")
-    model = LinguisticTreeClassifier().fit(data, goal)
+    target = pd.Series(["<b>no</b>", "</div>yes"] * 10, name="<i>target</i>")
+    model = LinguisticTreeClassifier().fit(data, target)
     explanations = model.explain(data.head(2), changes=True)
     for html in (explanations[0]._repr_html_(), as_page(explanations, "<u>title</u>")):
-        for bad in ("<script>alert", "<img", "<b>no", "</div>yes", "<i>goal", "<u>title"):
+        for bad in ("<script>alert", "<img", "<b>no", "</div>yes", "<i>target", "<u>title"):
             assert bad not in html
 
 
@@ -217,9 +215,9 @@ FORMS = [lambda X: X, from_frame, lambda X: pl.DataFrame(X.to_dict("list"))]
 def test_a_column_that_no_rule_asks_for_can_be_fixed(wine, form):
     X, y = wine
     model = RuleClassifier(max_rules=4).fit(X, y)
-    dropped = next(name for name in X if name not in [one.name for one in model.model_.attributes])
+    dropped = next(name for name in X if name not in [one.name for one in model.model_.features])
     rows = form(X.head(1))
-    kept = model.model_.attributes[0].name
+    kept = model.model_.features[0].name
     for decider in (model, Predictor(model.model_)):
         (plain,) = decider.explain(rows, changes=True, fixed=[kept])
         (found,) = decider.explain(rows, changes=True, fixed=[kept, dropped])

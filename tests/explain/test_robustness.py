@@ -15,7 +15,7 @@ from solah.model.evaluate import run
 
 
 def decide(model, rows):
-    return model.goal.decide(run(model.program, rows))
+    return model.target.decide(run(model.program, rows))
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
@@ -29,7 +29,7 @@ def test_each_figure_is_what_its_name_tells(shape, seed):
     found = stress(model, rows, truth, noise=0.0, budget=0.0)
     base = decide(model, rows)
     assert found.accuracy == found.noisy == found.pushed == pytest.approx((base == truth).mean())
-    for place, one in enumerate(found.attributes):
+    for place, one in enumerate(found.features):
         lost = rows.copy()
         lost[:, place] = np.nan
         assert one.lost == pytest.approx((decide(model, lost) == truth).mean())
@@ -44,11 +44,11 @@ def test_flips_are_those_of_a_fine_grid(seed):
     rows = random_rows(rng, model, 15, missing=0.0)
     found = stress(model, rows, np.zeros(15, dtype=np.intp))
     base = decide(model, rows)
-    for place, (attribute, one) in enumerate(zip(model.attributes, found.attributes, strict=True)):
-        ends = attribute.low, attribute.high
-        grid = np.array(attribute.peaks)  # where what is decided on bends
-        if attribute.is_continuous:
-            within = (grid >= attribute.low) & (grid <= attribute.high)
+    for place, (feature, one) in enumerate(zip(model.features, found.features, strict=True)):
+        ends = feature.low, feature.high
+        grid = np.array(feature.peaks)  # where what is decided on bends
+        if feature.is_continuous:
+            within = (grid >= feature.low) & (grid <= feature.high)
             grid = np.concatenate([np.linspace(*ends, 301), grid[within]])
         flips = np.zeros(15, dtype=bool)
         for value in grid:
@@ -61,10 +61,10 @@ def test_flips_are_those_of_a_fine_grid(seed):
 def test_an_adversary_does_what_noise_of_that_size_may_do():
     X, y = load_wine(return_X_y=True)
     model = RuleClassifier(max_rules=20).fit(X, y).model_
-    found = stress(model, X[:, [int(a.name[1:]) for a in model.attributes]], y, budget=0.2)
-    assert found.pushed <= min(one.pushed for one in found.attributes) <= found.accuracy
-    assert all(one.pushed <= found.accuracy for one in found.attributes)
-    more = stress(model, X[:, [int(a.name[1:]) for a in model.attributes]], y, budget=0.4)
+    found = stress(model, X[:, [int(a.name[1:]) for a in model.features]], y, budget=0.2)
+    assert found.pushed <= min(one.pushed for one in found.features) <= found.accuracy
+    assert all(one.pushed <= found.accuracy for one in found.features)
+    more = stress(model, X[:, [int(a.name[1:]) for a in model.features]], y, budget=0.4)
     assert more.pushed <= found.pushed
 
 

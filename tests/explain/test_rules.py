@@ -26,17 +26,17 @@ from solah import (
 from solah.data import Kind
 from solah.data.spreadsheets import unguarded
 from solah.exceptions import ColumnError, DataError, ParameterError
-from solah.explain import Rule, Rules, attribute_importances, rules_of
+from solah.explain import Rule, Rules, feature_importances, rules_of
 from solah.explain.html import render
 from solah.explain.legend import escape, explain_number, explain_rules, words_used
 from solah.explain.rule_text import Condition
 from solah.model import (
     AdditiveNode,
-    Attribute,
     Branch,
+    Feature,
     FeatureGroup,
-    Goal,
     Model,
+    Target,
     Term,
     TermInput,
     TreeNode,
@@ -66,7 +66,7 @@ def test_there_is_a_rule_a_branch_with_weight_and_their_supports_sum_to_the_rows
     strength = [(rule.effect, rule.support) for rule in rules]
     assert strength == sorted(strength, reverse=True)
     for rule in rules:
-        asked = [condition.attribute for condition in rule.conditions]
+        asked = [condition.feature for condition in rule.conditions]
         assert len(set(asked)) == len(asked)
 
 
@@ -76,15 +76,15 @@ def test_the_rules_are_the_model(tree, max_rules):
     X, y = load_iris(return_X_y=True)
     if max_rules:
         tree = LinguisticTreeClassifier(max_rules=max_rules).fit(X, y)
-    ranges = {attribute.name: attribute for attribute in tree.model_.attributes}
+    ranges = {feature.name: feature for feature in tree.model_.features}
     belief = np.zeros(3)
     for rule in rules_of(tree.model_):
         weight = 1.0
         for condition in rule.conditions:
-            attribute = ranges[condition.attribute]
-            peaks = np.array(attribute.peaks)
-            places = [attribute.focal_sets.index(words) for words in condition.focal_sets]
-            value = X[77][int(condition.attribute[1:])]
+            feature = ranges[condition.feature]
+            peaks = np.array(feature.peaks)
+            places = [feature.focal_sets.index(words) for words in condition.focal_sets]
+            value = X[77][int(condition.feature[1:])]
             weight *= np.interp(value, peaks, np.eye(len(peaks))[places].sum(axis=0))
         belief += weight * np.array(rule.belief)
     np.testing.assert_allclose(belief, tree.predict_proba(X[77][None])[0], atol=1e-9)
@@ -106,7 +106,7 @@ def test_a_condition_that_always_holds_is_dropped():
 
 
 def test_importances_follow_the_gain(tree):
-    shares = attribute_importances(tree.model_)
+    shares = feature_importances(tree.model_)
     assert shares.sum() == pytest.approx(1.0)
     assert set(shares.argsort()[-2:]) == {2, 3}
     stump = LinguisticTreeClassifier().fit([[1.5], [2.5]], [0, 0])
@@ -125,29 +125,29 @@ ROOT, TOWARDS_B, TOWARDS_C = (0.5, 0.3, 0.2), (0.3, 0.6, 0.1), (0.5, 0.1, 0.4)
 
 
 def binary(name):
-    return Attribute(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), (0, 1))
+    return Feature(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), (0, 1))
 
 
-def stump(name, attribute, start, *beliefs):
+def stump(name, feature, start, *beliefs):
     """Make a tree of one question with two answers."""
     branches = tuple(
         Branch(((0, (place,)),), tuple(belief), support)
         for place, (belief, support) in enumerate(zip(beliefs, (6.0, 4.0), strict=False))
     )
-    return TreeNode(name, (binary(attribute),), branches, tuple(start))
+    return TreeNode(name, (binary(feature),), branches, tuple(start))
 
 
-def term(attribute, *weights):
+def term(feature, *weights):
     """Make a term of two rules."""
-    inputs = (TermInput.whole(binary(attribute)),)
+    inputs = (TermInput.whole(binary(feature)),)
     return Term(inputs, np.array(weights), np.array([TOWARDS_B, TOWARDS_C]), np.array([6.0, 4.0]))
 
 
-def model_of(*nodes, goal=None):
+def model_of(*nodes, target=None):
     names = {node.name for node in nodes}
-    attributes = tuple(a for node in nodes for a in node.inputs if a.origin not in names)
-    goal = goal or Goal("y", states=("a", "b", "c"), prior=(0.2, 0.3, 0.5))
-    return Model(goal, attributes, nodes)
+    features = tuple(a for node in nodes for a in node.inputs if a.origin not in names)
+    target = target or Target("y", states=("a", "b", "c"), prior=(0.2, 0.3, 0.5))
+    return Model(target, features, nodes)
 
 
 def test_the_effect_of_a_branch_is_the_change_from_the_root():
@@ -173,9 +173,9 @@ def test_the_effect_of_a_rule_that_adds_is_its_weight():
 
 
 def test_for_a_number_the_estimate_moves():
-    goal = Goal("y", words=("low", "high"), peaks=(0, 5, 10), centres=(0.0, 5.0, 10.0))
+    target = Target("y", words=("low", "high"), peaks=(0, 5, 10), centres=(0.0, 5.0, 10.0))
     tree = stump("y", "x", (0.2, 0.6, 0.2), (0.4, 0.6, 0.0), (0.0, 0.5, 0.5))
-    rules = rules_of(model_of(tree, goal=goal))
+    rules = rules_of(model_of(tree, target=target))
     assert [rule.effect for rule in rules] == pytest.approx([2.5, 2.0])
     assert [rule.effect_class for rule in rules] == [None, None]
 
@@ -210,7 +210,7 @@ def test_rules_are_equal_if_they_state_and_add_the_same():
 
 # --- lists ---------------------------------------------------------------------------------------
 
-ODD_ATTRIBUTE = 'größe, "cm"\n|*大'
+ODD_FEATURE = 'größe, "cm"\n|*大'
 ODD_CLASSES = ['ja, "nein"\nx', "=1+2|<b>"]
 WIRING = "taste <- alcohol, ash; wine <- taste, hue"
 
@@ -234,9 +234,9 @@ def rules(hierarchy):
 
 @pytest.fixture(scope="module")
 def odd():
-    frame = pd.DataFrame({ODD_ATTRIBUTE: ["a|b", "<i>"] * 5})
-    goal = pd.Series(ODD_CLASSES * 5, name="goal_|_*")
-    return LinguisticTreeClassifier().fit(frame, goal)
+    frame = pd.DataFrame({ODD_FEATURE: ["a|b", "<i>"] * 5})
+    target = pd.Series(ODD_CLASSES * 5, name="target_|_*")
+    return LinguisticTreeClassifier().fit(frame, target)
 
 
 def test_a_list_of_rules_is_a_list(rules):
@@ -251,14 +251,14 @@ def test_a_list_of_rules_is_a_list(rules):
 
 
 def test_filters_keep_what_they_name_and_refuse_what_is_not_there(rules):
-    kept = rules.filter(class_=1, attribute="alcohol", tree="taste")
+    kept = rules.filter(class_=1, feature="alcohol", tree="taste")
     assert 0 < len(kept) < len(rules)
     assert kept == [
         rule
         for rule in rules
         if rule.decision == 1
         and rule.tree == "taste"
-        and "alcohol" in [condition.attribute for condition in rule.conditions]
+        and "alcohol" in [condition.feature for condition in rule.conditions]
     ]
     assert rules.filter(class_="1") == rules.filter(class_=1)
     assert {rule.tree for rule in rules.filter(attribute="taste")} == {"wine"}
@@ -324,7 +324,7 @@ def test_csv_has_a_line_a_rule_and_a_share_a_class(rules, odd):
 def test_odd_names_survive_json(odd):
     described = json.loads(json.dumps(odd.rules().to_dicts()))
     assert [one["text"] for one in described] == [str(rule) for rule in odd.rules()]
-    assert {one["conditions"][0]["attribute"] for one in described} == {ODD_ATTRIBUTE}
+    assert {one["conditions"][0]["feature"] for one in described} == {ODD_FEATURE}
     assert {one["effect_class"] for one in described} == set(ODD_CLASSES)
 
 
@@ -364,9 +364,9 @@ def test_how_many_there_are_and_conditions_on_trees_are_explained(hierarchy, rul
     model = LinguisticHierarchyClassifier(WIRING, tree=tree, belief_words=3).fit(*wine)
     rules = model.rules().filter(tree="wine")
     assert told in explain_rules(rules)
-    named = {attribute for attribute, _, _ in words_used(rules)}
-    assert named == {condition.attribute for rule in rules for condition in rule.conditions}
-    assert any(attribute.startswith("taste(") for attribute in named)
+    named = {feature for feature, _, _ in words_used(rules)}
+    assert named == {condition.feature for rule in rules for condition in rule.conditions}
+    assert any(feature.startswith("taste(") for feature in named)
     assert ("unlikely", "fully up to 0.25, partly up to 0.5") in [
         row[1:] for row in words_used(rules)
     ]
@@ -410,7 +410,7 @@ class Page(HTMLParser):
 
 @given(st.text(min_size=1).filter(lambda text: not set(text) & set("\r\0")))
 def test_a_rule_shows_its_sentence_whatever_the_names(name):
-    rule = Rule("t", (Condition(name, ("low",)),), "goal", (0.75, 0.25), 3.0, name)
+    rule = Rule("t", (Condition(name, ("low",)),), "target", (0.75, 0.25), 3.0, name)
     page = Page(rule._repr_html_())
     assert page.tags == ["div", "style", "p", "strong"]
     assert str(rule) in page.text

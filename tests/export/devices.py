@@ -79,7 +79,7 @@ def program_of(cases, n_reasons):
         words |= TYPES[export.numbers] | {"n_reasons": n_reasons}
         declared = ["static {m}_memory memory;\n    {m}_begin(&memory);"] * learns
         answered = _ESTIMATE
-        if model.goal.states:
+        if model.target.states:
             declared.insert(0, "{belief} belief[{M}_N_CLASSES];")
             answered = _DECIDE
         if judges(model):
@@ -150,9 +150,9 @@ def _check_printed(printed, cases, n_reasons):
 def _answer_type(model, export, n_reasons):
     is_float = export.numbers == "float"
     number, belief = ("<f4", "<f4") if is_float else ("<i4", "<u2")
-    believed = (belief, (len(model.goal.states),))
+    believed = (belief, (len(model.target.states),))
     kind = [("decision", "<i4"), ("belief", *believed)]
-    if not model.goal.states:
+    if not model.target.states:
         kind = [("estimate", number)]
     if judges(model):
         kind += [("settled", "<i4"), ("judged", "<i4"), ("doubts", "u1"), ("n_unseen", "u1")]
@@ -162,7 +162,7 @@ def _answer_type(model, export, n_reasons):
 
 def check(model, twin, rows, found):
     """Assert that answers are those of the twin; ``found`` has a field for each."""
-    if model.goal.states:
+    if model.target.states:
         places, beliefs = twin.decide(rows)
         np.testing.assert_array_equal(found["decision"], places)
         np.testing.assert_array_equal(_bits(found["belief"]), _bits(beliefs))
@@ -194,7 +194,7 @@ def module_of(text):
 def check_board(model, twin, rows, module):
     """Assert that a module for boards answers as the twin."""
     prepared = twin.prepare(rows).tolist()
-    if model.goal.states:
+    if model.target.states:
         places, beliefs = twin.decide(rows)
         found = [module["decide_prepared"](row) for row in prepared]
         assert [(place, [*belief]) for place, belief in found] == list(

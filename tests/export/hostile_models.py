@@ -57,12 +57,12 @@ def is_category(text):
 
 
 def hostile_model(place: int, shape: str = "words", texts=HOSTILE):
-    """Read a model from a document of hostile texts only; the goal's is the one at a place."""
+    """Read a model from a document of hostile texts only; the target's is the one at a place."""
     plain = random_model(np.random.default_rng(place), shape, 3)
     document = json.loads(to_json(plain))
     words = ("y", "x0", "x1", "x2", "x3", "x4", "x5", "z0", "z1", "s")
     words += ("c0", "c1", "c2", "a", "b", "c", "low", "medium", "high")
-    # Nodes and attributes need names of their own, so that all texts must differ.
+    # Nodes and features need names of their own, so that all texts must differ.
     other = {word: texts[(place + i) % len(texts)] for i, word in enumerate(words)}
     for state in "abc":
         other[state] = other[state] if is_category(other[state]) else f"[{other[state]}]"

@@ -32,11 +32,11 @@ def random_policy(rng, n_classes):
 def random_domain(rng, model):
     """Make a domain in which most cells occurred with most others."""
     cells = []
-    for one in model.attributes:
+    for one in model.features:
         cuts = np.sort(rng.uniform(-3.0, 4.0, rng.integers(0, 6))).tolist()
         ends = (one.low, one.high, tuple(cuts)) if one.is_continuous else ()
         cells.append(Cells(one.name, *ends))
-    sizes = [n_cells(one, of) for one, of in zip(model.attributes, cells, strict=True)]
+    sizes = [n_cells(one, of) for one, of in zip(model.features, cells, strict=True)]
     pairs = tuple(
         SeenTogether(
             cells[a].name,
@@ -50,7 +50,7 @@ def random_domain(rng, model):
 
 def judged(rng, model):
     """Give a model a domain and a policy."""
-    policy = random_policy(rng, len(model.goal.states))
+    policy = random_policy(rng, len(model.target.states))
     return replace(model, domain=random_domain(rng, model), policy=policy)
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from random_models import random_cored
 from small_models import room_model
 from solah.data import Kind
-from solah.model import AdditiveNode, Branch, Goal, Model, TermInput, TreeNode
-from solah.model.attributes import discrete_attribute
+from solah.model import AdditiveNode, Branch, Model, Target, TermInput, TreeNode
+from solah.model.features import discrete_feature
 
 DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 NAMES = st.text(
@@ -24,9 +24,9 @@ ROOM_NAMES = st.lists(NAMES, min_size=7, max_size=7, unique_by=str.casefold).fil
 
 
 def model_of_states(states, classes=("no", "yes")):
-    """Make a tree over one attribute with these states, and one that is measured."""
+    """Make a tree over one feature with these states, and one that is measured."""
     rng = np.random.default_rng(len(states))
-    colour = discrete_attribute(
+    colour = discrete_feature(
         "colour", Kind.CATEGORICAL, states, tuple(rng.dirichlet(np.ones(len(states))))
     )
     size = random_cored(np.random.default_rng(5), "size", Kind.CONTINUOUS)
@@ -37,18 +37,18 @@ def model_of_states(states, classes=("no", "yes")):
     ]
     start = (1 / len(classes),) * len(classes)
     tree = TreeNode("y", (colour, size), tuple(branches), start)
-    return Model(Goal("y", classes), (colour, size), (tree,))
+    return Model(Target("y", classes), (colour, size), (tree,))
 
 
 def renamed_room(names):
     """Give all texts of a small model other names."""
-    goal, co2, door, opened, shut, no, yes = names
+    target, co2, door, opened, shut, no, yes = names
     plain = room_model()
-    air = replace(plain.attributes[0], name=co2)
-    gate = discrete_attribute(door, Kind.BINARY, (opened, shut), (0.25, 0.75))
+    air = replace(plain.features[0], name=co2)
+    gate = discrete_feature(door, Kind.BINARY, (opened, shut), (0.25, 0.75))
     terms = tuple(
         replace(term, inputs=(TermInput.whole(one),))
         for term, one in zip(plain.terms, (air, gate), strict=True)
     )
-    root = AdditiveNode(f"{goal} of all", plain.root.baseline, terms)
-    return Model(replace(plain.goal, name=goal, states=(no, yes)), (air, gate), (root,))
+    root = AdditiveNode(f"{target} of all", plain.root.baseline, terms)
+    return Model(replace(plain.target, name=target, states=(no, yes)), (air, gate), (root,))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from solah.model import AdditiveNode, Goal, Model, Term, TermInput
-from solah.model.attributes import cored_attribute
+from solah.model import AdditiveNode, Model, Target, Term, TermInput
+from solah.model.features import cored_feature
 from solah.signals import Recording, cut_windows, describe_signals
 
 EVERYTHING = [
@@ -72,25 +72,25 @@ def batch(signals, samples):
 def model_of(rng, signals, samples):
     """Make a model with rules about every feature, whose words stand where readings are."""
     readings = batch(signals, samples)
-    attributes, terms = [], []
+    features, terms = [], []
     for name, column in zip(signals.names, readings.T, strict=True):
         known = column[np.isfinite(column)]
         low, high = (float(one) for one in np.quantile(known, [0.3, 0.7]))
         high = max(high, low + 0.01)
         words, cores = ("low", "high"), [(-np.inf, low), (high, np.inf)]
         least, most = float(min(known.min(), low)), float(max(known.max(), high))
-        attribute = cored_attribute(name, words, cores, (0.5, 0.5), least, most)
-        attributes.append(attribute)
-        terms.append(_term(rng, attribute))
+        feature = cored_feature(name, words, cores, (0.5, 0.5), least, most)
+        features.append(feature)
+        terms.append(_term(rng, feature))
     root = AdditiveNode("state", (0.2, -0.1, -0.1), tuple(terms))
-    goal = Goal("state", ("a", "b", "c"), prior=(0.5, 0.3, 0.2))
-    return Model(goal, tuple(attributes), (root,), signals=signals)
+    target = Target("state", ("a", "b", "c"), prior=(0.5, 0.3, 0.2))
+    return Model(target, tuple(features), (root,), signals=signals)
 
 
-def _term(rng, attribute):
+def _term(rng, feature):
     weights = rng.normal(0, 1, (2, 3))
     return Term(
-        (TermInput.whole(attribute),),
+        (TermInput.whole(feature),),
         weights=weights - weights.mean(axis=1, keepdims=True),
         shares=np.array([[0.6, 0.2, 0.2], [0.4, 0.4, 0.2]]),
         counts=np.array([5.0, 5.0]),

@@ -25,7 +25,7 @@ from solah.export import (
     require_agreement,
 )
 from solah.export.agreement import agreement_on, drawn_rows
-from solah.model import Goal
+from solah.model import Target
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,8 @@ def with_large_start(n_classes=3, start=20.0):
     small = random_model(rng, "words and pairs", n_classes)
     terms = tuple(replace(term, weights=1e-3 * term.weights) for term in small.terms)
     root = replace(small.root, baseline=tuple(np.linspace(0, start, n_classes)), terms=terms)
-    goal = Goal("y", small.goal.states, prior=small.goal.prior)
-    return replace(small, goal=goal, nodes=(root,))
+    target = Target("y", small.target.states, prior=small.target.prior)
+    return replace(small, target=target, nodes=(root,))
 
 
 def clipped(export):
@@ -155,9 +155,9 @@ def test_an_outlier_costs_no_resolution(estimator, end):
         export_blob(fitted.model_),
     ):
         assert agreement(fitted.model_, export.twin, table).share > 0.99
-        for attribute, unit in zip(fitted.model_.attributes, export.twin._units, strict=True):
-            peaks = np.array(attribute.peaks)
+        for feature, unit in zip(fitted.model_.features, export.twin._units, strict=True):
+            peaks = np.array(feature.peaks)
             assert unit.step < np.diff(peaks[peaks != end], prepend=-np.inf).min() / 16
-            warning = f"{attribute.name!r} is clipped to "
+            warning = f"{feature.name!r} is clipped to "
             is_clipped = any(one.startswith(warning) for one in export.warnings)
-            assert is_clipped == (end in attribute.peaks)
+            assert is_clipped == (end in feature.peaks)

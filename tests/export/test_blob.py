@@ -31,8 +31,8 @@ from sklearn.datasets import load_diabetes, load_wine
 
 from random_models import (
     odd_rows,
-    random_attribute,
     random_cored,
+    random_feature,
     random_model,
     random_number_model,
     random_rows,
@@ -44,7 +44,7 @@ from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import Kind, from_frame
 from solah.exceptions import ParameterError
 from solah.export.blob import LAYOUT, export_blob
-from solah.model import Attribute, Goal, Model
+from solah.model import Feature, Model, Target
 from solah.model.encode import encode
 
 OK, TOO_SHORT, ALIGNMENT, MAGIC, BYTE_ORDER, VERSION, CHECKSUM = range(7)
@@ -67,7 +67,7 @@ def blobs():
 def number():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = LinguisticTreeRegressor(max_depth=2).fit(X, 10_000 * y).model_
-    return export_blob(model), encode(from_frame(X), model.attributes)
+    return export_blob(model), encode(from_frame(X), model.features)
 
 
 @pytest.fixture(scope="module")
@@ -81,27 +81,27 @@ def added_up():
 def wine():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier().fit(X, y).model_
-    return export_blob(model, name="wine"), encode(from_frame(X), model.attributes)
+    return export_blob(model, name="wine"), encode(from_frame(X), model.features)
 
 
 @pytest.fixture(scope="module")
 def small():
     """Give a small blob with a curve, a table and a grid, whose every bit can be tried."""
     rng = np.random.default_rng(8)
-    attributes = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
-    asked = ([attributes[0]], [attributes[1]], attributes)
+    features = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
+    asked = ([features[0]], [features[1]], features)
     root = random_sum(rng, "y", [random_term(rng, some, 2) for some in asked], 2)
-    goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
-    return export_blob(Model(goal, tuple(attributes), (root,)))
+    target = Target("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
+    return export_blob(Model(target, tuple(features), (root,)))
 
 
 @pytest.fixture(scope="module")
 def small_tree():
     """Give a small blob with a tree that asks both features."""
     rng = np.random.default_rng(8)
-    attributes = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
-    goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
-    return export_blob(Model(goal, tuple(attributes), (random_tree(rng, "y", attributes, 2, 4),)))
+    features = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
+    target = Target("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
+    return export_blob(Model(target, tuple(features), (random_tree(rng, "y", features, 2, 4),)))
 
 
 SMALL = (Kind.CONTINUOUS, Kind.CATEGORICAL)
@@ -234,18 +234,18 @@ def test_every_limit_of_a_runtime_is_kept(limit, blobs, wine, tmp_path, find_too
 
 @pytest.fixture
 def wide():
-    """Give a model that asks an attribute with more states than a byte counts."""
+    """Give a model that asks a feature with more states than a byte counts."""
     rng = np.random.default_rng(0)
-    inputs = (many_states("wide", 300), random_attribute(rng, "x", Kind.CONTINUOUS))
-    return Model(Goal("y", ("a", "b")), inputs, (random_tree(rng, "y", inputs, 2, max_nodes=9),))
+    inputs = (many_states("wide", 300), random_feature(rng, "x", Kind.CONTINUOUS))
+    return Model(Target("y", ("a", "b")), inputs, (random_tree(rng, "y", inputs, 2, max_nodes=9),))
 
 
 def many_states(name, n_states):
-    """Make an attribute with many states, all alike."""
+    """Make a feature with many states, all alike."""
     states = tuple(f"s{i}" for i in range(n_states))
     peaks = tuple(map(float, range(n_states)))
     shares = (1 / n_states,) * n_states
-    return Attribute(name, Kind.CATEGORICAL, states, peaks, shares, states=states)
+    return Feature(name, Kind.CATEGORICAL, states, peaks, shares, states=states)
 
 
 def test_an_input_with_too_many_sets_is_refused(wide):
@@ -261,10 +261,10 @@ def test_an_input_with_too_many_sets_is_not_opened(wide, attacked, monkeypatch):
 
 def test_more_readings_than_a_byte_counts_are_refused():
     rng = np.random.default_rng(0)
-    attributes = [random_attribute(rng, f"x{i}", Kind.CONTINUOUS) for i in range(256)]
-    tree = random_tree(rng, "y", attributes[:2], 2)
+    features = [random_feature(rng, f"x{i}", Kind.CONTINUOUS) for i in range(256)]
+    tree = random_tree(rng, "y", features[:2], 2)
     with pytest.raises(ParameterError, match="255 readings at the most; this model has 256"):
-        export_blob(Model(Goal("y", ("a", "b")), tuple(attributes), (tree,)))
+        export_blob(Model(Target("y", ("a", "b")), tuple(features), (tree,)))
 
 
 def test_a_tree_that_places_cannot_number_is_refused():
@@ -272,7 +272,7 @@ def test_a_tree_that_places_cannot_number_is_refused():
     wide = tuple(many_states(f"w{i}", 250) for i in range(3))
     tree = random_tree(rng, "y", wide, 2, max_nodes=400)
     with pytest.raises(ParameterError, match=r"65,535 rules at the most; this model has 7\d,\d+"):
-        export_blob(Model(Goal("y", ("a", "b")), wide, (tree,)))
+        export_blob(Model(Target("y", ("a", "b")), wide, (tree,)))
 
 
 # --- faults ----------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_any_text_as_a_name(find_tool, one, names):
 def of_one_rule(term):
     """Make a term of one rule, which joins all words of its feature."""
     (one,) = term.inputs
-    joined = TermInput(one.attribute, (tuple(range(len(one.attribute.words))),))
+    joined = TermInput(one.feature, (tuple(range(len(one.feature.words))),))
     return replace(
         term,
         inputs=(joined,),

@@ -9,7 +9,7 @@ from devices import with_tools
 from export_shapes import ALL_SHAPES
 from judged_models import STEADY, judged_model
 
-from random_models import random_model, random_number_model, random_rows, with_attributes
+from random_models import random_model, random_number_model, random_rows, with_features
 from solah import (
     LinguisticTreeClassifier,
     RuleClassifier,
@@ -30,7 +30,7 @@ def made(name):
 
 def fitted(name, estimator):
     data = datasets.load(name)
-    return estimator.fit(data.table, data.goal).model_
+    return estimator.fit(data.table, data.target).model_
 
 
 def with_variances(model):
@@ -54,7 +54,7 @@ def costly_rows(model):
     """Draw rows, and add those that cost most: all above the last knot, all unknown, and both."""
     walks = [walk for stage in lay_out(model).stages for walk in stage.walks]
     walked = [axis.source for walk in walks for axis in walk.axes if axis.is_read]
-    highest = np.array([one.peaks[-1] + 1.0 for one in model.attributes])
+    highest = np.array([one.peaks[-1] + 1.0 for one in model.features])
     unknown = np.full(len(highest), np.nan)
     is_walked = np.isin(np.arange(len(highest)), walked)
     both = np.where(is_walked, unknown, highest)
@@ -125,14 +125,14 @@ def test_tables_are_counted_to_the_byte():
 
 def skewed(model, rng, concentration):
     """Let most training rows have had one word, as sensors that are mostly idle do."""
-    attributes = {
+    features = {
         one.name: replace(
             one, ignorance=tuple(rng.dirichlet(np.full(len(one.peaks), concentration)))
         )
-        for one in model.attributes
+        for one in model.features
     }
-    nodes = [with_attributes(node, attributes) for node in model.nodes]
-    return Model(model.goal, tuple(attributes.values()), tuple(nodes))
+    nodes = [with_features(node, features) for node in model.nodes]
+    return Model(model.target, tuple(features.values()), tuple(nodes))
 
 
 @pytest.mark.parametrize("concentration", [1.0, 0.2, 0.05])

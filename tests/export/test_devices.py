@@ -39,20 +39,20 @@ def models():
     found = [(model, in_time(rng, model, 300)) for model in made]
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     number = LinguisticTreeRegressor(max_depth=2).fit(X, 10_000 * y).model_
-    return [*found, (number, encode(from_frame(X[:99]), number.attributes))]
+    return [*found, (number, encode(from_frame(X[:99]), number.features))]
 
 
 @pytest.fixture(scope="module")
 def wine():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier().fit(X, y).model_
-    rows = encode(from_frame(X), model.attributes)
+    rows = encode(from_frame(X), model.features)
     return model, np.where(np.random.default_rng(0).random(rows.shape) < 0.1, np.nan, rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_c_answers_as_its_twin(kind, models, tmp_path, find_tool):
-    able = [one for one in models if one[0].goal.states or kind != "learns"]
+    able = [one for one in models if one[0].target.states or kind != "learns"]
     cases = [
         (model, export_c(model, name=f"m{place}", **KINDS[kind]), rows)
         for place, (model, rows) in enumerate(able)

@@ -10,13 +10,13 @@ from c_programs import C99
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import random_attribute, random_tree
+from random_models import random_feature, random_tree
 from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.c_writer import class_enumerators, state_enumerators
 from solah.export.names import check_identifier, distinct_states
-from solah.model import Goal, Model
+from solah.model import Model, Target
 
 CLASSES = (
     "ok",
@@ -32,7 +32,7 @@ CLASSES = (
     "x" * 60,
     "x" * 61,
 )
-# Each state alone is harmless; behind its attribute some are those of another.
+# Each state alone is harmless; behind its feature some are those of another.
 STATES = {"a b": ("c", "C", "-1"), "a": ("b c", "b-c", "色"), "a b c": ("", "2", "*/ #error")}
 # What a header of a model calls something, behind the name of the model.
 GENERATED = re.compile(
@@ -53,12 +53,12 @@ HEADERS = (
 
 def model():
     rng = np.random.default_rng(0)
-    attributes = [
-        replace(random_attribute(rng, name, Kind.CATEGORICAL), states=states)
+    features = [
+        replace(random_feature(rng, name, Kind.CATEGORICAL), states=states)
         for name, states in STATES.items()
     ]
-    tree = random_tree(rng, "y", attributes, len(CLASSES))
-    return Model(Goal("y", CLASSES), tuple(attributes), (tree,))
+    tree = random_tree(rng, "y", features, len(CLASSES))
+    return Model(Target("y", CLASSES), tuple(features), (tree,))
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

@@ -58,7 +58,7 @@ def test_large_numbers_are_estimated_in_coarse_units(tmp_path, find_tool):
     tree = LinguisticTreeRegressor(max_depth=2).fit(X, 1e6 * y)
     export = export_c(tree.model_, name="m", numbers="q15")
     assert export.unit > 1
-    rows = encode(from_frame(X), tree.model_.attributes)
+    rows = encode(from_frame(X), tree.model_.features)
     found = estimate(build(export, tmp_path, find_tool("cc"), ESTIMATE), export, rows)
     np.testing.assert_array_equal(found, export.twin.estimate(rows))
     assert found * export.unit == pytest.approx(tree.predict(X), rel=0.01)
@@ -74,8 +74,8 @@ def test_the_source_is_cpp_too_and_names_are_harmless(numbers, tmp_path, find_to
             "int": [5.0, 6.0, 5.0, 7.0] * 5,
         }
     )
-    goal = pd.Series(['no "?"', "ja\\nein 👍"] * 10, name="goal /* */")
-    tree = LinguisticTreeClassifier(min_support=1).fit(data, goal)
+    target = pd.Series(['no "?"', "ja\\nein 👍"] * 10, name="target /* */")
+    tree = LinguisticTreeClassifier(min_support=1).fit(data, target)
     export = export_c(tree.model_, name="m", numbers=numbers)
     build(export, tmp_path, find_tool("cc"))
     subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)

@@ -49,7 +49,7 @@ def test_it_exports_what_a_caller_needs(ask):
     model = room_model()
     found = ask(model, "{...m, decide: typeof m.decide}")
     assert found == {
-        "attributes": ["CO2", "door"],
+        "features": ["CO2", "door"],
         "classes": ["no", "yes"],
         "decide": "function",
         "modelHash": model_hash(model),
@@ -70,7 +70,7 @@ def test_a_policy_holds_back_each_row_by_itself(ask, shape):
     model = replace(model, policy=replace(model.policy, min_belief=(0.5,) * 3, min_known=0.6))
     rows = random_rows(rng, model, 200, missing=0.2)
     table = as_table(model, rows)
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     columns = [table.column(name).values.tolist() for name in names]
     asked = [
         {n: None if v != v else v for n, v in zip(names, row, strict=True)}

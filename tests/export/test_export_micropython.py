@@ -35,7 +35,7 @@ def test_reasons_are_read_as_rules(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("wine_model")
-    names = [attribute.name for attribute in model.attributes]
+    names = [feature.name for feature in model.features]
     reasons = module.why(X[names].iloc[0].to_dict(), 2)
     assert {text.split()[0] for text, _ in reasons} <= set(names)
     assert reasons[0][1] > reasons[1][1] > 0
@@ -45,7 +45,7 @@ def test_readings_go_in_by_name():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier(max_rules=20).fit(X, y)
     module = module_of(export_micropython(model.model_, name="wine"))
-    names = [attribute.name for attribute in model.model_.attributes]
+    names = [feature.name for feature in model.model_.features]
     for row, expected in zip(X[names].head(60).to_dict("records"), model.predict(X), strict=False):
         decision, beliefs = module["decide"](row)
         assert decision == str(expected)
@@ -61,7 +61,7 @@ def test_it_names_what_is_settled():
     model = replace(random_model(rng, "groups", 3), policy=Policy(min_known=0.9, votes=2, window=2))
     module = module_of(export_micropython(model))
     assert module["judge"]({})[:3] == (None, None, module["FEW_READINGS"])
-    known = {one.name: one.peaks[0] for one in model.attributes}
+    known = {one.name: one.peaks[0] for one in model.features}
     decision = module["decide"](known)[0]
     assert [module["judge"](known)[:2] for _ in range(2)] == [
         (None, decision),
@@ -81,7 +81,7 @@ def test_it_measures_samples_as_the_reference():
     module = module_of_samples(export)
     imported = re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)
     assert set(imported) == {"array", "math"}
-    stream, names = export.stream(), [one.name for one in model.attributes]
+    stream, names = export.stream(), [one.name for one in model.features]
     n_windows = 0
     for sample in noise(np.random.default_rng(3), 1_500):
         expected = stream.push(sample)

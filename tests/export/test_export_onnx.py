@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from random_models import any_model, random_number_model, with_attributes
+from random_models import any_model, random_number_model, with_features
 from small_models import room_model
 from solah.exceptions import ParameterError
 from solah.export import export_onnx
@@ -41,7 +41,7 @@ def test_it_says_of_which_model_it_is():
     model = room_model()
     about = session_of(model).get_modelmeta()
     assert (about.producer_name, about.graph_name) == ("solah", "room")
-    assert about.custom_metadata_map == {"goal": "occupied", "model_hash": model_hash(model)}
+    assert about.custom_metadata_map == {"target": "occupied", "model_hash": model_hash(model)}
 
 
 def test_only_standard_operators_are_used():
@@ -53,12 +53,12 @@ def test_only_standard_operators_are_used():
     assert {name for domain, name in found if domain} == {"LabelEncoder"}
 
 
-def test_an_output_makes_way_for_an_attribute_of_its_name():
+def test_an_output_makes_way_for_an_feature_of_its_name():
     model = room_model()
-    air = replace(model.attributes[0], name="label")
-    attributes = {"CO2": air, "door": model.attributes[1]}
-    root = with_attributes(model.root, attributes)
-    model = replace(model, attributes=tuple(attributes.values()), nodes=(root,))
+    air = replace(model.features[0], name="label")
+    features = {"CO2": air, "door": model.features[1]}
+    root = with_features(model.root, features)
+    model = replace(model, features=tuple(features.values()), nodes=(root,))
     assert [one.name for one in session_of(model).get_outputs()] == ["label_", "probabilities"]
 
 

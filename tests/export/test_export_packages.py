@@ -70,7 +70,7 @@ def test_the_sketches_of_an_arduino_library_compile_and_run(name, numbers, tmp_p
         assert len(lines) == 3
         assert all(float(line) > 0 for line in lines)
     else:
-        states = "|".join(map(str, model.goal.states))
+        states = "|".join(map(str, model.target.states))
         assert all(re.fullmatch(rf"(?:{states}) [01]\.\d+", line) for line in lines)
     assert len(lines) >= 3
     printed = run_sketch(tmp_path, "self_test", find_tool, 1)
@@ -93,13 +93,13 @@ def test_a_sketch_reads_pins_as_it_says(tmp_path, find_tool):
     export = export_c(model, name="sample", numbers="float")
     files = package_c(model, export, "arduino")
     sketch = files["examples/decide/decide.ino"]
-    numbers = [one for one in model.attributes if not one.is_coded]
+    numbers = [one for one in model.features if not one.is_coded]
     for place, one in enumerate(numbers):
         row = re.search(
             rf"\{{SAMPLE_READING_{one.name.upper()}, A{place}, (\S+)f, (\S+)f\}}", sketch
         )
         assert (float(row[1]), float(row[2])) == pytest.approx((one.peaks[0], one.peaks[-1]))
-    coded = [one for one in model.attributes if one.is_coded]
+    coded = [one for one in model.features if one.is_coded]
     assert all(len(one.states) > 2 for one in coded)
     for one in coded:
         assert f"SAMPLE_READING_{one.name.upper()} is left unknown" in sketch
@@ -108,8 +108,8 @@ def test_a_sketch_reads_pins_as_it_says(tmp_path, find_tool):
 def test_a_switch_is_read_from_a_digital_pin(tmp_path, find_tool):
     rng = np.random.default_rng(0)
     door = rng.choice(["open", "shut"], 80)
-    goal = np.where(door == "open", "cold", "warm")
-    model = LinguisticTreeClassifier().fit(pd.DataFrame({"door": door}), goal).model_
+    target = np.where(door == "open", "cold", "warm")
+    model = LinguisticTreeClassifier().fit(pd.DataFrame({"door": door}), target).model_
     export = export_c(model, name="sample", numbers="q15")
     write_all(tmp_path, package_c(model, export, "platformio"))
     sketch = (tmp_path / "examples/decide/decide.ino").read_text("utf-8")

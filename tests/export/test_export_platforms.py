@@ -30,7 +30,7 @@ void solah_probe(const void *row, void *answer)
 def wine():
     X, y = load_wine(return_X_y=True)
     model = RuleClassifier().fit(X, y).model_
-    return model, X[:, [int(attribute.name[1:]) for attribute in model.attributes]]
+    return model, X[:, [int(feature.name[1:]) for feature in model.features]]
 
 
 def test_integers_are_small_and_quick(find_tool, wine, tmp_path):
@@ -83,7 +83,7 @@ def test_texts_stay_in_the_flash_of_a_small_avr(numbers, size, tmp_path, find_to
     assert len(export.rules) >= 30
     parts = sources(export, tmp_path, TEXTS.replace("@SIZE@", size))
     program = build(platform, parts, tmp_path, includes=[tmp_path])
-    texts = [*model.goal.states, "", "", *(rule.short for rule in export.rules), ""]
+    texts = [*model.target.states, "", "", *(rule.short for rule in export.rules), ""]
     room = int(size) - 1 if size.isdigit() else 10**6
     expected = b"".join(
         text.encode()[:room] + bytes([0, len(text.encode())]) for text in ["", *texts]

@@ -28,7 +28,7 @@ def sets(shared_data, sms_14):
     features, is_spam = sms_14
     names = [f"x{place}" for place in range(features.shape[1])]
     loaded = {name: datasets.load(name) for name in ("sonar", "ionosphere")}
-    plain = {name: (one.table, one.goal) for name, one in loaded.items()}
+    plain = {name: (one.table, one.target) for name, one in loaded.items()}
     return plain | {"SMS-14": (from_array(features, names), is_spam)}
 
 
@@ -45,10 +45,10 @@ def sets(shared_data, sms_14):
 def fitted(request, sets):
     """Return a model, and rows of its data of which some readings failed or went astray."""
     name, estimator = request.param
-    table, goal = sets[name]
-    model = estimator().fit(table, goal).model_
+    table, target = sets[name]
+    model = estimator().fit(table, target).model_
     rng = np.random.default_rng(0)
-    rows = encode(table.take(rng.choice(len(goal), N_ROWS, replace=False)), model.attributes)
+    rows = encode(table.take(rng.choice(len(target), N_ROWS, replace=False)), model.features)
     astray = rng.choice([np.inf, -np.inf, 1e30, -1e30, 7.5, -7.5], rows.shape)
     rows = np.where(rng.random(rows.shape) < 0.05, astray, rows)
     return model, np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
@@ -67,8 +67,8 @@ def test_a_target_decides_as_its_twin(platform, fitted, find_tool, tmp_path):
 def test_a_model_of_sensors_believes_the_same_in_integers(shared_data):
     room = datasets.load("iot_room_occupancy")
     every_fifth = np.arange(0, room.table.n_rows, 5)
-    table, goal = room.table.take(every_fifth), room.goal[every_fifth]
-    model = RuleClassifier().fit(table, goal).model_
+    table, target = room.table.take(every_fifth), room.target[every_fifth]
+    model = RuleClassifier().fit(table, target).model_
     found = agreement(model, export_c(model, numbers="q15").twin, table)
     assert found.share > 0.999
     assert found.largest_difference < 0.01

@@ -83,7 +83,7 @@ def test_decisions_alone_need_no_function(place):
     model = any_model(place)
     _, table = draw(np.random.default_rng(place), model, 60)
     takes_exp = any(stage.link is Link.SOFTMAX for stage in model.program.stages[:-1])
-    if not model.goal.states or takes_exp:
+    if not model.target.states or takes_exp:
         assert list(export_sql(model).files) == ["model.sql"]
         return
     bare = sqlite(exp=None)
@@ -95,8 +95,8 @@ def test_decisions_alone_need_no_function(place):
 
 def test_columns_that_databases_cannot_tell_apart_are_refused():
     model = room_model()
-    names = zip(model.attributes, ("Door", "door"), strict=True)
-    twice = replace(model, attributes=tuple(replace(one, name=name) for one, name in names))
+    names = zip(model.features, ("Door", "door"), strict=True)
+    twice = replace(model, features=tuple(replace(one, name=name) for one, name in names))
     with pytest.raises(ParameterError, match="columns of the table would be called 'Door' and"):
         export_sql(twice)
     with pytest.raises(ParameterError, match="columns of the answer would be called 'Belief_YES'"):
@@ -108,7 +108,7 @@ def test_columns_that_databases_cannot_tell_apart_are_refused():
 
 def test_classes_that_differ_in_capitals_have_columns_of_their_own(database):
     model = room_model()
-    model = replace(model, goal=replace(model.goal, states=("yes", "YES")))
+    model = replace(model, target=replace(model.target, states=("yes", "YES")))
     database.execute('CREATE TABLE readings ("CO2" REAL, door TEXT)')
     answer = database.execute(export_sql(model).files["model.sql"])
     names = [column[0] for column in answer.description]
@@ -130,14 +130,14 @@ def test_a_statement_that_databases_would_not_take_is_refused():
     model = random_model(rng, "tree", 2)
     many = tuple(f"class {i}" for i in range(1700))
     tree = model.root
-    goal = replace(model.goal, states=many, thresholds=())
-    wide = replace(model, goal=goal, nodes=(with_classes(rng, tree, len(many)),))
+    target = replace(model.target, states=many, thresholds=())
+    wide = replace(model, target=target, nodes=(with_classes(rng, tree, len(many)),))
     with pytest.raises(ParameterError, match=r"columns inside, and databases take 1,600; fit it"):
         export_sql(wide)
     some = tuple(f"class {i}" for i in range(400))
     long = replace(
         wide,
-        goal=replace(wide.goal, states=some),
+        target=replace(wide.target, states=some),
         nodes=(with_classes(rng, tree, len(some)),),
     )
     with pytest.raises(ParameterError, match=r"bytes, and databases take 1,000,000; fit it"):

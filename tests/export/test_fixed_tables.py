@@ -9,7 +9,7 @@ from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from random_models import random_model, with_attributes
+from random_models import random_model, with_features
 from solah import LinguisticTreeRegressor
 from solah.device.fixed_tables import fixed_tables
 from solah.device.layout import lay_out
@@ -23,15 +23,15 @@ FINITE = st.floats(-1.7e308, 1.7e308)
 
 
 def with_peaks(model, peaks_of):
-    """Move the peaks of a model's measured attributes."""
-    attributes = {
+    """Move the peaks of a model's measured features."""
+    features = {
         one.name: replace(one, peaks=peaks_of(len(one.peaks)), low=None, high=None)
         if one.is_continuous
         else one
-        for one in model.attributes
+        for one in model.features
     }
-    nodes = tuple(with_attributes(node, attributes) for node in model.nodes)
-    return Model(model.goal, tuple(attributes.values()), nodes)
+    nodes = tuple(with_features(node, features) for node in model.nodes)
+    return Model(model.target, tuple(features.values()), nodes)
 
 
 def with_weights(model, factor=1.0, **changes):

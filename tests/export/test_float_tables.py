@@ -14,15 +14,15 @@ from solah.model.evaluate import run
 
 
 def model_over(rng, scale, offset):
-    """Ask one attribute alone, whose words lie at some place with some distance."""
+    """Ask one feature alone, whose words lie at some place with some distance."""
     model = random_model(rng, "tree", 3)
     one = random_cored(np.random.default_rng(2), "x0", Kind.CONTINUOUS)
     cores = tuple((scale * low + offset, scale * high + offset) for low, high in one.cores)
     peaks = tuple(scale * peak + offset for peak in one.peaks)
     moved = replace(one, peaks=peaks, cores=cores, low=peaks[0], high=peaks[-1])
     root = random_sum(rng, "y", [random_term(rng, [moved], 3)], 3)
-    goal = replace(model.goal, prior=(0.2, 0.3, 0.5))
-    return replace(model, goal=goal, attributes=(moved, *model.attributes[1:]), nodes=(root,))
+    target = replace(model.target, prior=(0.2, 0.3, 0.5))
+    return replace(model, target=target, features=(moved, *model.features[1:]), nodes=(root,))
 
 
 @pytest.mark.parametrize(("scale", "offset"), [(1e300, 0), (1e37, 0), (1e-38, 0), (1e-320, 0)])
@@ -68,6 +68,6 @@ def test_slopes_beyond_single_precision_are_refused():
 def test_thresholds_may_be_tiny():
     rng = np.random.default_rng(4)
     model = random_model(rng, "tree", 3)
-    model = replace(model, goal=replace(model.goal, thresholds=(0.5, 1e-300, 0.5)))
+    model = replace(model, target=replace(model.target, thresholds=(0.5, 1e-300, 0.5)))
     places, _ = export_c(model).twin.decide(random_rows(rng, model, 50))
     assert (places == 1).all()

@@ -47,17 +47,17 @@ def test_the_twin_judges_as_the_document_says(shape, numbers):
     model = replace(model, policy=policy)
     rows = np.repeat(random_rows(rng, model, 300), 3, axis=0)
     verdicts = export_c(model, name="m", numbers=numbers).twin.judge(rows)
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     readings_by_name = dict(zip(names, rows.T, strict=True))
     beliefs = run_program(model.program, rows)
     beyond = [is_out_of_range(one, readings_by_name[one.name]) for one in model.domain.cells]
-    n_unseen = unseen_pairs(model.domain, model.attributes, readings_by_name).sum(axis=1)
+    n_unseen = unseen_pairs(model.domain, model.features, readings_by_name).sum(axis=1)
     is_beyond = np.any(beyond, axis=0)
     is_told = (verdicts.doubts & Doubt.OUT_OF_RANGE) > 0
     assert (is_told == is_beyond).mean() > 0.99  # integers have readings at the very end
     assert (verdicts.n_unseen == n_unseen).mean() > 0.99
     settling, agrees = Settling(policy), []
-    for i, best in enumerate(model.goal.decide(beliefs).tolist()):
+    for i, best in enumerate(model.target.decide(beliefs).tolist()):
         settled = settling.settled
         if policy.margin and settled not in (-1, best):
             is_ahead = beliefs[i, best] - beliefs[i, settled] >= policy.margin
@@ -98,7 +98,7 @@ def test_what_is_known_is_that_of_the_predictor(shape, numbers):
 
 def learnt_tree():
     wine = datasets.load("wine")
-    return LinguisticTreeClassifier(max_depth=3).fit(wine.table, wine.goal).model_
+    return LinguisticTreeClassifier(max_depth=3).fit(wine.table, wine.target).model_
 
 
 @settings(max_examples=60, deadline=None)
@@ -207,7 +207,7 @@ def test_too_many_states_are_refused():
     rng = np.random.default_rng(12)
     model = judged_model(rng, "tree", 2)
     states = tuple(f"s{i}" for i in range(256))
-    goal = replace(model.goal, states=states, thresholds=())
-    wide = replace(model, goal=goal, policy=Policy())
+    target = replace(model.target, states=states, thresholds=())
+    wide = replace(model, target=target, policy=Policy())
     with pytest.raises(ParameterError, match="255 classes at the most; there are 256"):
         export_c(wide, name="m")

@@ -225,7 +225,7 @@ def test_partial_fit_learns_as_a_device(estimator):
     first, second = order[:90], order[90:]
     estimator.fit(X.iloc[first], y.iloc[first])
     twin = export_c(estimator.model_, numbers="q15", learning=Pace()).twin
-    rows = encode(from_frame(X.iloc[second]), estimator.model_.attributes)
+    rows = encode(from_frame(X.iloc[second]), estimator.model_.features)
     twin.learn(rows, y.iloc[second])
     n_rules = estimator.n_rules_
     for part in np.array_split(second, 3):

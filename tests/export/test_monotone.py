@@ -20,7 +20,7 @@ DIRECTIONS = {"a": 1, "b": -1}
 
 
 def crossed(seed, n_rows=250):
-    """Make rows in which the goal goes up and down along attributes that are to be monotonic."""
+    """Make rows in which the target goes up and down along features that are to be monotonic."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=list("abc")).round(3)
     return X, X["a"] * X["c"] + X["b"] * X["a"] + np.sin(3 * X["a"]) + rng.normal(size=n_rows)
@@ -37,13 +37,13 @@ def regressor(seed):
     return RuleRegressor(monotonic_cst=DIRECTIONS, **FAST).fit(*crossed(seed))
 
 
-def rising(seed, model, attribute, n_rows=400):
+def rising(seed, model, feature, n_rows=400):
     """Make rows that differ in one reading, which rises; the others may be unknown."""
     rng = np.random.default_rng(seed)
     row = np.where(rng.random(3) < 0.2, np.nan, rng.normal(size=3))
     rows = pd.DataFrame(np.tile(row, (n_rows, 1)), columns=list("abc"))
-    rows[attribute] = np.sort(np.concatenate([rng.normal(size=n_rows - 2), [-9.0, 9.0]]))
-    return encode(from_frame(rows), model.attributes)
+    rows[feature] = np.sort(np.concatenate([rng.normal(size=n_rows - 2), [-9.0, 9.0]]))
+    return encode(from_frame(rows), model.features)
 
 
 def least_step(numbers, direction):
@@ -64,7 +64,7 @@ def test_beliefs_go_one_way_on_devices(numbers, n_classes, seed):
     assert model.monotonic
     for promise in model.monotonic:
         for more in range(5):
-            _, beliefs = twin.decide(rising(seed + more, model, promise.attribute))
+            _, beliefs = twin.decide(rising(seed + more, model, promise.feature))
             of_class = beliefs[:, promise.state] * twin.belief_unit
             assert least_step(of_class, promise.direction) >= -ALLOWED[numbers, n_classes]
 
@@ -76,7 +76,7 @@ def test_numbers_go_one_way_on_devices(numbers, seed):
     model = regressor(seed).model_
     twin = export_c(model, numbers=numbers).twin
     for promise in model.monotonic:
-        estimated = twin.estimate(rising(seed, model, promise.attribute))
+        estimated = twin.estimate(rising(seed, model, promise.feature))
         allowed = 1e-6 if numbers == "float" else 0.0
         assert least_step(estimated, promise.direction) >= -allowed
 
@@ -87,7 +87,7 @@ def test_a_device_that_learns_keeps_the_promise(n_classes, pace, tmp_path, find_
     rng = np.random.default_rng(0)
     rows = np.vstack([rising(seed, model, name)[::20] for seed in range(10) for name in "abc"])
     # What is observed asks for the contrary of what is promised.
-    place = [attribute.name for attribute in model.attributes].index("a")
+    place = [feature.name for feature in model.features].index("a")
     turned = np.nan_to_num(-rows[:, place]) + 0.3 * rng.normal(size=len(rows))
     observed = np.argsort(np.argsort(turned)) * n_classes // len(rows)
     order = rng.permutation(len(rows))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import random_attribute, random_model, random_tree
+from random_models import random_feature, random_model, random_tree
 from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython
 from solah.export.names import check_identifier, identifier
 from solah.learn.online import Pace
-from solah.model import Goal, Model
+from solah.model import Model, Target
 
 # Names of columns that are also what headers of models call other things, alone or once joined.
 COLUMNS = (
@@ -39,12 +39,12 @@ TREE = random_model(np.random.default_rng(0), "tree")
 
 
 def model_with(names):
-    """Make a model of one tree that asks attributes of these names."""
+    """Make a model of one tree that asks features of these names."""
     rng = np.random.default_rng(0)
     kinds = (Kind.CONTINUOUS, Kind.CATEGORICAL)
-    attributes = [random_attribute(rng, name, kinds[i % 5 == 4]) for i, name in enumerate(names)]
-    tree = random_tree(rng, "y", attributes, 2)
-    return Model(Goal("y", ("h", "n_readings")), tuple(attributes), (tree,))
+    features = [random_feature(rng, name, kinds[i % 5 == 4]) for i, name in enumerate(names)]
+    tree = random_tree(rng, "y", features, 2)
+    return Model(Target("y", ("h", "n_readings")), tuple(features), (tree,))
 
 
 def without_comments(text):

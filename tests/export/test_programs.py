@@ -77,7 +77,7 @@ def check_state_bounds(states, number):
 @pytest.mark.parametrize("mark", DIRECTION_MARKS)
 @pytest.mark.parametrize("place", range(7))
 def test_no_direction_mark_is_written_raw(mark, place):
-    names = ["goal", "co2", "door", "open", "shut", "no", "yes"]
+    names = ["target", "co2", "door", "open", "shut", "no", "yes"]
     names[place] = f"a{mark}b"
     model = renamed_room(names)
     (module,) = export_javascript(model).files.values()
@@ -98,7 +98,7 @@ def test_no_direction_mark_is_in_a_name_that_sql_is_given():
 @pytest.mark.parametrize("to", [export_sql, export_onnx])
 def test_a_name_with_a_nul_is_refused(to):
     with pytest.raises(ParameterError, match=r"cannot hold 'd\\x00r', which has a NUL"):
-        to(renamed_room(["goal", "co2", "d\0r", "open", "shut", "no", "yes"]))
+        to(renamed_room(["target", "co2", "d\0r", "open", "shut", "no", "yes"]))
 
 
 def test_states_that_are_no_doubles_are_refused(export):

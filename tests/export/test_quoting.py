@@ -27,7 +27,7 @@ TEXTS = st.one_of(st.text(), st.text("*/?\\\"'$#\n\r\x85\u2028\u202e\0 a", max_s
 
 @pytest.fixture(scope="module")
 def models():
-    """Return a model for each hostile text, which is its goal, and has others everywhere else."""
+    """Return a model for each hostile text, which is its target, and has others everywhere else."""
     return [hostile_model(place, ALL_SHAPES[place % len(ALL_SHAPES)]) for place in PLACES]
 
 

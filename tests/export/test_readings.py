@@ -164,7 +164,7 @@ def test_a_blob_reads_what_the_twin_reads(tmp_path, find_tool):
     (tmp_path / "main.c").write_text(BLOB.replace("@SIZE@", str(len(blob.data))))
     program = build(platform, [tmp_path / "main.c"], tmp_path, includes=[tmp_path])
     odd = np.array([*ODD, *BEYOND, 2.0, 1.25, 2147483647.0, -2147483648.0, 2147483648.0])
-    n_readings = len(model.attributes)
+    n_readings = len(model.features)
     rows = [(float(place), value) for place in range(n_readings) for value in odd]
     printed = run(program, blob.data + np.array(rows).tobytes())
     twin = blob.twin.prepare(np.tile(odd[:, None], n_readings)).T.ravel()

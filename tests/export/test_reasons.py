@@ -23,13 +23,13 @@ def all_reasons(model, rows):
     """Return, for each row, what each rule adds to the decision's lead; None where it is close."""
     stages = zip(model.nodes, trace(model.program, rows), strict=True)
     outputs = {node.name: steps.outputs for node, steps in stages}
-    scores = outputs[model.root.name] / (model.goal.thresholds or 1.0)
+    scores = outputs[model.root.name] / (model.target.thresholds or 1.0)
     found = []
     for i, row in enumerate(rows):
         best, second, *others = np.argsort(-scores[i])
         gaps = np.diff(-scores[i][[best, second, *others]])[:2]
         below = {name: output[i] for name, output in outputs.items()}
-        readings = dict(zip((one.name for one in model.attributes), row, strict=True))
+        readings = dict(zip((one.name for one in model.features), row, strict=True))
         found.append(_reasons(model, readings, below, best, second) if gaps.min() > 5e-3 else None)
     return found
 
@@ -43,7 +43,7 @@ def _reasons(model, readings, below, best, second):
             leads = {max(fired, key=lambda one: one[1])[0]: sum(leads.values())}
         untold = [one.name for one in inputs if one.n_focal_sets == 1 and not is_alone]
         for number, rule in rules[part].items():
-            named = {one.attribute for one in rule.conditions} & readings.keys() - set(untold)
+            named = {one.feature for one in rule.conditions} & readings.keys() - set(untold)
             if number == MISSING or (is_alone and not rule.conditions):
                 continue  # nothing depends on the reading
             is_read = not np.isnan([readings[name] for name in named]).any()
@@ -80,18 +80,18 @@ def _product(masses, conditions):
     return np.prod([sum(masses[place][one] for one in sets) for place, sets in conditions])
 
 
-def _masses(attribute, readings, below):
-    if attribute.origin not in readings:
-        belief = below[attribute.origin]
-        if attribute.tree is None:
+def _masses(feature, readings, below):
+    if feature.origin not in readings:
+        belief = below[feature.origin]
+        if feature.tree is None:
             return belief
-        reading = belief[attribute.place]
+        reading = belief[feature.place]
     else:
-        reading = readings[attribute.name]
+        reading = readings[feature.name]
     if np.isnan(reading):
-        return attribute.ignorance
-    each = np.eye(attribute.n_focal_sets)
-    return [np.interp(reading, attribute.peaks, of_set) for of_set in each]
+        return feature.ignorance
+    each = np.eye(feature.n_focal_sets)
+    return [np.interp(reading, feature.peaks, of_set) for of_set in each]
 
 
 # --- models ----------------------------------------------------------------------------------
@@ -166,14 +166,14 @@ def test_the_first_reasons_are_the_first_of_all(numbers, model, seed, n_most):
 def test_a_rule_is_a_reason_whatever_it_does_not_name():
     """Of a node whose leaves are all one rule, nothing that it asks is named, read or not."""
     rng = np.random.default_rng(8)
-    first, second = (random_model(rng, "tree").attributes[place] for place in (2, 4))
+    first, second = (random_model(rng, "tree").features[place] for place in (2, 4))
     branches = (
         Branch(((0, (0,)), (1, tuple(range(second.n_focal_sets)))), (0.2, 0.8), 1.0),
         Branch(((0, (1, 2)),), (0.1, 0.9), 1.0),
     )
     tree = TreeNode("y", (first, second), branches, (0.5, 0.5))
-    model = replace(random_model(rng, "tree"), attributes=(first, second), nodes=(tree,))
-    model = replace(model, goal=replace(model.goal, thresholds=()))
+    model = replace(random_model(rng, "tree"), features=(first, second), nodes=(tree,))
+    model = replace(model, target=replace(model.target, thresholds=()))
     export = export_c(model)
     of_first, unread, nothing = export.twin.why(
         np.array([[0.0, np.nan], [1.0, 2.0], [np.nan, 2.0]]), 3

@@ -79,7 +79,7 @@ NAMES = (
 
 
 def kinds_of(model):
-    return KINDS if model.goal.states else KINDS[:2]
+    return KINDS if model.target.states else KINDS[:2]
 
 
 def written(folder, export, model, **options):
@@ -131,7 +131,7 @@ def test_a_module_for_micropython_is_tested(name, tmp_path):
 
 def count(model, way):
     """Say what is compared: of classes and five more, of a policy each row three times."""
-    n_rows = len(model.goal.states) + 5
+    n_rows = len(model.target.states) + 5
     verdicts = f", and {3 * n_rows} verdicts are the same" if model.policy else ""
     return f"{n_rows} rows are decided as {way}{verdicts}"
 
@@ -273,12 +273,12 @@ def test_rows_show_each_class_unknown_readings_and_both_ends():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier(max_rules=20).fit(X, y).model_
     twin = export_c(model).twin
-    given = encode(from_frame(X), model.attributes)
+    given = encode(from_frame(X), model.features)
     rows = choose_rows(model, twin, given)
     assert len(rows) == 8
     assert set(twin.decide(rows)[0]) == {0, 1, 2}
     assert np.isnan(rows).all(axis=1).sum() == 1
-    lows, highs = np.array([(a.peaks[0], a.peaks[-1]) for a in model.attributes]).T
+    lows, highs = np.array([(a.peaks[0], a.peaks[-1]) for a in model.features]).T
     assert (rows < lows).all(axis=1).any()
     assert (rows > highs).all(axis=1).any()
     assert sum((given == row).all(axis=1).any() for row in rows) >= 4
@@ -290,14 +290,14 @@ def test_rows_show_each_class_unknown_readings_and_both_ends():
 
 def test_readings_that_c_cannot_write_are_brought_into_reach(tmp_path, find_tool):
     model = made("groups")
-    rows = np.full((3, len(model.attributes)), np.inf)
+    rows = np.full((3, len(model.features)), np.inf)
     rows[1] = -1e300
     export = export_c(model, name="m")
     chosen = choose_rows(model, export.twin, rows, 9)
     assert np.nanmax(np.abs(chosen)) == 3e38
     columns = {
         one.name: ["a", "b", "c"] if one.is_coded else [1e300, -1e300, 0.5]
-        for one in model.attributes
+        for one in model.features
     }
     table = from_frame(pd.DataFrame(columns))
     written(tmp_path, export, model, table=table)

@@ -30,8 +30,8 @@ def without_variances(model):
 def test_nothing_known_gives_the_shares_of_the_classes(numbers, near, seed, n_classes):
     model = random_model(np.random.default_rng(seed), "words and pairs", n_classes)
     twin = export_c(model, numbers=numbers).twin
-    _, beliefs = twin.decide(np.full((1, len(model.attributes)), np.nan))
-    assert beliefs[0] * twin.belief_unit == pytest.approx(model.goal.prior, abs=near)
+    _, beliefs = twin.decide(np.full((1, len(model.features)), np.nan))
+    assert beliefs[0] * twin.belief_unit == pytest.approx(model.target.prior, abs=near)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(ADDITIVE_SHAPES), st.integers(2, 4))

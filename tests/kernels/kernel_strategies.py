@@ -20,8 +20,8 @@ from solah.kernels.reference import label
 
 
 @st.composite
-def focal_sets(draw, max_attributes=4):
-    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=max_attributes))
+def focal_sets(draw, max_features=4):
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=max_features))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     peaks = [np.cumsum(rng.uniform(0.01, 2.0, size)) - 2.0 for size in sizes]
     ignorance = [rng.dirichlet(np.ones(size)) for size in sizes]
@@ -33,24 +33,24 @@ def focal_sets(draw, max_attributes=4):
 
 
 def random_tree(sets, rng, max_nodes=60):
-    """Grow a random tree that uses an attribute at most once on a branch."""
-    attribute, first_child, used = [-1], [0], [frozenset()]
+    """Grow a random tree that uses a feature at most once on a branch."""
+    feature, first_child, used = [-1], [0], [frozenset()]
     for node in range(max_nodes):
-        free = [a for a in range(sets.n_attributes) if node < len(used) and a not in used[node]]
-        if node >= len(attribute) or not free or (node and rng.random() < 0.4):
+        free = [a for a in range(sets.n_features) if node < len(used) and a not in used[node]]
+        if node >= len(feature) or not free or (node and rng.random() < 0.4):
             continue
-        attribute[node] = a = int(rng.choice(free))
-        first_child[node] = len(attribute)
+        feature[node] = a = int(rng.choice(free))
+        first_child[node] = len(feature)
         for _ in range(sets.sizes[a]):
-            attribute.append(-1)
+            feature.append(-1)
             first_child.append(0)
             used.append(used[node] | {a})
-    return TreeShape.of(np.array(attribute, np.int32), np.array(first_child, np.int32), sets)
+    return TreeShape.of(np.array(feature, np.int32), np.array(first_child, np.int32), sets)
 
 
 def random_values(sets, rng, n_rows):
     """Draw readings inside, outside and exactly on the peaks, and unknown ones."""
-    values = rng.uniform(-4.0, 12.0, (n_rows, sets.n_attributes))
+    values = rng.uniform(-4.0, 12.0, (n_rows, sets.n_features))
     on_peak = rng.choice(sets.peaks, values.shape)
     values = np.where(rng.random(values.shape) < 0.2, on_peak, values)
     values[rng.random(values.shape) < 0.15] = np.nan
@@ -58,11 +58,11 @@ def random_values(sets, rng, n_rows):
 
 
 def random_inputs(sets, rng, n_rows):
-    """Describe random readings; some attributes have their masses spread in some rows."""
-    labels = np.empty((n_rows, sets.n_attributes), dtype=np.uint32)
+    """Describe random readings; some features have their masses spread in some rows."""
+    labels = np.empty((n_rows, sets.n_features), dtype=np.uint32)
     label(random_values(sets, rng, n_rows), sets, labels)
-    offsets, parts, width = np.full(sets.n_attributes, -1, dtype=np.int32), [], 0
-    for a in np.flatnonzero(rng.random(sets.n_attributes) < 0.4):
+    offsets, parts, width = np.full(sets.n_features, -1, dtype=np.int32), [], 0
+    for a in np.flatnonzero(rng.random(sets.n_features) < 0.4):
         sums = np.cumsum(rng.dirichlet(np.ones(sets.sizes[a]) * 0.5, n_rows), axis=1)
         cumulated = np.rint(np.insert(sums, 0, 0.0, axis=1) * MASS_ONE)
         cumulated[:, -1] = MASS_ONE
@@ -74,9 +74,9 @@ def random_inputs(sets, rng, n_rows):
 
 
 def random_readings(sets, rng, n_rows):
-    """Draw readings, with the masses of some attributes given."""
-    offsets, parts, width = np.full(sets.n_attributes, -1, dtype=np.int32), [], 0
-    for a in np.flatnonzero(rng.random(sets.n_attributes) < 0.4):
+    """Draw readings, with the masses of some features given."""
+    offsets, parts, width = np.full(sets.n_features, -1, dtype=np.int32), [], 0
+    for a in np.flatnonzero(rng.random(sets.n_features) < 0.4):
         parts.append(rng.dirichlet(np.ones(sets.sizes[a]), n_rows))
         offsets[a], width = width, width + sets.sizes[a]
     given = np.ascontiguousarray(np.hstack([*parts, np.empty((n_rows, 0))]))
@@ -85,15 +85,15 @@ def random_readings(sets, rng, n_rows):
 
 @st.composite
 def training_rows(draw, max_rows=40):
-    """Return focal sets, inputs, goals, weights, a tree, and how many goals there are."""
+    """Return focal sets, inputs, targets, weights, a tree, and how many targets there are."""
     sets = draw(focal_sets())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_rows, n_goals = draw(st.integers(1, max_rows)), draw(st.integers(2, 4))
+    n_rows, n_targets = draw(st.integers(1, max_rows)), draw(st.integers(2, 4))
     inputs = random_inputs(sets, rng, n_rows)
-    goals = rng.integers(0, (n_goals - 1) << MASS_BITS, n_rows, dtype=np.uint32)
+    targets = rng.integers(0, (n_targets - 1) << MASS_BITS, n_rows, dtype=np.uint32)
     weights = rng.integers(0, WEIGHT_ONE, n_rows, endpoint=True)
     weights[rng.random(n_rows) < 0.2] = 0
-    return sets, inputs, goals, weights, random_tree(sets, rng), n_goals
+    return sets, inputs, targets, weights, random_tree(sets, rng), n_targets
 
 
 @st.composite
@@ -103,7 +103,7 @@ def routed_rows(draw, max_rows=40):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     trees = [random_tree(sets, rng, 20) for _ in range(draw(st.integers(1, 4)))]
     n_rows, n_classes = draw(st.integers(1, max_rows)), draw(st.integers(2, 4))
-    labels = np.empty((n_rows, sets.n_attributes), dtype=np.uint32)
+    labels = np.empty((n_rows, sets.n_features), dtype=np.uint32)
     label(random_values(sets, rng, n_rows), sets, labels)
     n_voices = draw(st.integers(1, 30))
     scores = rng.normal(size=(n_voices + 1, n_classes)) * rng.choice([1.0, 30.0, 2000.0])
@@ -115,10 +115,10 @@ def routed_rows(draw, max_rows=40):
 
 def side_by_side(sets, trees, places, bias_place):
     """Put trees into one table, with scores at these places."""
-    roots = np.cumsum([0, *(len(tree.attribute) for tree in trees)]).astype(np.int32)
+    roots = np.cumsum([0, *(len(tree.feature) for tree in trees)]).astype(np.int32)
     children = [t.first_child + root for t, root in zip(trees, roots, strict=False)]
     table = TreeShape(
-        np.concatenate([tree.attribute for tree in trees]),
+        np.concatenate([tree.feature for tree in trees]),
         np.concatenate(children).astype(np.int32),
         max(tree.depth for tree in trees),
     )

@@ -50,8 +50,8 @@ def test_a_threshold_is_found(kernels):
     assert np.count_nonzero(gains) == 1
 
 
-def test_equal_gains_take_the_lowest_attribute_then_bin(kernels):
-    """The second attribute is the first again, and bin 1 is empty: both change nothing."""
+def test_equal_gains_take_the_lowest_feature_then_bin(kernels):
+    """The second feature is the first again, and bin 1 is empty: both change nothing."""
     column = [0, 0, 2, 2]
     _, _, gains = grow(kernels, rows(column, column, gradient=[-1, -1, 1, 1]))
     assert np.flatnonzero(gains).tolist() == [0]

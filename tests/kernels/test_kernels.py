@@ -71,18 +71,18 @@ def test_no_weight_is_lost_on_the_way_to_the_leaves(kernels, case):
     arrived = np.zeros(len(labels), dtype=np.int64)
     np.add.at(arrived, rows, routes.weights)
     np.testing.assert_array_equal(arrived, weights)
-    assert (tree.attribute[routes.leaves] < 0).all()
+    assert (tree.feature[routes.leaves] < 0).all()
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
 @given(case=training_rows())
-def test_counts_of_every_attribute_sum_to_the_weights(kernels, case):
-    sets, labels, goals, weights, _, n_goals = case
-    counts = np.zeros((1, int(sets.bins[-1]), n_goals), dtype=np.int64)
+def test_counts_of_every_feature_sum_to_the_weights(kernels, case):
+    sets, labels, targets, weights, _, n_targets = case
+    counts = np.zeros((1, int(sets.bins[-1]), n_targets), dtype=np.int64)
     slots = np.zeros(1, dtype=np.int32)
-    kernels.accumulate(labels, goals, weights, sets, TreeShape.stump(), slots, counts)
-    by_attribute = np.add.reduceat(counts[0].sum(axis=1), sets.bins[:-1])
-    assert (by_attribute == weights.sum()).all()
+    kernels.accumulate(labels, targets, weights, sets, TreeShape.stump(), slots, counts)
+    by_feature = np.add.reduceat(counts[0].sum(axis=1), sets.bins[:-1])
+    assert (by_feature == weights.sum()).all()
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
@@ -92,7 +92,7 @@ def test_predictions_are_distributions(kernels, sets, seed):
     tree = random_tree(sets, rng)
     rows = random_readings(sets, rng, 20)
     out = np.empty((20, 3))
-    kernels.predict(rows, sets, tree, rng.dirichlet(np.ones(3), len(tree.attribute)), out)
+    kernels.predict(rows, sets, tree, rng.dirichlet(np.ones(3), len(tree.feature)), out)
     assert (out >= 0).all()
     np.testing.assert_allclose(out.sum(axis=1), 1.0, atol=1e-12)
 
@@ -121,13 +121,13 @@ def test_speaking_is_walking_and_weighing(kernels, case):
 
 def routes_of(kernels, forest, labels):
     """Walk rows through the trees of a forest one after the other; the bias comes last."""
-    ends = [*forest.roots[1:].tolist(), len(forest.trees.attribute)]
+    ends = [*forest.roots[1:].tolist(), len(forest.trees.feature)]
     whole = np.full(len(labels), WEIGHT_ONE)
     of_trees = []
     for root, end in zip(forest.roots.tolist(), ends, strict=True):
         nodes = slice(root, end)
         children = (forest.trees.first_child[nodes] - root).astype(np.int32)
-        tree = TreeShape(forest.trees.attribute[nodes], children, forest.trees.depth)
+        tree = TreeShape(forest.trees.feature[nodes], children, forest.trees.depth)
         of_trees.append((kernels.route(Described.plain(labels), whole, forest.sets, tree), root))
     leaves, reached, starts = [], [], [0]
     for row in range(len(labels)):

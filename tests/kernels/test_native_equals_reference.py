@@ -40,22 +40,22 @@ def test_labels_and_predictions_are_equal(sets, seed):
     values = random_values(sets, rng, 50)
     assert_equal("label", values, sets, outputs=[np.empty(values.shape, dtype=np.uint32)])
     tree, rows = random_tree(sets, rng), random_readings(sets, rng, 30)
-    beliefs = rng.dirichlet(np.ones(3), len(tree.attribute))
+    beliefs = rng.dirichlet(np.ones(3), len(tree.feature))
     assert_equal("predict", rows, sets, tree, beliefs, outputs=[np.empty((30, 3))])
 
 
 @given(training_rows(), st.integers(0, 2**32 - 1))
 def test_counts_routes_and_shares_are_equal(case, seed):
-    sets, labels, goals, weights, tree, n_goals = case
-    leaves = np.flatnonzero(tree.attribute < 0)
-    slots = np.full(len(tree.attribute), -1, dtype=np.int32)
+    sets, labels, targets, weights, tree, n_targets = case
+    leaves = np.flatnonzero(tree.feature < 0)
+    slots = np.full(len(tree.feature), -1, dtype=np.int32)
     slots[leaves[::2]] = np.arange(len(leaves[::2]))
-    counts = np.zeros((len(leaves[::2]), int(sets.bins[-1]), n_goals), dtype=np.int64)
-    assert_equal("accumulate", labels, goals, weights, sets, tree, slots, outputs=[counts])
+    counts = np.zeros((len(leaves[::2]), int(sets.bins[-1]), n_targets), dtype=np.int64)
+    assert_equal("accumulate", labels, targets, weights, sets, tree, slots, outputs=[counts])
     assert_equal("route", labels, weights, sets, tree)
-    beliefs = np.random.default_rng(seed).dirichlet(np.full(n_goals, 0.3), len(tree.attribute))
+    beliefs = np.random.default_rng(seed).dirichlet(np.full(n_targets, 0.3), len(tree.feature))
     beliefs[beliefs < 0.1] = 0.0  # so that some rows are thought impossible
-    classes, routes = (goals >> 24).astype(np.int64), reference.route(labels, weights, sets, tree)
+    classes, routes = (targets >> 24).astype(np.int64), reference.route(labels, weights, sets, tree)
     shares = np.zeros(beliefs.shape, dtype=np.int64)
     assert_equal("share_weights", routes, classes, weights, beliefs, outputs=[shares])
 
@@ -77,7 +77,7 @@ def test_bins_and_fine_counts_are_equal(case):
 
 @given(grown_rows())
 def test_grown_trees_are_equal(case):
-    n_rows, n_attributes = case["bins"].shape[1], len(case["sizes"])
+    n_rows, n_features = case["bins"].shape[1], len(case["sizes"])
     given = [case.pop(name) for name in list(case)]
-    outputs = [np.empty(n_rows, dtype=np.int32), np.full((n_attributes, 256), 0.1)]
+    outputs = [np.empty(n_rows, dtype=np.int32), np.full((n_features, 256), 0.1)]
     assert_equal("grow", *given, outputs=outputs)

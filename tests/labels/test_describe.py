@@ -20,17 +20,17 @@ def described(n_words, words=None):
 
 def test_without_words_columns_have_types_and_ranges():
     found = described(None)
-    heat, place, load = found.attributes
+    heat, place, load = found.features
     assert found.labels is None
     assert (heat.words, heat.low, heat.high) == (("any",), 1.0, 9.5)
     assert place.states == ("hall", "roof")
     assert load.words == ("any",)
     assert found.take(np.array([0, 2])).table.n_rows == 2
-    assert [one.name for one in found.only(["load", "heat"]).attributes] == ["load", "heat"]
+    assert [one.name for one in found.only(["load", "heat"]).features] == ["load", "heat"]
 
 
 def test_words_of_users_are_kept_where_no_others_are_placed():
-    heat, *_ = described(None, {"heat": {"cold": 2.0, "hot": 8.0}}).attributes
+    heat, *_ = described(None, {"heat": {"cold": 2.0, "hot": 8.0}}).features
     assert heat.words == ("cold", "hot")
 
 

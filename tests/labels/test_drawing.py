@@ -62,7 +62,7 @@ def test_samples_of_parts_make_up_the_sample_of_all(rows, seed):
     np.testing.assert_array_equal(merged_sums, sums)
 
 
-def test_a_digest_is_of_the_values_and_the_goal():
+def test_a_digest_is_of_the_values_and_the_target():
     def rows_of(numbers, names):
         columns = (
             Column("n", np.array(numbers, dtype=float)),
@@ -70,18 +70,18 @@ def test_a_digest_is_of_the_values_and_the_goal():
         )
         return Table(columns, len(numbers))
 
-    goals = digest_numbers(np.array([0.0, 0.0, 0.0, 0.0, 1.0]))
+    targets = digest_numbers(np.array([0.0, 0.0, 0.0, 0.0, 1.0]))
     table = rows_of([1, 1, 2, np.nan, 1], ["a", "a", "a", None, "a"])
-    digests = digest_rows(table, goals)
+    digests = digest_rows(table, targets)
     assert digests[0] == digests[1]
     assert len(set(digests.tolist())) == 4
     swapped = Table(table.columns[::-1], table.n_rows)
     is_known = [True, True, True, False, True]
-    np.testing.assert_array_equal(digest_rows(swapped, goals) != digests, is_known)
+    np.testing.assert_array_equal(digest_rows(swapped, targets) != digests, is_known)
 
 
-def test_a_goal_is_not_mistaken_for_a_value():
+def test_a_target_is_not_mistaken_for_a_value():
     """Rows of 0 and 1 whose class is 0 or 1 are four kinds of rows, and not two."""
-    values, goals = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    digests = digest_rows(Table((Column("x", values),), 4), digest_numbers(goals))
+    values, targets = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    digests = digest_rows(Table((Column("x", values),), 4), digest_numbers(targets))
     assert len(set(digests.tolist())) == 4

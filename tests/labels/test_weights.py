@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from solah.exceptions import DataError
 from solah.kernels.arrays import WEIGHT_ONE
-from solah.labels.goals import integer_weights
+from solah.labels.targets import integer_weights
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1).filter(any))

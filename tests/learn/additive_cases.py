@@ -10,7 +10,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from solah import RuleClassifier
-from solah.estimators.inputs import read_class_goal, read_features
+from solah.estimators.inputs import read_class_target, read_features
 from solah.estimators.rule_parameters import recipe_of
 from solah.learn.learning import settle
 from solah.learn.recipe import STRENGTHS
@@ -77,7 +77,7 @@ def rows_of(X: Any, y: Any, weights: Any = None, **parameters: Any) -> MemoryRow
     """Describe rows as the estimator does."""
     model = RuleClassifier(**parameters)
     table = read_features(model, X, reset=True)
-    return model._rows(table, read_class_goal(model, y, weights, table.n_rows))
+    return model._rows(table, read_class_target(model, y, weights, table.n_rows))
 
 
 def sample_of(X: Any, y: Any, weights: Any = None) -> Sample:

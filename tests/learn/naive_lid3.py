@@ -4,7 +4,7 @@ import numpy as np
 
 
 def masses(x, peaks):
-    """Return the hat masses of one value on one attribute's focal sets."""
+    """Return the hat masses of one value on one feature's focal sets."""
     return np.array([np.interp(x, peaks, row) for row in np.eye(len(peaks))])
 
 
@@ -29,17 +29,17 @@ def information_gain(branch, described, y, n_classes):
     return entropy(distribution(branch, y, n_classes)) - expected
 
 
-def lid3(branch, attributes, described, y, n_classes, max_depth):
+def lid3(branch, features, described, y, n_classes, max_depth):
     """Return a nested dict: a leaf's distribution and weight, or a split and its children."""
     if branch.sum() == 0:
         return {"weight": 0.0}
     belief = distribution(branch, y, n_classes)
     leaf = {"weight": branch.sum(), "belief": belief}
-    if belief.max() >= 1 or not attributes or max_depth == 0:
+    if belief.max() >= 1 or not features or max_depth == 0:
         return leaf
-    gains = {a: information_gain(branch, described[a], y, n_classes) for a in attributes}
+    gains = {a: information_gain(branch, described[a], y, n_classes) for a in features}
     best = max(gains, key=lambda a: (round(gains[a], 9), -a))
-    rest = [a for a in attributes if a != best]
+    rest = [a for a in features if a != best]
     children = [
         lid3(branch * mass, rest, described, y, n_classes, max_depth - 1)
         for mass in described[best].T

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from solah.kernels.reference import masses
 from solah.learn.all_rows import assemble, draft_rules
 from solah.learn.assembly import name_groups
-from solah.model.attributes import flatten
 from solah.model.encode import encode_column
 from solah.model.evaluate import predict
+from solah.model.features import flatten
 
 MIXED = ("number", "gaps", "coarse", "ordinal", "binary", "text", "text with gaps")
 
@@ -32,12 +32,12 @@ def drafted(X, y, **parameters):
 
 
 def word_memberships(draft, structure):
-    """Return, for each attribute, how far its words describe the rows of the sample."""
+    """Return, for each feature, how far its words describe the rows of the sample."""
     sample = structure.design.sample
     found = []
     for rules in draft.singles:
         readings = sample.readings[:, rules.term.vocabulary.place]
-        of_sets = masses(readings, flatten([rules.attribute]), 0)
+        of_sets = masses(readings, flatten([rules.feature]), 0)
         of_words = np.zeros((len(readings), len(rules.scores)))
         for place, word in enumerate(rules.words):
             of_words[:, word] += of_sets[:, place]
@@ -106,13 +106,13 @@ def test_the_model_believes_what_the_scores_add_up_to(case, n_pairs, max_rules):
     np.testing.assert_allclose(found[known], softmax(totals)[known], atol=1e-6)
 
 
-def fully_and_partly(attribute, readings):
+def fully_and_partly(feature, readings):
     """Return how far each word describes readings, as its cores say; a reader's own way."""
-    found = np.zeros((len(readings), len(attribute.cores)))
-    for word, (low, high) in enumerate(attribute.cores):
+    found = np.zeros((len(readings), len(feature.cores)))
+    for word, (low, high) in enumerate(feature.cores):
         found[(readings >= low) & (readings <= high), word] = 1.0
         if word:
-            end = attribute.cores[word - 1][1]
+            end = feature.cores[word - 1][1]
             ramp = (readings > end) & (readings < low)
             found[ramp, word] = (readings[ramp] - end) / (low - end)
             found[ramp, word - 1] = (low - readings[ramp]) / (low - end)
@@ -125,10 +125,10 @@ def assert_counts_are_true(model, table, truth, weights):
     for term in model.terms:
         lines, known = [], np.ones(table.n_rows, dtype=bool)
         for one in term.inputs:
-            readings = encode_column(table, one.attribute).astype(float)
+            readings = encode_column(table, one.feature).astype(float)
             known &= ~np.isnan(readings)
-            if one.attribute.is_coded:
-                of_words = np.equal.outer(readings, np.arange(len(one.attribute.words)))
+            if one.feature.is_coded:
+                of_words = np.equal.outer(readings, np.arange(len(one.feature.words)))
                 lines.append(
                     np.stack([of_words[:, list(part)].any(axis=1) for part in one.parts], 1)
                 )
@@ -169,7 +169,7 @@ def test_a_reader_finds_the_rows_of_every_rule(case, n_pairs, max_rules, weighin
     structure = settled(rows, interactions=n_pairs, max_rules=max_rules)
     assume(structure.live_singles)
     model = assemble(structure, rows, {})
-    truth = (y[:, None] == np.array(model.goal.states)[None, :]).astype(float)
+    truth = (y[:, None] == np.array(model.target.states)[None, :]).astype(float)
     assert_counts_are_true(model, rows.table, truth, weights)
 
 
@@ -187,7 +187,7 @@ def test_a_pair_of_states_is_counted_too():
     assert right.mean() > 0.9
 
 
-def test_groups_stand_between_attributes_and_the_goal():
+def test_groups_stand_between_features_and_the_target():
     X, y = make_frame(0, 200, ["number", "number", "number"], 2)
     rows = rows_of(X, y)
     structure = settled(rows, interactions=0, max_rules=None)

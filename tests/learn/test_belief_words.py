@@ -15,7 +15,7 @@ from solah import (
 )
 from solah.exceptions import ModelFormatError
 from solah.kernels.reference import masses
-from solah.model.attributes import BELIEF_WORDS, flatten
+from solah.model.features import BELIEF_WORDS, flatten
 from solah.model.format import from_json, to_json
 
 WIRING = "z <- x0, x1; y <- z, x2, x3"
@@ -36,11 +36,11 @@ def fit(data, **parameters):
     return LinguisticHierarchyClassifier(WIRING, **{"belief_words": 3} | parameters).fit(*data)
 
 
-def test_two_classes_share_one_attribute(two):
-    attribute = fit(two).model_.root.inputs[0]
-    assert (attribute.name, attribute.tree, attribute.place) == ("z(well)", "z", 1)
-    assert attribute.words == ("unlikely", "open", "likely")
-    assert attribute.peaks == (0.0, 0.25, 0.5, 0.75, 1.0)
+def test_two_classes_share_one_feature(two):
+    feature = fit(two).model_.root.inputs[0]
+    assert (feature.name, feature.tree, feature.place) == ("z(well)", "z", 1)
+    assert feature.words == ("unlikely", "open", "likely")
+    assert feature.peaks == (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @pytest.mark.parametrize("n_words", BELIEF_WORDS)
@@ -55,9 +55,9 @@ def test_the_root_is_the_average_over_its_words_by_hand(two):
     X, y = two
     model = LinguisticHierarchyClassifier("z <- x0, x1; y <- z", belief_words=3).fit(X, y)
     root = model.model_.root
-    (attribute,) = root.inputs
+    (feature,) = root.inputs
     belief = model.node_beliefs(X)["z"][:, 1]
-    shares = masses(belief, flatten([attribute]), 0)
+    shares = masses(belief, flatten([feature]), 0)
     children = np.array([root.branches[rule].belief for rule in root.walk.child[1:]])
     assert root.walk.split.tolist() == [0, *[-1] * len(children)]
     np.testing.assert_allclose(model.predict_proba(X), shares @ children, atol=1e-9)
@@ -66,10 +66,10 @@ def test_the_root_is_the_average_over_its_words_by_hand(two):
 def test_an_unknown_belief_is_the_mean_of_the_training_rows(two):
     X, _ = two
     model = fit(two)
-    attribute = model.model_.root.inputs[0]
+    feature = model.model_.root.inputs[0]
     belief = model.node_beliefs(X)["z"][:, 1]
-    mean = masses(belief, flatten([attribute]), 0).mean(axis=0)
-    np.testing.assert_allclose(attribute.ignorance, mean, atol=1e-6)
+    mean = masses(belief, flatten([feature]), 0).mean(axis=0)
+    np.testing.assert_allclose(feature.ignorance, mean, atol=1e-6)
 
 
 def test_it_is_saved_loaded_and_fits_the_schema(iris, tmp_path):

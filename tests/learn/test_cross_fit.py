@@ -29,7 +29,7 @@ def test_a_fold_follows_from_what_a_row_says(seed, n_folds):
 
 @pytest.fixture(scope="module")
 def noise():
-    """Return attributes that tell nothing, and one that tells a little."""
+    """Return features that tell nothing, and one that tells a little."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 5))
     return X, (X[:, 4] + 0.5 * rng.standard_normal(400) > 0).astype(int)

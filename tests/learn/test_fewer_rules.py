@@ -21,7 +21,7 @@ from solah.learn.terms import PairTerm, part_of_words
     st.dictionaries(st.integers(0, 4), st.sampled_from([0.1, 5.0, 100.0])),
     st.integers(0, 6),
 )
-def test_there_are_never_more_rules_or_attributes_than_asked_for(
+def test_there_are_never_more_rules_or_features_than_asked_for(
     case, max_rules, max_features, costs, interactions
 ):
     X, y = case
@@ -33,7 +33,7 @@ def test_there_are_never_more_rules_or_attributes_than_asked_for(
         feature_costs={names[j]: cost for j, cost in costs.items() if j < len(names)},
     ).fit(X, y)
     assert 0 <= model.n_rules_ <= max_rules  # a constant has none
-    assert len(model.hierarchy_.attributes) <= (max_features or len(names))
+    assert len(model.hierarchy_.features) <= (max_features or len(names))
     beliefs = model.predict_proba(X)
     np.testing.assert_allclose(beliefs.sum(axis=1), 1.0)
     assert np.isfinite(beliefs).all()
@@ -90,7 +90,7 @@ def test_every_word_is_in_one_place_at_every_step(case):
 
 
 def check_pair(pair):
-    """Both attributes of a pair have words in each of its parts, and each word is in one."""
+    """Both features of a pair have words in each of its parts, and each word is in one."""
     if not pair.n_rules:
         return
     n_cells = 1
@@ -106,11 +106,11 @@ def check_pair(pair):
     assert pair.n_rules == n_cells
 
 
-def test_a_dear_attribute_goes_before_a_cheap_one_that_tells_as_much():
+def test_a_dear_feature_goes_before_a_cheap_one_that_tells_as_much():
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=600)
     X = {name: hidden + 0.5 * rng.normal(size=600) for name in ("a", "b")}
     frame, y = pd.DataFrame(X), hidden > 0
     for dear, cheap in (("a", "b"), ("b", "a")):
         model = RuleClassifier(max_features=1, feature_costs={dear: 50.0})
-        assert model.fit(frame, y).hierarchy_.attributes == (cheap,)
+        assert model.fit(frame, y).hierarchy_.features == (cheap,)

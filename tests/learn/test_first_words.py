@@ -1,4 +1,4 @@
-"""The words that attributes begin with, and where the goal changes."""
+"""The words that features begin with, and where the target changes."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from solah.learn.vocabulary import _apart, place_words, split_gains
 
 def first_words(sample, kind="auto", **more):
     gains = split_gains(sample, BoostingSettings()) if kind in ("auto", "supervised") else None
-    every = np.arange(len(sample.attributes))
+    every = np.arange(len(sample.features))
     return place_words(sample, WordSettings(kind=kind, **more), gains, every)
 
 
@@ -25,7 +25,7 @@ def test_memberships_sum_to_one_wherever_a_reading_is(case, kind, seed):
     rng = np.random.default_rng(seed)
     for one in first_words(sample, kind):
         readings = sample.readings[:, one.place]
-        if one.attribute.is_continuous:
+        if one.feature.is_continuous:
             low, high = np.nanmin(readings), np.nanmax(readings)
             beyond = rng.uniform(2 * low - high, 2 * high - low, 50)
             readings = np.concatenate([readings, beyond, [-1e300, 1e300]])
@@ -42,10 +42,10 @@ def test_memberships_sum_to_one_wherever_a_reading_is(case, kind, seed):
 @given(cases())
 def test_knots_increase_and_what_never_changes_has_none(case):
     sample = sample_of(*case)
-    found = {one.attribute.name: one for one in first_words(sample)}
-    for column, attribute in zip(sample.readings.T, sample.attributes, strict=True):
+    found = {one.feature.name: one for one in first_words(sample)}
+    for column, feature in zip(sample.readings.T, sample.features, strict=True):
         n_values = len(np.unique(column[~np.isnan(column)]))
-        assert (attribute.name in found) == (n_values > 1)
+        assert (feature.name in found) == (n_values > 1)
     for one in found.values():
         assert (np.diff(one.knots) > 0).all()
         assert all(at + 1 < len(one.knots) for at, _ in one.cuts)
@@ -65,7 +65,7 @@ def test_a_cut_stands_at_a_true_threshold(seed, share, unit):
     x = rng.random(600) * unit
     y = np.where((x > share * unit) ^ (rng.random(600) < 0.05), "hot", "cold")
     X = pd.DataFrame({"x": x, "noise": rng.random(600)})
-    # The attributes of a sample stand by name.
+    # The features of a sample stand by name.
     best = max(cuts_of(X, y, place=1), key=lambda cut: cut.gain)
     assert best.low < best.high
     assert abs((best.low + best.high) / 2 - share * unit) < 0.03 * unit
@@ -79,7 +79,7 @@ def test_neither_cuts_nor_knots_depend_on_the_order_of_rows(case, random):
     here, there = (first_words(sample_of(*rows)) for rows in ((X, y), (X.iloc[order], y[order])))
     assert [one.cuts for one in here] == [one.cuts for one in there]
     for one, other in zip(here, there, strict=True):
-        assert one.attribute == other.attribute
+        assert one.feature == other.feature
         np.testing.assert_array_equal(one.knots, other.knots)
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from organised_trees import organised
 from solah import Hierarchy, LinguisticHierarchyClassifier
-from solah.estimators.inputs import read_class_goal, read_features
+from solah.estimators.inputs import read_class_target, read_features
 from solah.exceptions import DataError
 from solah.labels.describe import describe_table
 from solah.learn import fitness as fitness_module
@@ -28,8 +28,8 @@ def prepare(scoring, X=None, y=None, sample_weight=None, n_folds=4):
         X, y = load_iris(return_X_y=True)
     model = LinguisticHierarchyClassifier()
     table = read_features(model, X, reset=True)
-    goal = read_class_goal(model, y, sample_weight, table.n_rows)
-    data = MemoryRows(describe_table(table, model._word_settings(), goal.weights, 1), goal)
+    target = read_class_target(model, y, sample_weight, table.n_rows)
+    data = MemoryRows(describe_table(table, model._word_settings(), target.weights, 1), target)
     return model._fitness(data, scoring, n_folds)
 
 
@@ -135,9 +135,9 @@ def test_what_stands_below_a_part_counts_with_it():
     def fitness():
         model = LinguisticHierarchyClassifier(node={"z1": "cmac"})
         table = read_features(model, X, reset=True)
-        goal = read_class_goal(model, y, None, table.n_rows)
+        target = read_class_target(model, y, None, table.n_rows)
         return model._fitness(
-            MemoryRows(describe_table(table, model._word_settings(), goal.weights, 1), goal),
+            MemoryRows(describe_table(table, model._word_settings(), target.weights, 1), target),
             "log_loss",
             3,
         )

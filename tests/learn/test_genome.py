@@ -1,4 +1,4 @@
-"""Genomes: whatever is drawn, crossed or mutated is a valid hierarchy of all attributes."""
+"""Genomes: whatever is drawn, crossed or mutated is a valid hierarchy of all features."""
 
 import numpy as np
 import pytest
@@ -14,15 +14,15 @@ NAMES = tuple(f"x{i}" for i in range(12))
 @st.composite
 def variations(draw):
     return Variation(
-        n_attributes=draw(st.integers(1, 12)),
+        n_features=draw(st.integers(1, 12)),
         max_inputs=draw(st.integers(2, 6)),
         cascade=draw(st.booleans()),
     )
 
 
 def assert_sound(genome, variation):
-    hierarchy = genome.hierarchy(NAMES[: variation.n_attributes], "y")
-    assert sorted(hierarchy.attributes) == sorted(NAMES[: variation.n_attributes])
+    hierarchy = genome.hierarchy(NAMES[: variation.n_features], "y")
+    assert sorted(hierarchy.features) == sorted(NAMES[: variation.n_features])
     assert max(len(node.inputs) for node in hierarchy.nodes) <= variation.max_inputs
     for node in hierarchy.nodes:
         assert len(node.inputs) > 1 or not hierarchy.children(node.name), "a tree passes one on"
@@ -45,7 +45,7 @@ def test_what_is_drawn_crossed_and_mutated_is_sound(variation, seed):
 
 @given(variations(), st.integers(0, 2**32 - 1))
 def test_a_genome_is_read_back_from_its_hierarchy(variation, seed):
-    names = NAMES[: variation.n_attributes]
+    names = NAMES[: variation.n_features]
     hierarchy = variation.draw(np.random.default_rng(seed)).hierarchy(names, "y")
     assert Genome.of(hierarchy, names).hierarchy(names, "y") == hierarchy
 

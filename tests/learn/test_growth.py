@@ -29,11 +29,11 @@ def test_growth_follows_the_formulas(load):
     X, y = load(return_X_y=True)
     (tree,) = learnt_trees(LinguisticTreeClassifier.with_settings(PAPER, max_depth=3), X, y)
     described = [
-        np.array([masses(x, attribute.peaks) for x in column])
-        for attribute, column in zip(tree.inputs, X.T, strict=True)
+        np.array([masses(x, feature.peaks) for x in column])
+        for feature, column in zip(tree.inputs, X.T, strict=True)
     ]
-    attributes = list(range(X.shape[1]))
-    oracle = lid3(np.ones(len(y)), attributes, described, y, 3, max_depth=3)
+    features = list(range(X.shape[1]))
+    oracle = lid3(np.ones(len(y)), features, described, y, 3, max_depth=3)
     assert_same_tree(tree, 0, oracle)
 
 
@@ -116,7 +116,7 @@ def test_the_paper_counts_the_empty_pairs_of_states():
     assert (tree.n_branches_, tree.n_rules_) == (3, 2)
 
 
-def test_gain_ratio_distrusts_an_attribute_with_many_states():
+def test_gain_ratio_distrusts_an_feature_with_many_states():
     y = np.arange(200) % 2
     many = np.arange(200) % 50  # 50 states, each of one class: 1 bit for log2(50) bits
     few = np.where(np.arange(200) % 20 == 0, 1 - y, y)  # 2 states, right 19 times in 20

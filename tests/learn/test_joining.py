@@ -19,7 +19,7 @@ from solah import (
 )
 from solah.data import Kind
 from solah.learn.tree import simplify_tree
-from solah.model.attributes import discrete_attribute
+from solah.model.features import discrete_feature
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_no_kind_of_column_makes_more_rules_than_asked_for(which, seed, n_rows, 
 def test_states_without_an_order_are_one_rule_across_a_branch_that_goes_on(tree):
     """a and c have the same scores; b is split further, which matters to an order only."""
     inputs = tuple(
-        discrete_attribute(name, kind, ("a", "b", "c"), (0.2, 0.3, 0.5))
+        discrete_feature(name, kind, ("a", "b", "c"), (0.2, 0.3, 0.5))
         for name, kind in (("colour", Kind.CATEGORICAL), ("grade", Kind.ORDINAL))
     )
     one, other = [0.9, 0.1], [0.4, 0.6]

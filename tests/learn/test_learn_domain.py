@@ -23,7 +23,7 @@ def test_no_training_row_is_strange(seed, shape):
     bare = random_model(rng, shape, 2)
     table = as_table(bare, random_rows(rng, bare, 40))
     domain = learn_domain(bare, table)
-    check_domain(domain, bare.attributes)
+    check_domain(domain, bare.features)
     novelty = novelty_of(replace(bare, domain=domain), table)
     assert not novelty.out_of_range.any()
     assert not novelty.unseen.any()
@@ -34,8 +34,8 @@ def test_pairs_are_those_that_depend_on_each_other():
     a, c = rng.normal(size=(2, 500))
     values = np.column_stack([a, c, a + 0.1 * rng.normal(size=500), c + 0.1 * rng.normal(size=500)])
     table = from_array(values, ["a", "c", "like a", "like c"])
-    goal = np.where(a + c > 0, "yes", "no")
-    model = LinguisticTreeClassifier(max_depth=4).fit(table, goal).model_
+    target = np.where(a + c > 0, "yes", "no")
+    model = LinguisticTreeClassifier(max_depth=4).fit(table, target).model_
     pairs = {(one.first, one.second) for one in learn_domain(model, table).pairs}
     assert len(pairs) == 3
     assert {("a", "like a"), ("c", "like c")} <= pairs
@@ -75,10 +75,10 @@ def test_states_missing_values_and_odd_names():
     washed = rng.choice(np.array(["ja", "nein"], dtype=object), 160)
     values = {"Farbe 🎨": colour, "größe, cm": size, "=gewaschen": washed, "leer": size * np.nan}
     named = Table(tuple(Column(*one) for one in values.items()), 160)
-    goal = np.where(np.nan_to_num(size, nan=10.0) - 3 * (colour == "rot") > 9, "gut", "schlecht")
-    model = RuleClassifier(max_rules=None).fit(named, goal).model_
+    target = np.where(np.nan_to_num(size, nan=10.0) - 3 * (colour == "rot") > 9, "gut", "schlecht")
+    model = RuleClassifier(max_rules=None).fit(named, target).model_
     domain = learn_domain(model, named)
-    check_domain(domain, model.attributes)
+    check_domain(domain, model.features)
     assert not novelty_of(replace(model, domain=domain), named).unseen.any()
 
 
@@ -99,8 +99,8 @@ def test_what_no_rule_asks_for_raises_no_doubt():
 
 def test_many_words_have_a_bounded_number_of_cells():
     values = np.random.default_rng(0).random((400, 1))
-    goal = (20 * values[:, 0]).astype(int) % 2
+    target = (20 * values[:, 0]).astype(int) % 2
     table = from_array(values, ["x"])
-    model = LinguisticTreeClassifier(n_words=30).fit(table, goal).model_
+    model = LinguisticTreeClassifier(n_words=30).fit(table, target).model_
     (cells,) = learn_domain(model, table).cells
     assert len(cells.cuts) == MOST_CUTS

@@ -10,7 +10,7 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
 )
 from solah.kernels.reference import masses
-from solah.model.attributes import flatten
+from solah.model.features import flatten
 from solah.model.format import to_json
 
 

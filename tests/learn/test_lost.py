@@ -40,9 +40,9 @@ def only(frame, names):
 
 
 def losses(model, frame, y):
-    """Return the log-loss of the class shares, and that with each attribute left alone."""
+    """Return the log-loss of the class shares, and that with each feature left alone."""
     shares = np.tile(np.bincount(y) / len(y), (len(y), 1))
-    used = [attribute.name for attribute in model.model_.attributes]
+    used = [feature.name for feature in model.model_.features]
     left = {
         name: log_loss(y, model.predict_proba(only(frame, [name])), model.classes_) for name in used
     }
@@ -51,10 +51,10 @@ def losses(model, frame, y):
 
 @pytest.mark.parametrize("robust_to", [None, "features"])
 @pytest.mark.parametrize("seed", range(3))
-def test_what_one_attribute_tells_is_no_worse_than_the_class_shares(robust_to, seed):
+def test_what_one_feature_tells_is_no_worse_than_the_class_shares(robust_to, seed):
     frame, y = suppressed(seed)
     model = RuleClassifier(robust_to=robust_to).fit(frame, y)
-    assert {"for", "against"} <= {attribute.name for attribute in model.model_.attributes}
+    assert {"for", "against"} <= {feature.name for feature in model.model_.features}
     for rows in ((frame, y), suppressed(seed + 100)):
         of_shares, left = losses(model, *rows)
         assert max(left.values()) < of_shares + 0.02
@@ -132,7 +132,7 @@ def test_where_readings_may_be_lost_a_missing_one_has_no_rule():
 def test_a_device_believes_the_same_with_raised_variances(numbers):
     frame, y = suppressed(0)
     model = RuleClassifier().fit(frame, y).model_
-    rows = frame[[attribute.name for attribute in model.attributes]].to_numpy(copy=True)
+    rows = frame[[feature.name for feature in model.features]].to_numpy(copy=True)
     rows[np.random.default_rng(0).random(rows.shape) < 0.4] = np.nan
     found = agreement_on(model, export_c(model, numbers=numbers).twin, rows)
     assert found.share > 0.99

@@ -46,7 +46,7 @@ def test_both_kernels_keep_what_is_promised(n_classes, monkeypatch):
     wanted = {"a": 1} if n_classes == 2 else {2: {"a": 1}, 0: {"a": -1}}
     settings = {"interactions": 2, "max_rules": 30, "monotonic_cst": wanted}
     model = RuleClassifier(**settings).fit(X, y).model_
-    rows = encode(from_frame(X), model.attributes)
+    rows = encode(from_frame(X), model.features)
     rows[::5, 0] = np.nan
     found = []
     for kernel in ("native", "reference"):

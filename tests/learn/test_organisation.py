@@ -1,4 +1,4 @@
-"""The paper's Algorithms 1 and 2: clusters of attributes, and levels of their trees."""
+"""The paper's Algorithms 1 and 2: clusters of features, and levels of their trees."""
 
 from itertools import pairwise
 from statistics import fmean
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from solah.exceptions import ParameterError
-from solah.learn.organisation import group_attributes, wire_hierarchy
+from solah.learn.organisation import group_features, wire_hierarchy
 
 
 def symmetric(n, pairs, rest=0.0):
@@ -50,39 +50,39 @@ def test_the_rounds_by_hand():
         {(0, 3): 0.9, (0, 1): 0.5, (0, 2): 0.49, (2, 4): 0.6, (2, 5): 0.4, (4, 5): 0.3},
         rest=0.1,
     )
-    assert group_attributes(dcorr, 2) == ((0, 3, 1), (2, 4), (5,))
+    assert group_features(dcorr, 2) == ((0, 3, 1), (2, 4), (5,))
 
 
 def test_k_of_one_takes_all_and_a_large_k_parts_all_it_can():
     dcorr = symmetric(4, {(0, 1): 0.9, (0, 2): 0.7, (0, 3): 0.1, (2, 3): 0.3}, rest=0.1)
-    assert group_attributes(dcorr, 1) == ((0, 1, 2, 3),)
-    assert group_attributes(dcorr, 1000) == ((0, 1), (2, 3))
+    assert group_features(dcorr, 1) == ((0, 1, 2, 3),)
+    assert group_features(dcorr, 1000) == ((0, 1), (2, 3))
 
 
 def test_what_stands_on_the_edge_of_a_cluster_joins():
     """.9 - (.9 - .1) / 1 is .09999999999999998 in floats, and its like may fall either side."""
     for edge in np.arange(1, 90) / 100:
         dcorr = symmetric(3, {(0, 1): 0.9, (0, 2): edge, (1, 2): edge})
-        assert len(group_attributes(dcorr, 1)) == 1
+        assert len(group_features(dcorr, 1)) == 1
 
 
 @given(matrices(), st.one_of(st.integers(1, 20), st.just("auto")))
-def test_every_attribute_appears_exactly_once(dcorr, k):
-    clusters = group_attributes(dcorr, k)
+def test_every_feature_appears_exactly_once(dcorr, k):
+    clusters = group_features(dcorr, k)
     assert sorted(i for cluster in clusters for i in cluster) == list(range(len(dcorr)))
 
 
 @given(matrices(), st.integers(1, 20))
 def test_a_cluster_lists_its_seed_and_then_falling_dependence(dcorr, k):
     finite = np.round(np.where(np.isfinite(dcorr), dcorr, 0.0), 6)
-    for seed, *others in group_attributes(finite, k):
+    for seed, *others in group_features(finite, k):
         keys = [(-finite[seed, other], other) for other in others]
         assert keys == sorted(keys)
 
 
 @given(matrices_without_ties(), st.integers(1, 8), st.data())
 def test_the_order_of_columns_matters_for_ties_only(dcorr, k, data):
-    clusters = group_attributes(dcorr, k)
+    clusters = group_features(dcorr, k)
     place = data.draw(st.permutations(range(len(dcorr))))
     for seed, *others in clusters:
         # Which of a pair is the seed is the one tie that a matrix without equal entries has.
@@ -91,7 +91,7 @@ def test_the_order_of_columns_matters_for_ties_only(dcorr, k, data):
     moved = np.empty_like(dcorr)
     moved[np.ix_(place, place)] = dcorr
     expected = [{place[i] for i in cluster} for cluster in clusters]
-    assert list(map(set, group_attributes(moved, k))) == expected
+    assert list(map(set, group_features(moved, k))) == expected
 
 
 def oracle(dcorr, k):
@@ -112,16 +112,16 @@ def oracle(dcorr, k):
 @given(matrices(), st.integers(1, 8))
 def test_it_does_what_the_obvious_program_does(dcorr, k):
     finite = np.round(np.where(np.isfinite(dcorr), dcorr, 0.0), 6)
-    assert group_attributes(finite, k) == oracle(finite, k)
+    assert group_features(finite, k) == oracle(finite, k)
 
 
 def test_dependences_that_differ_by_rounding_are_equal():
     dcorr = symmetric(4, {(0, 1): 0.5, (2, 3): 0.5 + 1e-12, (0, 2): 0.1})
-    assert group_attributes(dcorr, 4) == ((0, 1), (2, 3))
+    assert group_features(dcorr, 4) == ((0, 1), (2, 3))
 
 
 def noisy_blocks(n, block, seed=0):
-    """Make blocks of attributes that depend on each other, and a little on all others."""
+    """Make blocks of features that depend on each other, and a little on all others."""
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.uniform(0, 0.2, (n, n)), 1)
     for start in range(0, n, block):
@@ -133,24 +133,24 @@ def noisy_blocks(n, block, seed=0):
 def test_auto_is_the_smallest_k_whose_clusters_are_small():
     for n in (10, 60, 200):
         dcorr, limit = noisy_blocks(n, 30), max(6, np.sqrt(n))
-        found = group_attributes(dcorr)
+        found = group_features(dcorr)
         assert max(map(len, found)) <= limit
-        tried = (group_attributes(dcorr, k) for k in range(2, n + 1))
+        tried = (group_features(dcorr, k) for k in range(2, n + 1))
         assert found == next(one for one in tried if max(map(len, one)) <= limit)
     # Nothing parts equal dependences, and what depends on nothing does not count.
     for n in (1, 2, 7, 30):
-        assert group_attributes(np.full((n, n), 0.5)) == (tuple(range(n)),)
+        assert group_features(np.full((n, n), 0.5)) == (tuple(range(n)),)
     constants = np.pad(noisy_blocks(60, 12), (0, 40))
-    assert set(range(60, 100)) <= set(group_attributes(constants)[-1])
+    assert set(range(60, 100)) <= set(group_features(constants)[-1])
 
 
 def test_wrong_clusterings_are_named():
     for k in (0, -1, 1.5, "many", None, True):
         with pytest.raises(ParameterError, match=f"n_clusters must be .* Got {k!r} instead"):
-            group_attributes(np.eye(3), k)
+            group_features(np.eye(3), k)
     for shape in ((0, 0), (3,), (2, 3), (2, 2, 2)):
         with pytest.raises(ParameterError, match="square matrix"):
-            group_attributes(np.zeros(shape), 2)
+            group_features(np.zeros(shape), 2)
 
 
 # --- Algorithm 2 ---------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def wire(relevance, clusters, **settings):
 
 @st.composite
 def clustered(draw):
-    """Draw relevances and clusters of all attributes."""
+    """Draw relevances and clusters of all features."""
     n = draw(st.integers(1, 12))
     relevance = draw(st.lists(st.floats(0, 1), min_size=n, max_size=n))
     order = draw(st.permutations(range(n)))
@@ -233,16 +233,16 @@ def test_what_is_not_known_to_be_relevant_is_not():
     assert str(hierarchy) == "z1 <- x0; z2 <- x2; y <- z1, z2, x1"
 
 
-def test_names_that_attributes_have_get_underscores():
+def test_names_that_features_have_get_underscores():
     hierarchy = wire_hierarchy([0.1, 0.1, 0.9], [(0,), (1,), (2,)], ["z1", "z1_", "y"])
     assert str(hierarchy) == "z1__ <- z1; z2 <- z1_; y_ <- z1__, z2, y"
 
 
 @given(clustered(), GAPS, TOPS)
-def test_every_attribute_feeds_one_tree(drawn, gap, top):
+def test_every_feature_feeds_one_tree(drawn, gap, top):
     relevance, clusters = drawn
     hierarchy = wire(relevance, clusters, level_gap=gap, top=top)
-    assert sorted(hierarchy.attributes) == sorted(NAMES[: len(relevance)])
+    assert sorted(hierarchy.features) == sorted(NAMES[: len(relevance)])
     assert hierarchy.root == "y"
 
 
@@ -250,7 +250,7 @@ def test_every_attribute_feeds_one_tree(drawn, gap, top):
 def test_every_cluster_has_its_tree(drawn, gap):
     relevance, clusters = drawn
     hierarchy = wire(relevance, clusters, level_gap=gap)
-    own = [attributes_of(hierarchy, node.name) for node in hierarchy.nodes]
+    own = [features_of(hierarchy, node.name) for node in hierarchy.nodes]
     assert sorted(filter(None, own)) == sorted([NAMES[i] for i in c] for c in clusters)
     assert len(hierarchy.nodes) - len(clusters) in (0, 1)
 
@@ -262,7 +262,7 @@ def test_a_tree_is_more_relevant_than_those_that_feed_it(drawn, gap):
     by_name = dict(zip(NAMES, relevance, strict=False))
 
     def mean(name):
-        own = attributes_of(hierarchy, name)
+        own = features_of(hierarchy, name)
         return fmean(by_name[a] for a in own) if own else None
 
     for node in hierarchy.nodes:
@@ -279,7 +279,7 @@ def test_the_order_of_clusters_does_not_matter(drawn, gap, top, random):
     assert wire(relevance, clusters, **settings) == wire(relevance, shuffled, **settings)
 
 
-def attributes_of(hierarchy, name):
+def features_of(hierarchy, name):
     return [i for i in hierarchy.node(name).inputs if i not in hierarchy.children(name)]
 
 
@@ -301,9 +301,9 @@ def test_wrong_wirings_are_named():
     for clusters, problem in (
         ([], "one at least"),
         ([(0,), ()], "none of them empty"),
-        ([(0, 2)], "the attribute 2; there are 2, counted from 0"),
-        ([(-1,)], "the attribute -1"),
-        ([(0,), (1, 0)], "the attribute 0 twice"),
+        ([(0, 2)], "the feature 2; there are 2, counted from 0"),
+        ([(-1,)], "the feature -1"),
+        ([(0,), (1, 0)], "the feature 0 twice"),
     ):
         with pytest.raises(ParameterError, match=problem):
             wire([0.1, 0.2], clusters)

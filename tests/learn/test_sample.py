@@ -16,7 +16,7 @@ def make_sample(seed, n_rows, *, spread=1.0, groups=False, rare=0.5):
     counts = rng.integers(1, 3 * OFTEN, n_rows)
     codes = (rng.random(n_rows) < rare).astype(np.intp)
     return Sample(
-        attributes=(),
+        features=(),
         readings=np.arange(n_rows, dtype=float)[:, None],
         objective=ClassObjective(codes, 2),
         weights=rng.lognormal(0.0, spread, n_rows),

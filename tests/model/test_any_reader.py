@@ -114,14 +114,14 @@ def tree(written: tuple[Path, pd.DataFrame]) -> LinguisticTreeClassifier:
 
 
 def test_the_rows_are_what_they_are_meant_to_be(tree: LinguisticTreeClassifier) -> None:
-    states = {one.name: one.states for one in tree.model_.attributes}
+    states = {one.name: one.states for one in tree.model_.features}
     assert states["wet"] == (False, True)
     assert states["rain"] == (False, True)
     assert states["on"] == (0, 1)
     assert states["share"] == states["price"] == states["cost"] == states["size"] == ()
     assert states["code"] == (1, 2, 7, 9)
     assert states["colour"] == ("green", "red")
-    assert len(set(tree.model_.goal.states)) == 3
+    assert len(set(tree.model_.target.states)) == 3
 
 
 @pytest.mark.parametrize("reader", sorted(READERS.keys() - {"Parquet", "Parquet, text"}))
@@ -136,8 +136,8 @@ def test_arrays_give_the_same_categories_and_decisions(
     written: tuple[Path, pd.DataFrame], tree: LinguisticTreeClassifier, reader: str
 ) -> None:
     other = fitted(reader, written)
-    attributes = zip(other.model_.attributes, tree.model_.attributes, strict=True)
-    assert all(one.states == same.states for one, same in attributes)
+    features = zip(other.model_.features, tree.model_.features, strict=True)
+    assert all(one.states == same.states for one, same in features)
     rows = read_by(reader, written)
     np.testing.assert_array_equal(
         other.predict_proba(rows), tree.predict_proba(read_by("a table", written))
@@ -166,9 +166,9 @@ def test_json_rows_are_decided_on_as_the_file(
     expected = tree.predict_proba(read_by("a table", written))
     texts = written[1].to_dict(orient="records")
     for rows in (json_rows(written[0]), texts):
-        table = rows_table(rows, tree.model_.attributes)
+        table = rows_table(rows, tree.model_.features)
         np.testing.assert_array_equal(Predictor(tree.model_).beliefs(table), expected)
-        one_by_one = [rows_table([row], tree.model_.attributes) for row in rows]
+        one_by_one = [rows_table([row], tree.model_.features) for row in rows]
         alone = [Predictor(tree.model_).beliefs(table)[0] for table in one_by_one]
         np.testing.assert_array_equal(alone, expected)
 
@@ -206,8 +206,8 @@ def test_passing_over_files_gives_the_same_categories(
     expected = LinguisticTreeClassifier(max_rules=40).fit(
         read_table(file).drop(["state"]), cells["state"]
     )
-    assert [(one.name, one.states) for one in found.model_.attributes] == [
-        (one.name, one.states) for one in expected.model_.attributes
+    assert [(one.name, one.states) for one in found.model_.features] == [
+        (one.name, one.states) for one in expected.model_.features
     ]
 
 
@@ -228,7 +228,7 @@ def test_truth_values_are_zero_and_one(trained_on: str, kind: str) -> None:
     np.testing.assert_array_equal(model.predict(ways[kind]), classes)
     declared = LinguisticTreeClassifier(feature_types={"x0": [False, True], "x1": "binary"})
     declared.fit(ways[trained_on], classes)
-    assert declared.model_.attributes[0].states == (False, True)
+    assert declared.model_.features[0].states == (False, True)
     np.testing.assert_array_equal(declared.predict(ways[kind]), classes)
 
 
@@ -281,9 +281,9 @@ def test_dates_of_a_typed_file_are_those_of_a_text_file(tmp_path: Path) -> None:
         output = tmp_path / f"{name}.json"
         assert main(["fit", str(tmp_path / name), "--target", "busy", "-o", str(output)]) == 0
         models.append(load_model(output))
-    attributes = [[one.name for one in each.model_.attributes] for each in models]
-    assert attributes[0] == attributes[1]
-    assert "hour of time" in attributes[0]
+    features = [[one.name for one in each.model_.features] for each in models]
+    assert features[0] == features[1]
+    assert "hour of time" in features[0]
     ways = (
         DATES,
         pl.from_pandas(DATES),
@@ -318,7 +318,7 @@ def test_the_command_line_decides_on_frames_as_on_its_file(
     model = load_model(output)
     for reader in READERS:
         assert model.predict(read_by(reader, written)).tolist() == decided
-    rows = rows_table(json_rows(path), model.model_.attributes)
+    rows = rows_table(json_rows(path), model.model_.features)
     assert model.predict(rows).tolist() == decided
 
 

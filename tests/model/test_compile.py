@@ -28,16 +28,16 @@ from solah.model.format import from_json, to_json
 from solah.model.program import AxisKind, Grid, Link, Walk
 
 
-def memberships(attribute, value):
+def memberships(feature, value):
     """Return how well each focal set fits a value."""
     if math.isnan(value):
-        return list(attribute.ignorance)
-    found = [0.0] * attribute.n_focal_sets
-    if value <= attribute.peaks[0]:
+        return list(feature.ignorance)
+    found = [0.0] * feature.n_focal_sets
+    if value <= feature.peaks[0]:
         found[0] = 1.0
-    elif value >= attribute.peaks[-1]:
+    elif value >= feature.peaks[-1]:
         found[-1] = 1.0
-    for place, (low, high) in enumerate(pairwise(attribute.peaks)):
+    for place, (low, high) in enumerate(pairwise(feature.peaks)):
         if low <= value < high:
             found[place + 1] = (value - low) / (high - low)
             found[place] = 1.0 - found[place + 1]
@@ -49,7 +49,7 @@ class Oracle:
 
     def __init__(self, model, row):
         self.model = model
-        self.values = dict(zip((one.name for one in model.attributes), row, strict=True))
+        self.values = dict(zip((one.name for one in model.features), row, strict=True))
         self.nodes = {node.name: node for node in model.nodes}
 
     def output(self, name):
@@ -57,9 +57,9 @@ class Oracle:
         if isinstance(node, TreeNode):
             reached = ((self.branch_share(node, branch), branch) for branch in node.branches)
             return sum(share * np.array(branch.belief) for share, branch in reached)
-        added = sum((self.weights(term) for term in node.terms), np.zeros(self.model.goal.size))
-        baseline, goal = np.array(node.baseline), self.model.goal
-        if goal.is_additive_number:
+        added = sum((self.weights(term) for term in node.terms), np.zeros(self.model.target.size))
+        baseline, target = np.array(node.baseline), self.model.target
+        if target.is_additive_number:
             return baseline + added
         lost = [term for term in node.terms if self.is_lost(term)]
         variance = sum(term.variance for term in lost)
@@ -68,7 +68,7 @@ class Oracle:
             spread = sum(math.sqrt(term.variance) for term in node.terms)
             share = sum(math.sqrt(term.variance) for term in lost) / spread
             k = 1.0 / math.sqrt(1.0 + math.pi / 8.0 * variance)
-            scores = goal.log_prior + k * ((baseline - goal.log_prior) * (1.0 - share) + added)
+            scores = target.log_prior + k * ((baseline - target.log_prior) * (1.0 - share) + added)
         shares = np.exp(scores - scores.max())
         return shares / shares.sum()
 
@@ -84,7 +84,7 @@ class Oracle:
             return np.array(term.missing.scores)
         found = term.weights
         for one in term.inputs:
-            of_sets = memberships(one.asked, self.value(one.attribute))
+            of_sets = memberships(one.asked, self.value(one.feature))
             lines = np.bincount(one.part_of_set, of_sets, len(one.parts))
             found = np.tensordot(lines, found, 1)
         return found
@@ -171,17 +171,17 @@ def test_a_part_gives_what_it_gives_in_the_model(shape):
     model = made(shape)
     rows = random_rows(np.random.default_rng(1), model, 50)
     steps, program = trace(model.program, rows), model.program
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     for part in model.parts:
         alone = part_of(model, part.name)
         assert from_json(to_json(alone).encode()) == alone
-        columns = [names.index(one.name) for one in alone.attributes]
+        columns = [names.index(one.name) for one in alone.features]
         found = run(alone.program, rows[:, columns])
         stage, number = program.part_numbers[part.name]
         if part.kind in ("sum", "tree"):
             np.testing.assert_array_equal(found, steps[stage].outputs)
             continue
-        if model.goal.states:
+        if model.target.states:
             found = np.log(found) - np.log(found).mean(axis=1, keepdims=True)
         np.testing.assert_allclose(found, steps[stage].parts[number].weights, atol=1e-9)
 

@@ -37,7 +37,7 @@ def judged_slowly(model, rows):
         average = evidence if average is None else average + (evidence - average) / policy.smoothing
         powers = np.exp(average - average.max()) if model.is_additive else average
         beliefs = powers / powers.sum() if model.is_additive else powers
-        best, settled = int(model.goal.decide(beliefs[None])[0]), settling.settled
+        best, settled = int(model.target.decide(beliefs[None])[0]), settling.settled
         if policy.margin > 0 and settled not in (-1, best):
             best = settled if beliefs[best] - beliefs[settled] < policy.margin else best
         doubts, holds = Doubt(0), False
@@ -61,7 +61,7 @@ def judged_slowly(model, rows):
 def count_unseen(model, row):
     cells = {
         one.name: int(cells_of(one, of, np.array([reading]))[0])
-        for one, of, reading in zip(model.attributes, model.domain.cells, row, strict=True)
+        for one, of, reading in zip(model.features, model.domain.cells, row, strict=True)
     }
     both = [(cells[pair.first], cells[pair.second], pair.seen) for pair in model.domain.pairs]
     return sum(a >= 0 and b >= 0 and not seen[a][b] for a, b, seen in both)
@@ -160,7 +160,7 @@ def test_a_notebook_shows_the_first_of_many_rows():
 def test_a_stream_of_samples_is_judged_as_its_windows():
     rng = np.random.default_rng(0)
     bare = machine_model(rng)
-    least = (0.9,) * len(bare.goal.states)
+    least = (0.9,) * len(bare.target.states)
     model = replace(bare, policy=Policy(least, smoothing=2, votes=2, window=3, dwell=2))
     predictor = Predictor(model)
     stream = predictor.stream()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from solah import LinguisticTreeClassifier
 from solah.data import Column, Kind, Table
 from solah.exceptions import ColumnError, DataError
-from solah.model.attributes import Attribute, discrete_attribute
 from solah.model.encode import Encoder, ValueKind, encode, encode_column, rows_table, value_kinds
+from solah.model.features import Feature, discrete_feature
 
 
 def text(*values):
@@ -22,11 +22,11 @@ def text(*values):
 
 
 def discrete(kind, *states):
-    return discrete_attribute("c", kind, states, (1 / len(states),) * len(states))
+    return discrete_feature("c", kind, states, (1 / len(states),) * len(states))
 
 
 @pytest.mark.parametrize(
-    ("attribute", "values", "codes"),
+    ("feature", "values", "codes"),
     [
         (discrete(Kind.CATEGORICAL, "a", "b"), text("b", None, "a", "z"), [1, np.nan, 0, np.nan]),
         (discrete(Kind.BINARY, 0, 1), np.array([1.0, np.nan, 0.0, 0.5]), [1, np.nan, 0, np.nan]),
@@ -45,46 +45,46 @@ def discrete(kind, *states):
         (discrete(Kind.ORDINAL, 1, 2, 4), np.array([4, 3]), [4, 3]),
     ],
 )
-def test_states_become_codes_and_readings_stay(attribute, values, codes):
+def test_states_become_codes_and_readings_stay(feature, values, codes):
     table = Table((Column("c", values),), len(values))
-    np.testing.assert_array_equal(encode(table, [attribute])[:, 0], codes)
+    np.testing.assert_array_equal(encode(table, [feature])[:, 0], codes)
 
 
-def test_text_of_a_continuous_attribute_is_parsed_or_refused():
+def test_text_of_a_continuous_feature_is_parsed_or_refused():
     peaks = (0.0, 1.0, 2.0)
-    attribute = Attribute("c", Kind.CONTINUOUS, ("low", "high"), peaks, (0.2, 0.3, 0.5), (), 0, 2)
+    feature = Feature("c", Kind.CONTINUOUS, ("low", "high"), peaks, (0.2, 0.3, 0.5), (), 0, 2)
     good = Table((Column("c", text("1.5", None)),), 2)
-    np.testing.assert_array_equal(encode(good, [attribute])[:, 0], [1.5, np.nan])
+    np.testing.assert_array_equal(encode(good, [feature])[:, 0], [1.5, np.nan])
     bad = Table((Column("c", text("1.5", "warm")),), 2)
     with pytest.raises(
         DataError, match="column 'c' has 1 value that is not a number.*'warm', row 2"
     ):
-        encode(bad, [attribute])
+        encode(bad, [feature])
 
 
 def test_a_missing_column_is_named():
     table = Table((Column("hue ", np.zeros(1)),), 1)
     with pytest.raises(ColumnError, match="no column 'hue'; did you mean 'hue '"):
-        encode(table, [Attribute("hue", Kind.CONTINUOUS, ("any",), (0.0,), (1.0,), (), 0, 0)])
+        encode(table, [Feature("hue", Kind.CONTINUOUS, ("any",), (0.0,), (1.0,), (), 0, 0)])
 
 
 def measured(name):
-    return Attribute(name, Kind.CONTINUOUS, ("low", "high"), (0.0, 1.0, 2.0), (1.0, 0.0, 0.0))
+    return Feature(name, Kind.CONTINUOUS, ("low", "high"), (0.0, 1.0, 2.0), (1.0, 0.0, 0.0))
 
 
 def test_blocks_are_encoded_as_the_whole_is():
-    attributes = [measured("w"), discrete(Kind.CATEGORICAL, "a", "b"), measured("n")]
+    features = [measured("w"), discrete(Kind.CATEGORICAL, "a", "b"), measured("n")]
     columns = (
         Column("c", text("b", None, "a", "z", "b")),
         Column("n", np.array([3, 1, 4, 1, 5], dtype=np.int8)),
         Column("w", text("1,234", "2", None, "1.5", "7")),
     )
     table = Table(columns, 5)
-    encoder, found = Encoder(table, dict(enumerate(attributes))), np.empty((5, 3))
+    encoder, found = Encoder(table, dict(enumerate(features))), np.empty((5, 3))
     for start in (0, 2, 4):
         rows = slice(start, min(start + 2, 5))
         encoder.encode(rows, found[rows])
-    np.testing.assert_array_equal(found, encode(table, attributes))
+    np.testing.assert_array_equal(found, encode(table, features))
 
 
 def test_all_rows_say_how_numbers_are_written_and_not_each_block():
@@ -93,10 +93,10 @@ def test_all_rows_say_how_numbers_are_written_and_not_each_block():
         Encoder(table, {0: measured("w")})
 
 
-COLOUR = discrete_attribute("colour", Kind.CATEGORICAL, ("green", "red"), (0.5, 0.5))
-WET = discrete_attribute("wet", Kind.BINARY, (False, True), (0.5, 0.5))
+COLOUR = discrete_feature("colour", Kind.CATEGORICAL, ("green", "red"), (0.5, 0.5))
+WET = discrete_feature("wet", Kind.BINARY, (False, True), (0.5, 0.5))
 SHARE = (
-    LinguisticTreeClassifier().fit([[0.1], [0.7], [0.3], [0.9]], [0, 1, 0, 1]).model_.attributes[0]
+    LinguisticTreeClassifier().fit([[0.1], [0.7], [0.3], [0.9]], [0, 1, 0, 1]).model_.features[0]
 )
 
 JSON = st.recursive(
@@ -135,15 +135,15 @@ def test_the_kind_of_a_value(value: Any, of_number: str, of_colour: str, of_wet:
 
 
 @given(st.lists(JSON, max_size=6), st.sampled_from([SHARE, COLOUR, WET]))
-def test_kinds_agree_with_what_a_model_makes_of_a_table(values: list[Any], attribute: Any) -> None:
-    kinds = value_kinds(values, attribute)
-    assert kinds == [value_kinds([value], attribute)[0] for value in values]
-    rows = [{attribute.name: value} for value in values]
+def test_kinds_agree_with_what_a_model_makes_of_a_table(values: list[Any], feature: Any) -> None:
+    kinds = value_kinds(values, feature)
+    assert kinds == [value_kinds([value], feature)[0] for value in values]
+    rows = [{feature.name: value} for value in values]
     if ValueKind.WRONG_TYPE in kinds:
-        with pytest.raises(DataError, match=f"'{attribute.name}'"):
-            rows_table(rows, [attribute])
+        with pytest.raises(DataError, match=f"'{feature.name}'"):
+            rows_table(rows, [feature])
         return
-    codes = encode_column(rows_table(rows, [attribute]), attribute)
+    codes = encode_column(rows_table(rows, [feature]), feature)
     known = [kind in (ValueKind.NUMBER, ValueKind.CATEGORY) for kind in kinds]
     assert [not math.isnan(code) for code in codes] == known
 

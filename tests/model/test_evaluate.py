@@ -130,7 +130,7 @@ def test_a_group_that_is_added_up_elsewhere_gives_the_same_bits():
 
 def test_no_rows_have_no_outputs():
     model = any_model(6)
-    assert run(model.program, np.empty((0, len(model.attributes)))).shape == (0, model.goal.size)
+    assert run(model.program, np.empty((0, len(model.features)))).shape == (0, model.target.size)
 
 
 def test_a_program_runs_on_many_threads_at_once():
@@ -170,7 +170,7 @@ def test_many_rows_take_little_memory_beside_them():
     n_rows = 300_000
     rows = random_rows(np.random.default_rng(0), model, 1_000)
     columns = [np.tile(values, n_rows // 1_000).astype(np.float32) for values in rows.T]
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     read = zip(names, columns, strict=True)
     table = Table(tuple(Column(name, values) for name, values in read), n_rows)
     tracemalloc.start()
@@ -191,16 +191,16 @@ def by_hand(model, row):
     terms, baseline = model.root.terms, np.array(model.root.baseline)
     added = trace(model.program, row[None, :])[-1].parts
     spread = sum(np.sqrt(term.variance) for term in terms)
-    value = dict(zip((one.name for one in model.attributes), row, strict=True))
+    value = dict(zip((one.name for one in model.features), row, strict=True))
     missing = [
         term
         for term in terms
         if term.missing is None and any(np.isnan(value[name]) for name in term.features)
     ]
     weights = sum(part.weights[0] for part in added[: len(terms)])
-    if not model.goal.states:
+    if not model.target.states:
         return baseline + weights
-    start = np.log(model.goal.prior) - np.mean(np.log(model.goal.prior))
+    start = np.log(model.target.prior) - np.mean(np.log(model.target.prior))
     k = 1 / np.sqrt(1 + np.pi / 8 * sum(term.variance for term in missing))
     known = 1 - sum(np.sqrt(term.variance) for term in missing) / spread
     return start + k * ((baseline - start) * known + weights)
@@ -220,9 +220,9 @@ def test_scores_are_what_is_defined(shape, seed, n_classes):
 @given(seed=seeds, n_classes=st.integers(2, 4))
 def test_nothing_known_is_the_shares_of_the_classes(seed, n_classes):
     model = random_model(np.random.default_rng(seed), "words and pairs", n_classes)
-    rows = np.full((1, len(model.attributes)), np.nan)
+    rows = np.full((1, len(model.features)), np.nan)
     found = run(model.program, rows)[0]
-    np.testing.assert_allclose(found, model.goal.prior, atol=1e-12)
+    np.testing.assert_allclose(found, model.target.prior, atol=1e-12)
     assert missing_share(model.program, rows)[0] == pytest.approx(1.0)
 
 
@@ -247,7 +247,7 @@ def test_everything_known_is_bias_and_evidence_to_the_bit(shape, seed):
 def test_a_missing_reading_with_a_rule_says_what_the_rule_says(seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, "groups", 2)
-    rows = np.full((1, len(model.attributes)), np.nan)
+    rows = np.full((1, len(model.features)), np.nan)
     parts = traced_parts(model, rows)
     for term, compiled in zip(model.terms, model.program.stages[-1].terms, strict=True):
         if term.missing is not None:
@@ -297,10 +297,10 @@ def test_numbers_are_added_up(seed):
 def test_a_node_alone_moves_the_shares_of_the_classes(seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, "groups", 3)
-    nothing = np.full((1, len(model.attributes)), np.nan)
+    nothing = np.full((1, len(model.features)), np.nan)
     rows = TracedRows(model.program, nothing)
     for term, compiled in zip(model.terms, model.program.stages[-1].terms, strict=True):
-        expected = model.goal.prior
+        expected = model.target.prior
         if term.missing is not None:
             expected = softmax((np.log(expected) + np.array(term.missing.scores))[None, :])[0]
         np.testing.assert_allclose(rows.outputs(compiled.name)[0], expected, atol=1e-9)

@@ -32,7 +32,7 @@ def additive_model():
     (node,) = model.nodes
     air, door = node.terms
     rule = MissingRule(4.0, (0.5, 0.5), (0.1, -0.1))
-    inputs = TermInput(air.inputs[0].attribute, ((0,), (1, 2))), door.inputs[0]
+    inputs = TermInput(air.inputs[0].feature, ((0,), (1, 2))), door.inputs[0]
     weights = np.array([[[0.2, -0.2], [-0.1, 0.1]], [[0.0, 0.0], [-0.3, 0.3]]])
     pair = Term(inputs, weights, np.full((2, 2, 2), 0.5), np.full((2, 2), 30.0), 0.1)
     terms = replace(air, missing=rule), door, replace(pair, pinned=frozenset({(1, 0)}))

@@ -64,35 +64,35 @@ def rows_for(model, rng):
     """Draw readings: peaks, what lies between and far beyond them, and none at all."""
     n_rows = 10
 
-    def readings(attribute):
-        middle = (attribute.peaks[0] + attribute.peaks[-1]) / 2
+    def readings(feature):
+        middle = (feature.peaks[0] + feature.peaks[-1]) / 2
         odd = [np.inf, -np.inf, 1e308, -1e308, 5e-324, np.nan, middle]
-        if not attribute.is_coded:
-            return rng.choice([*attribute.peaks, *odd], n_rows)
-        known = [*map(str, attribute.states), None]
+        if not feature.is_coded:
+            return rng.choice([*feature.peaks, *odd], n_rows)
+        known = [*map(str, feature.states), None]
         return np.array([known[place] for place in rng.integers(len(known), size=n_rows)], object)
 
-    columns = (Column(one.name, readings(one)) for one in model.attributes)
+    columns = (Column(one.name, readings(one)) for one in model.features)
     return Table(tuple(columns), n_rows)
 
 
 def check_all_that_is_made_of(model):
     """Use a model in all ways; what is written must be JSON, which has no NaN."""
     predictor, table = Predictor(model), rows_for(model, np.random.default_rng(0))
-    beliefs_of = {} if model.goal.is_additive_number else predictor.node_beliefs(table)
+    beliefs_of = {} if model.target.is_additive_number else predictor.node_beliefs(table)
     for beliefs in beliefs_of.values():
         assert ((beliefs >= 0) & (beliefs <= 1)).all()
         np.testing.assert_allclose(beliefs.sum(axis=1), 1.0, atol=1e-9)
-    is_choice = model.goal.task is Task.CLASSIFICATION
+    is_choice = model.target.task is Task.CLASSIFICATION
     decisions = predictor.predict(table)
-    assert set(decisions.tolist()) <= set(model.goal.states) or np.isfinite(decisions).all()
+    assert set(decisions.tolist()) <= set(model.target.states) or np.isfinite(decisions).all()
     written = [rule.to_dict() for rule in predictor.rules()]
     explanations = predictor.explain(table, changes=is_choice)
     written += [explanation.to_dict() for explanation in explanations]
     json.dumps([*written, summarise(model)], allow_nan=False)
     assert all(map(str, explanations))
     assert render_markdown(summarise(model))
-    truth = Column(model.goal.name, decisions) if is_choice else None
+    truth = Column(model.target.name, decisions) if is_choice else None
     assert render_page(summarise_page(model, table, truth))
 
 
@@ -229,8 +229,8 @@ def test_the_c_of_numbers_at_the_bounds_compiles(name, tmp_path, find_tool):
         (tmp_path / file).write_text(text, encoding="utf-8")
     command = [find_tool("cc"), "-std=c99", "-Wall", "-Werror", "-c", "model.c"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    rows = np.array([[np.nan] * len(model.attributes), [0.0] * len(model.attributes)])
-    if model.goal.task is Task.CLASSIFICATION:
+    rows = np.array([[np.nan] * len(model.features), [0.0] * len(model.features)])
+    if model.target.task is Task.CLASSIFICATION:
         assert np.isfinite(export.twin.decide(rows)[1]).all()
 
 
@@ -277,7 +277,7 @@ def test_classes_that_stay_what_they_are_are_taken():
         assert np.array(states).tolist() == list(states)
 
 
-def test_attributes_may_have_states_that_one_array_cannot_hold():
+def test_features_may_have_states_that_one_array_cannot_hold():
     assert what_states_must_be((2**63, 1)) is None
     assert what_states_must_be(()) is None
     assert what_states_must_be((1, 1.0)) == "without repetition"

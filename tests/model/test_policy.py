@@ -82,7 +82,7 @@ def test_wrong_policies_are_refused(change, message):
     ("change", "message"),
     [
         ({"cells": []}, "the model.domain.cells must have 2 items"),
-        ({"cells": [{"name": "door"}] * 2}, "cells for each attribute of the model"),
+        ({"cells": [{"name": "door"}] * 2}, "cells for each feature of the model"),
         ({"cells": [{"name": "CO2"}, {"name": "door"}]}, "the cells of 'CO2' need a range"),
         (
             {"cells": [{"name": "CO", "low": 0, "high": 1}, {"name": "door"}]},
@@ -102,8 +102,8 @@ def test_wrong_policies_are_refused(change, message):
         ),
         ({"pairs": [{"first": "CO2", "second": "door", "seen": ["2"]}]}, "a text of 0 and 1"),
         ({"pairs": [{"first": "CO2", "second": "door", "seen": ["10"]}]}, "3 rows of 2 flags"),
-        ({"pairs": [{"first": "CO2", "second": "CO2", "seen": ["10"]}]}, "of two attributes"),
-        ({"pairs": [{"first": "CO2", "second": "gate", "seen": ["1"]}]}, "no attribute 'gate'"),
+        ({"pairs": [{"first": "CO2", "second": "CO2", "seen": ["10"]}]}, "of two features"),
+        ({"pairs": [{"first": "CO2", "second": "gate", "seen": ["1"]}]}, "no feature 'gate'"),
         (
             {"pairs": [{"first": "CO2", "second": "door", "seen": ["10"] * 3}] * 2},
             "and stand there once",
@@ -136,8 +136,8 @@ def test_a_number_has_no_policy():
         from_json(json.dumps(document).encode())
 
 
-def test_a_renamed_attribute_is_renamed_in_the_domain():
-    edited = Editor(room()).rename_attribute("CO2", "Luftgüte").model
+def test_a_renamed_feature_is_renamed_in_the_domain():
+    edited = Editor(room()).rename_feature("CO2", "Luftgüte").model
     assert [cells.name for cells in edited.domain.cells] == ["Luftgüte", "door"]
     assert [(pair.first, pair.second) for pair in edited.domain.pairs] == [("Luftgüte", "door")]
     assert edited.policy == POLICY
@@ -181,7 +181,7 @@ def test_diff_tells_other_policies_and_domains():
 
 def test_readings_lie_in_cells_and_ranges():
     air, door = room().domain.cells
-    co2, gate = room().attributes
+    co2, gate = room().features
     readings = np.array([389.0, 390.0, 600.0, 899.0, 900.0, 1501.0, np.nan])
     assert cells_of(co2, air, readings).tolist() == [0, 0, 1, 1, 2, 2, -1]
     assert is_out_of_range(air, readings).tolist() == [True, *[False] * 4, True, False]
@@ -193,7 +193,7 @@ def test_readings_lie_in_cells_and_ranges():
 
 
 def test_a_number_between_two_states_belongs_to_the_nearest():
-    ordinal = random_model(np.random.default_rng(0), "tree").attributes[4]
+    ordinal = random_model(np.random.default_rng(0), "tree").features[4]
     assert ordinal.states == (1.0, 2.5, 7.0, 8.0)
     readings = np.array([0.0, 1.7, 1.75, 4.7, 4.75, 7.5, 99.0, np.nan])
     assert cells_of(ordinal, Cells(ordinal.name), readings).tolist() == [0, 0, 1, 1, 2, 3, 3, -1]

@@ -111,7 +111,7 @@ def test_text_from_a_file_is_read_as_the_model_needs_it():
     tree = LinguisticTreeClassifier(min_support=0).fit(frame, [0, 0, 1, 1])
     values = np.array(["1.5", None], dtype=object)
     table = Table((Column("size", values), Column("on", np.array(["yes", None], object))), 2)
-    assert tree.model_.goal.size == 2
+    assert tree.model_.target.size == 2
     np.testing.assert_array_equal(
         Predictor(tree.model_).predict_proba(table),
         tree.predict_proba(pd.DataFrame({"size": [1.5, np.nan], "on": ["yes", None]})),
@@ -232,7 +232,7 @@ def test_hierarchies_of_any_nodes_tell_of_unseen_states(coloured):
 def rows_as_table(model, rows):
     """Write rows as numbers the way that files have them: states by their names."""
     columns = []
-    for one, values in zip(model.attributes, rows.T, strict=True):
+    for one, values in zip(model.features, rows.T, strict=True):
         if one.is_coded:
             names = [None if np.isnan(value) else str(one.states[int(value)]) for value in values]
             columns.append(Column(one.name, np.array(names, dtype=object)))

@@ -81,66 +81,66 @@ def data(n_rows=60):
 
 @given(st.randoms(use_true_random=False))
 def test_the_digests_depend_neither_on_the_order_of_rows_nor_of_columns(random):
-    table, goal = data()
+    table, target = data()
     rows = np.array(random.sample(range(60), 60))
     columns = Table(tuple(random.sample(table.columns, len(table.columns))), 60).take(rows)
     assert digest_data(columns) == digest_data(table)
-    again = digest_columns(MODEL, columns, Column("y", goal.values[rows]))
-    assert again == digest_columns(MODEL, table, goal)
+    again = digest_columns(MODEL, columns, Column("y", target.values[rows]))
+    assert again == digest_columns(MODEL, table, target)
 
 
 def test_the_digests_tell_a_changed_cell_a_lost_row_and_a_repeated_one():
-    table, goal = data()
+    table, target = data()
     first = table.column("x0").values.copy()
     first[7] = 0.25
     changed = Table((Column("x0", first), *table.columns[1:]), 60)
     fewer, more = np.arange(59), np.array([*range(60), 0])
     others = [
-        (changed, goal.values),
-        (table.take(fewer), goal.values[fewer]),
-        (table.take(more), goal.values[more]),
+        (changed, target.values),
+        (table.take(fewer), target.values[fewer]),
+        (table.take(more), target.values[more]),
     ]
-    assert len({digest_data(one) for one, _ in [(table, goal), *others]}) == 4
-    model = learnt_from(MODEL, table, goal)
-    assert is_learnt_from(model, table, goal)
-    for one, of_goal in others:
-        assert is_learnt_from(model, one, Column("y", of_goal)) is False
-    other_classes = np.roll(goal.values, 1)
+    assert len({digest_data(one) for one, _ in [(table, target), *others]}) == 4
+    model = learnt_from(MODEL, table, target)
+    assert is_learnt_from(model, table, target)
+    for one, of_target in others:
+        assert is_learnt_from(model, one, Column("y", of_target)) is False
+    other_classes = np.roll(target.values, 1)
     assert is_learnt_from(model, table, Column("y", other_classes)) is False
 
 
 def test_numbers_and_their_texts_are_the_same_rows():
-    table, goal = data()
+    table, target = data()
     spelt = [None if np.isnan(x) else repr(float(x)) for x in table.column("x0").values]
     as_text = Table((Column("x0", np.array(spelt, dtype=object)), *table.columns[1:]), 60)
     assert digest_data(as_text) == digest_data(table)
-    assert digest_columns(MODEL, as_text, goal) == digest_columns(MODEL, table, goal)
+    assert digest_columns(MODEL, as_text, target) == digest_columns(MODEL, table, target)
 
 
 def test_training_rows_are_known_by_the_columns_that_the_model_still_has():
-    table, goal = data()
-    model = learnt_from(MODEL, table, goal)
+    table, target = data()
+    model = learnt_from(MODEL, table, target)
     known = dict(list(model.provenance.columns.items())[:2])
     fewer = replace(model, provenance=replace(model.provenance, columns=known))
-    assert is_learnt_from(fewer, table, goal)
-    assert is_learnt_from(MODEL, table, goal) is None
-    assert is_learnt_from(replace(model, provenance=Provenance()), table, goal) is None
+    assert is_learnt_from(fewer, table, target)
+    assert is_learnt_from(MODEL, table, target) is None
+    assert is_learnt_from(replace(model, provenance=Provenance()), table, target) is None
     assert is_learnt_from(model, table, None) is None
 
 
-def learnt_from(model, table, goal):
-    return replace(model, provenance=Provenance(columns=digest_columns(model, table, goal)))
+def learnt_from(model, table, target):
+    return replace(model, provenance=Provenance(columns=digest_columns(model, table, target)))
 
 
 def marked_model():
     """Make a model with everything that people may add."""
     model = random_model(np.random.default_rng(3), "groups")
-    moved = replace(model.attributes[0], is_moved=True)
+    moved = replace(model.features[0], is_moved=True)
     terms = [
         replace(
             term,
             inputs=tuple(
-                replace(one, attribute=moved) if one.name == moved.name else one
+                replace(one, feature=moved) if one.name == moved.name else one
                 for one in term.inputs
             ),
         )
@@ -150,10 +150,10 @@ def marked_model():
     terms[1] = replace(terms[1], missing=replace(terms[1].missing, is_pinned=True))
     return replace(
         model,
-        attributes=(moved, *model.attributes[1:]),
+        features=(moved, *model.features[1:]),
         nodes=model.with_terms(terms).nodes,
         edits=(Edit("moved an edge", "Ann", "2026-05-17T09:30:00Z", "it is new"), Edit("and so")),
-        comments=(Comment("goal", " of the class"), Comment("attribute x0", "", is_behind=True)),
+        comments=(Comment("target", " of the class"), Comment("feature x0", "", is_behind=True)),
     )
 
 

@@ -49,7 +49,7 @@ def test_every_kind_of_feature_survives_the_round_trip(model):
 
 def test_a_part_of_a_model_carries_its_part_of_the_signals(model):
     part = part_of(model, model.parts[0].name)
-    assert part.signals.names == tuple(one.name for one in part.attributes)
+    assert part.signals.names == tuple(one.name for one in part.features)
     assert from_json(to_json(part).encode()) == part
 
 
@@ -89,7 +89,7 @@ def test_wrong_signals_are_refused(model, change, message):
         ({"kind": "energy", "low": 2.1, "high": 2.4}, "tells no frequency in this band apart"),
         ({"kind": "correlation"}, "must have 2 of the channels"),
         ({"channels": ["nowhere"]}, "there is no channel 'nowhere'"),
-        ({"name": "something else"}, "has no feature for the attribute"),
+        ({"name": "something else"}, "has no feature for the feature"),
     ],
 )
 def test_wrong_features_are_refused(model, change, message):

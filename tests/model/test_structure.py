@@ -43,7 +43,7 @@ class TestValue:
     def test_names_levels_and_children(self):
         hierarchy = Hierarchy.parse(GENERAL)
         assert hierarchy.root == "y"
-        assert hierarchy.attributes == ("x1", "x2", "x3", "x4", "x5")
+        assert hierarchy.features == ("x1", "x2", "x3", "x4", "x5")
         assert hierarchy.node("z2") == HierarchyNode("z2", ("x3", "x4"))
         assert hierarchy.children("y") == ("z1", "z2")
         assert hierarchy.children("z1") == ()
@@ -56,7 +56,7 @@ class TestValue:
         assert second.levels == (("z14", "z15"), ("z16",), ("z17",))
         for hierarchy in (first, second):
             assert hierarchy.n_levels == 4
-            assert sorted(hierarchy.attributes) == sorted(f"x{i}" for i in range(14))
+            assert sorted(hierarchy.features) == sorted(f"x{i}" for i in range(14))
 
     def test_a_level_is_one_above_the_highest_child(self):
         hierarchy = Hierarchy.parse("a <- x1; b <- a, x2; c <- x3; y <- c, b")
@@ -93,10 +93,10 @@ class TestValue:
             seen.add(node.name)
 
     @given(hierarchies())
-    def test_levels_and_attributes_name_everything_once(self, hierarchy):
+    def test_levels_and_features_name_everything_once(self, hierarchy):
         trees = [name for level in hierarchy.levels for name in level]
         everything = [name for node in hierarchy.nodes for name in node.inputs]
-        assert sorted([*trees, *hierarchy.attributes]) == sorted([*everything, hierarchy.root])
+        assert sorted([*trees, *hierarchy.features]) == sorted([*everything, hierarchy.root])
 
     @given(hierarchies())
     def test_it_survives_pickling(self, hierarchy):
@@ -159,7 +159,7 @@ def test_no_depth_is_too_deep():
     assert hierarchy.draw().count("\n") == 2999
 
 
-def test_trees_are_named_around_the_attributes():
+def test_trees_are_named_around_the_features():
     assert node_names(1, ["x"], "y") == ("y",)
     assert node_names(3, ["z2", "y", "y_"], "y") == ("z1", "z2_", "y__")
     assert node_names(2, [], "z1") == ("z1_", "z1")
@@ -180,7 +180,7 @@ class TestShortText:
     def test_quoted_names_hold_anything(self):
         hierarchy = Hierarchy.parse(r'"y; z" <- "a, b", "c <- d", "e # f", "\"g\"", "h\n", "ü"')
         assert hierarchy.root == "y; z"
-        assert hierarchy.attributes == ("a, b", "c <- d", "e # f", '"g"', "h\n", "ü")
+        assert hierarchy.features == ("a, b", "c <- d", "e # f", '"g"', "h\n", "ü")
 
     def test_bare_names_hold_what_cannot_be_mistaken(self):
         names = ["x-1", "a<b", "od280/od315", "größe", "温度", "x.y(z)", "<", "-"]
@@ -311,7 +311,7 @@ class TestDrawing:
         lines = Hierarchy.from_dict({"y": names}).draw(width=30).split("\n")
         assert max(map(len, lines)) <= 30
 
-    def test_a_long_name_has_its_attributes_below(self):
+    def test_a_long_name_has_its_features_below(self):
         hierarchy = Hierarchy.parse("a_name_that_is_quite_long <- z, humidity, pressure; z <- x3")
         assert hierarchy.draw(width=40) == drawn("""
         a_name_that_is_quite_long ←
@@ -341,9 +341,9 @@ class TestDrawing:
         hierarchy = Hierarchy.from_dict({"y": ["温度" * 4, "湿度" * 4]})
         assert hierarchy.draw(width=30) == "y ← 温度温度温度温度,\n    湿度湿度湿度湿度"
 
-    @pytest.mark.parametrize("n_attributes", [60, 600])
-    def test_many_attributes_stay_within_the_width(self, n_attributes):
-        names = [f"attribute_{i}" for i in range(n_attributes)]
+    @pytest.mark.parametrize("n_features", [60, 600])
+    def test_many_features_stay_within_the_width(self, n_features):
+        names = [f"feature_{i}" for i in range(n_features)]
         clusters = {f"z{i}": names[i::10] for i in range(10)}
         hierarchy = Hierarchy.from_dict({**clusters, "y": list(clusters)})
         lines = hierarchy.draw(dict.fromkeys(clusters, "12 rules")).splitlines()
@@ -370,17 +370,17 @@ def test_a_set_has_no_order_and_an_empty_name_says_nothing():
 
 
 class Element(HTMLParser):
-    """Reads a single element: its tag, its attributes and its text."""
+    """Reads a single element: its tag, its features and its text."""
 
     def __init__(self, html):
         super().__init__()
-        self.tags, self.attributes, self.text = [], {}, ""
+        self.tags, self.features, self.text = [], {}, ""
         self.feed(html)
         self.close()
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        self.attributes |= dict(attrs)
+        self.features |= dict(attrs)
 
     def handle_data(self, data):
         self.text += data
@@ -392,14 +392,14 @@ class TestNotebook:
         shown = Element(hierarchy._repr_html_())
         assert shown.tags == ["pre"]
         assert shown.text == hierarchy.draw()
-        assert shown.attributes["role"] == "img"
-        assert shown.attributes["aria-label"] == f"Hierarchy: {hierarchy}"
+        assert shown.features["role"] == "img"
+        assert shown.features["aria-label"] == f"Hierarchy: {hierarchy}"
 
 
-def test_an_attribute_may_feed_several_trees_of_a_model_but_not_of_a_wiring():
+def test_an_feature_may_feed_several_trees_of_a_model_but_not_of_a_wiring():
     nodes = (HierarchyNode("a", ("x",)), HierarchyNode("b", ("x", "z")))
     hierarchy = Hierarchy((*nodes, HierarchyNode("y", ("a", "b"))))
-    assert hierarchy.attributes == ("x", "z")
+    assert hierarchy.features == ("x", "z")
     for write, read in (
         (str, Hierarchy.parse),
         (Hierarchy.to_dict, Hierarchy.from_dict),

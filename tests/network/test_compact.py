@@ -32,7 +32,7 @@ UNIT = 2.0**-5
 BUNDLE = on_change("words and pairs", Sending(unit=UNIT))
 NODE = next(one for one in BUNDLE.plan.nodes if len(one.sends) == 2)
 PART = next(one for one in NODE.sends if one in BUNDLE.plan.home)
-ATTRIBUTE = next(one for one in NODE.sends if one not in BUNDLE.plan.home)
+FEATURE = next(one for one in NODE.sends if one not in BUNDLE.plan.home)
 SHORT = int(BUNDLE.hash[:8], 16)
 
 units = st.lists(st.integers(-5_000, 5_000), min_size=2, max_size=2)
@@ -47,7 +47,7 @@ def rows(draw):
     sequence = draw(st.integers(1, MAX_SEQUENCE))
     previous = draw(st.none() | st.integers(0, sequence - 1))
     must = previous is None
-    readings = {ATTRIBUTE: draw(reading)} if must or draw(st.booleans()) else {}
+    readings = {FEATURE: draw(reading)} if must or draw(st.booleans()) else {}
     unknown = {PART: draw(st.tuples(st.floats(0, 1), st.floats(0, 1e18)))}
     time, age = draw(st.integers(0, 2**40)), draw(st.none() | st.integers(0, 2**40))
     return Said(
@@ -90,7 +90,7 @@ def test_a_row_takes_few_bytes():
 
 @given(time=st.floats(0, 2e9), age=st.floats(-1, 1e6))
 def test_readings_never_arrive_younger_than_they_are(time, age):
-    row = Said(1, time, {PART: (1.0, 0.0, 0.0)}, readings={ATTRIBUTE: 0.0}, oldest=time - age)
+    row = Said(1, time, {PART: (1.0, 0.0, 0.0)}, readings={FEATURE: 0.0}, oldest=time - age)
     payload = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row,)), BUNDLE)
     (arrived,) = decode_rows(payload, NODE.name, [BUNDLE]).rows
     assert arrived.oldest <= max(row.oldest, arrived.time)
@@ -178,7 +178,7 @@ def test_requests_that_are_refused(plain):
 
 def test_noise_raises_nothing_else():
     rng = random.Random(0)
-    row = replace(Said(5, 10.0, {PART: (0.5, 0.25, 0.0)}), readings={ATTRIBUTE: 1.5})
+    row = replace(Said(5, 10.0, {PART: (0.5, 0.25, 0.0)}), readings={FEATURE: 1.5})
     rows = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row, row)), BUNDLE)
     terms = encode_terms(Terms(BUNDLE.hash, 5, 1, (0.5, 0.0, 0.25)), BUNDLE)
     n_refused = 0

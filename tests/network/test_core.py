@@ -13,8 +13,8 @@ from random_models import (
     random_rows,
 )
 from simulated import Simulation, named
-from solah.explain.importance import attribute_importances
-from solah.model import Goal
+from solah.explain.importance import feature_importances
+from solah.model import Target
 from solah.model.evaluate import completeness, missing_share, run
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
@@ -29,7 +29,7 @@ def network(shape, seed=0, n_classes=3):
     model = random_model(np.random.default_rng(seed), shape, n_classes)
     placement = {}
     if shape in ("masses", "words", "over a sum"):
-        names = [attribute.name for attribute in model.attributes]
+        names = [feature.name for feature in model.features]
         placement = {"a": names[:2], "b": names[2:4], "c": names[4:]}
     return Bundle(make_plan(model, placement or None), model)
 
@@ -61,7 +61,7 @@ def has_variances(model):
 def without(model, rows, names):
     """Return rows in which these readings are missing."""
     blind = rows.copy()
-    blind[:, [one.name in names for one in model.attributes]] = np.nan
+    blind[:, [one.name in names for one in model.features]] = np.nan
     return blind
 
 
@@ -72,7 +72,7 @@ def check(bundle, rows, decisions):
     assert sorted(one.sequence for one in decisions) == list(range(len(rows)))
     for one in decisions:
         assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
-        assert one.decision == str(model.goal.states[model.goal.decide(beliefs)[one.sequence]])
+        assert one.decision == str(model.target.states[model.target.decide(beliefs)[one.sequence]])
         assert one.missing == ()
         assert one.known == max(0.0, known[one.sequence])
 
@@ -116,21 +116,21 @@ def test_what_a_dead_node_would_say_is_taken_for_unknown(shape):
         if has_variances(model):
             assert one.known == known_shares(model, blind)[one.sequence]
         else:
-            places = [place for place, a in enumerate(model.attributes) if a.name in dead.reads]
-            lost = sum(attribute_importances(model)[place] for place in places)
+            places = [place for place, a in enumerate(model.features) if a.name in dead.reads]
+            lost = sum(feature_importances(model)[place] for place in places)
             assert one.known == pytest.approx(1.0 - lost)
 
 
 @st.composite
 def scattered(draw):
-    """Draw a model and a plan that measures its attributes anywhere."""
+    """Draw a model and a plan that measures its features anywhere."""
     shape = draw(st.sampled_from(("three groups", *ADDITIVE_SHAPES)))
     model = random_model(np.random.default_rng(draw(st.integers(0, 100))), shape, 3)
     if draw(st.booleans()):
         return Bundle(make_plan(model), model)
     nodes = st.sampled_from(["a", "b", "c", "gateway"])
     if shape in ADDITIVE_SHAPES:
-        homes = {one.name: draw(nodes) for one in model.attributes}
+        homes = {one.name: draw(nodes) for one in model.features}
     else:
         homes = {
             f"x{place}": home
@@ -175,7 +175,7 @@ def test_if_all_is_lost_the_belief_is_the_shares_of_the_classes(n_classes):
     row = Said(1, 0.0, {}, readings={"x0": None})
     core.hear(Beliefs("rules-on-x0", bundle.hash, (row,)), now=0.0)
     ((decided,),) = (one.rows for one in core.advance(5.0).decisions)
-    assert tuple(decided.beliefs.values()) == pytest.approx(bundle.model.goal.prior, abs=1e-12)
+    assert tuple(decided.beliefs.values()) == pytest.approx(bundle.model.target.prior, abs=1e-12)
     assert decided.known == pytest.approx(0.0, abs=1e-12)
 
 
@@ -203,7 +203,7 @@ def test_a_restarted_node_remembers_what_is_unknown():
 def test_a_swap_under_way_mixes_no_models():
     old = network("three groups", seed=0)
     new = network("three groups", seed=0)
-    changed = replace(new.model, goal=replace(new.model.goal, thresholds=(0.2, 0.2, 0.6)))
+    changed = replace(new.model, target=replace(new.model.target, thresholds=(0.2, 0.2, 0.6)))
     new = Bundle(make_plan(changed), changed, starts=30)
     assert new.hash != old.hash
     rows = random_rows(np.random.default_rng(3), old.model, 60)
@@ -216,10 +216,10 @@ def test_a_swap_under_way_mixes_no_models():
     assert sorted(one.sequence for one in decisions) == list(range(60))
     before, after = expected(old.model, rows), expected(new.model, rows)
     for one in decisions:
-        goal = (old if one.sequence < 30 else new).model.goal
+        target = (old if one.sequence < 30 else new).model.target
         beliefs = (before if one.sequence < 30 else after)[one.sequence]
         assert tuple(one.beliefs.values()) == tuple(beliefs)
-        assert one.decision == str(goal.states[goal.decide(beliefs[None])[0]])
+        assert one.decision == str(target.states[target.decide(beliefs[None])[0]])
 
 
 def test_rows_may_be_told_apart_by_time():
@@ -383,7 +383,7 @@ def test_what_a_tree_hears_must_be_a_belief():
 def test_messages_of_many_classes_are_not_too_large():
     states = tuple(f"class number {place} of a long name" for place in range(120))
     model = random_model(np.random.default_rng(0), "three groups", len(states))
-    model = replace(model, goal=Goal("y", states))
+    model = replace(model, target=Target("y", states))
     bundle = Bundle(make_plan(model), model)
     rows = random_rows(np.random.default_rng(1), model, 400)
     cores = {node.name: NodeCore(bundle, node.name) for node in bundle.plan.nodes}

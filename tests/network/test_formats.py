@@ -107,9 +107,9 @@ def test_home_assistant_finds_the_decision():
     assert sensor["state_topic"] == "solah/house/decision"
     assert sensor["options"] == ["c0", "c1", "c2", "don't know"]
     assert rendered(sensor["value_template"], payload) == "c1"
-    attributes = json.loads(rendered(sensor["json_attributes_template"], payload))
-    assert attributes["missing"] == ["z0"]
-    assert attributes["beliefs"]["c1"] == 0.6254
+    features = json.loads(rendered(sensor["json_attributes_template"], payload))
+    assert features["missing"] == ["z0"]
+    assert features["beliefs"]["c1"] == 0.6254
     certainty = found["homeassistant/sensor/solah_house/certainty/config"]
     assert rendered(certainty["value_template"], payload) == "62.5"
     known = found["homeassistant/sensor/solah_house/known/config"]
@@ -133,15 +133,15 @@ def test_home_assistant_shows_what_stands(settled, state, certainty):
     payload = encode(Decisions("gateway", bundle.hash, (row,)))
     sensor = found["homeassistant/sensor/solah_house/decision/config"]
     assert rendered(sensor["value_template"], payload) == state
-    attributes = json.loads(rendered(sensor["json_attributes_template"], payload))
-    assert attributes["doubts"] == ["low belief"]
+    features = json.loads(rendered(sensor["json_attributes_template"], payload))
+    assert features["doubts"] == ["low belief"]
     belief = found["homeassistant/sensor/solah_house/certainty/config"]
     assert rendered(belief["value_template"], payload) == certainty
 
 
 def test_every_sensor_is_told_apart():
     model = random_model(np.random.default_rng(0), "three groups", 3)
-    names = [attribute.name for attribute in model.attributes]
+    names = [feature.name for feature in model.features]
     placement = {"a.b": names[:2], "a_b": names[2:4], "a_2eb": names[4:]}
     found = announced(Bundle(make_plan(model, placement), model))
     assert len(found) == 3 + 4

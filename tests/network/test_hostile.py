@@ -77,7 +77,7 @@ def hostile_messages(rng, bundle, topics):
     )
     heard = dict(bundle.plan.nodes[0].hears)
     part, node = next(iter(heard.items()))
-    size = bundle.model.goal.size
+    size = bundle.model.target.size
     good = Said(5, 0.0, {part: (9.0,) * size})
     while True:
         yield topics.said(node), next(garbage), "malformed"
@@ -147,7 +147,7 @@ def test_rows_that_were_decided_are_not_decided_again(broker):
     listener.wait(len(rows))
     stranger = Client(find_broker(broker.url), "stranger", lambda *_: None, is_kept=False)
     stranger.start()
-    size = bundle.model.goal.size
+    size = bundle.model.target.size
     old = tuple(Said(sequence, 0.0, {"z0": (5.0,) * size}) for sequence in range(100))
     stranger.publish(Topics("site").said("z0"), encode(Beliefs("z0", bundle.hash, old)))
     until(lambda: nodes.counters("gateway").get("late", 0) >= 100)

@@ -13,7 +13,7 @@ from policy_cases import policies
 from random_models import as_table, random_model, random_rows
 from simulated import Simulation
 from solah.explain.novelty import name_doubts
-from solah.model import Goal
+from solah.model import Target
 from solah.model.decide import PolicyDecider
 from solah.model.policy import Cells, Domain, Policy, SeenTogether, Settling
 from solah.network.bundle import Bundle
@@ -24,7 +24,9 @@ from solah.network.sending import Sending
 
 def with_policy(policy=None, domain=None, sending=None, seed=0):
     model = random_model(np.random.default_rng(seed), "words and pairs", 3)
-    model = replace(model, goal=replace(model.goal, thresholds=()), policy=policy, domain=domain)
+    model = replace(
+        model, target=replace(model.target, thresholds=()), policy=policy, domain=domain
+    )
     return Bundle(make_plan(model, sending=sending), model)
 
 
@@ -58,7 +60,7 @@ def test_rows_about_which_all_are_silent_count_for_votes(sending):
     decided = decide(bundle, rows)
     assert len(decided) < 75
     settling = Settling(policy)
-    names = bundle.model.goal.states
+    names = bundle.model.target.states
     for sequence, place in enumerate(expected(bundle.model, rows).argmax(axis=1).tolist()):
         stands = settling.take(place)
         if sequence in decided:
@@ -66,11 +68,11 @@ def test_rows_about_which_all_are_silent_count_for_votes(sending):
 
 
 def domain_of(model):
-    """Make a domain of narrow ranges, and a pair of attributes that is never seen as it is."""
-    continuous = [one for one in model.attributes if one.is_continuous]
+    """Make a domain of narrow ranges, and a pair of features that is never seen as it is."""
+    continuous = [one for one in model.features if one.is_continuous]
     cells = tuple(
         Cells(one.name, one.low + 0.5, one.high - 0.5) if one.is_continuous else Cells(one.name)
-        for one in model.attributes
+        for one in model.features
     )
     pair = SeenTogether(continuous[0].name, continuous[1].name, ((False,),))
     return Domain(cells, (pair,))
@@ -97,7 +99,7 @@ def test_pairs_are_checked_within_a_node_only():
     model = with_policy().model
     policy, domain = Policy(max_unseen=0), domain_of(model)
     model = replace(model, policy=policy, domain=domain)
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     rows = random_rows(np.random.default_rng(6), model, 20, 0.0)
     first, second = domain.pairs[0].first, domain.pairs[0].second
     apart = {"a": [first], "b": [name for name in names if name != first]}
@@ -110,7 +112,7 @@ def test_pairs_are_checked_within_a_node_only():
 
 
 def test_beliefs_that_are_no_evidence_are_averaged_as_they_are():
-    judging = Judging(Policy(smoothing=2), Goal("y", ("a", "b")))
+    judging = Judging(Policy(smoothing=2), Target("y", ("a", "b")))
     judging.take(np.array([1.0, 0.0]), 1.0, (0, 0), is_evidence=False)
     judged = judging.take(np.array([0.0, 1.0]), 1.0, (0, 0), is_evidence=False)
     assert judged.belief == (0.5, 0.5)

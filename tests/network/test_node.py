@@ -36,7 +36,7 @@ def measured():
     groups = {f"z{i}": part for i, part in enumerate(parts)}
     fitted = RuleClassifier(feature_groups=groups, interactions=0, max_rules=60)
     model = fitted.fit(X[names[:12]], y).model_
-    used = {attribute.name for attribute in model.attributes}
+    used = {feature.name for feature in model.features}
     placement = {f"n{i}": [name for name in part if name in used] for i, part in enumerate(parts)}
     placement = {name: part for name, part in placement.items() if part}
     rows = X.sample(N_ROWS, replace=True, random_state=0).reset_index(drop=True)
@@ -111,8 +111,8 @@ def test_a_node_that_was_away_catches_up_with_a_replay(network):
 
 def test_a_swap_under_load_mixes_nothing(network, broker):
     bundle, rows, table, nodes, listener = network
-    goal = bundle.model.goal
-    decided_otherwise = replace(bundle.model, goal=replace(goal, thresholds=(0.9, 0.1)))
+    target = bundle.model.target
+    decided_otherwise = replace(bundle.model, target=replace(target, thresholds=(0.9, 0.1)))
     changed = Bundle(bundle.plan, decided_otherwise)
     assert changed.hash != bundle.hash
     nodes.start(replay=table, rate=150)
@@ -124,8 +124,8 @@ def test_a_swap_under_load_mixes_nothing(network, broker):
     for sequence, (model, row) in listener.rows.items():
         by = changed if sequence >= starts else bundle
         assert model == by.hash
-        place = by.model.goal.decide(beliefs[sequence][None])[0]
-        assert row.decision == str(by.model.goal.states[place])
+        place = by.model.target.decide(beliefs[sequence][None])[0]
+        assert row.decision == str(by.model.target.states[place])
     assert sorted(listener.rows) == list(range(len(rows)))
 
 

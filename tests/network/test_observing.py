@@ -61,8 +61,8 @@ def test_beliefs_are_shown_as_the_model_has_them(shape):
             belief = expected[part["name"]][9]
             assert part["row"] == 9
             np.testing.assert_allclose(part["belief"], belief, atol=1e-4)
-            place = model.goal.decide(belief[None, :])[0]
-            assert part["says"] == model.goal.states[place]
+            place = model.target.decide(belief[None, :])[0]
+            assert part["says"] == model.target.states[place]
             assert part["certainty"] == part["belief"][place]
 
 

@@ -14,7 +14,7 @@ from random_models import (
     random_model,
     random_sum,
     random_term,
-    with_attributes,
+    with_features,
 )
 from solah.exceptions import ParameterError
 from solah.network.placement import Placement, load_placement
@@ -27,14 +27,14 @@ def model_of(shape, seed=0):
     return random_model(np.random.default_rng(seed), shape, 3)
 
 
-def own_attributes(model, part):
-    names = {attribute.name for attribute in model.attributes}
+def own_features(model, part):
+    names = {feature.name for feature in model.features}
     return [name for name in part.origins if name in names]
 
 
 @st.composite
 def planned(draw):
-    """Draw a model, and a plan with the attributes of each tree and some parts anywhere."""
+    """Draw a model, and a plan with the features of each tree and some parts anywhere."""
     shape = draw(st.sampled_from((*SHAPES[:3], *ADDITIVE_SHAPES)))
     model = model_of(shape, draw(st.integers(0, 50)))
     if draw(st.booleans()):
@@ -47,7 +47,7 @@ def planned(draw):
             placement.setdefault(draw(somewhere), []).append(name)
         return model, make_plan(model, placement)
     for node in model.nodes:
-        own = own_attributes(model, node)
+        own = own_features(model, node)
         placed = own or ([node.name] if draw(st.booleans()) else [])
         if placed:
             placement.setdefault(draw(somewhere), []).extend(placed)
@@ -55,12 +55,12 @@ def planned(draw):
 
 
 @given(planned())
-def test_every_part_runs_once_and_every_attribute_is_read_once(drawn):
+def test_every_part_runs_once_and_every_feature_is_read_once(drawn):
     model, plan = drawn
     runs = [part for node in plan.nodes for part in node.runs]
     assert sorted(runs) == sorted(part.name for part in model.parts)
     reads = [name for node in plan.nodes for name in node.reads]
-    assert sorted(reads) == sorted(attribute.name for attribute in model.attributes)
+    assert sorted(reads) == sorted(feature.name for feature in model.features)
     assert all(node.runs or node.sends for node in plan.nodes)
 
 
@@ -81,7 +81,7 @@ def test_readings_travel_only_to_parts_that_no_single_node_can_run(drawn):
     where = {name: node.name for node in plan.nodes for name in node.reads}
     needed = set()
     for part in model.parts:
-        own = own_attributes(model, part)
+        own = own_features(model, part)
         if len({where[name] for name in own}) > 1:
             needed |= {name for name in own if where[name] != plan.home[part.name]}
         else:
@@ -110,7 +110,7 @@ def test_the_node_that_decides_comes_first(drawn):
 # --- where things run by default -----------------------------------------------------------------
 
 
-def test_a_term_of_attributes_on_two_nodes_runs_where_it_is_added():
+def test_a_term_of_features_on_two_nodes_runs_where_it_is_added():
     placement = {"a": ["x0", "x2"], "b": ["x1", "x3"], "gateway": ["x4", "x5"]}
     plan = make_plan(model_of("words and pairs"), placement)
     assert plan.home["rules on x0 and x1"] == plan.home["rules on x1 and x2"] == "gateway"
@@ -120,13 +120,13 @@ def test_a_term_of_attributes_on_two_nodes_runs_where_it_is_added():
     assert plan.node("gateway").reads == ("x4", "x5")
 
 
-def test_any_name_of_an_attribute_leads_to_a_node_of_its_own():
+def test_any_name_of_an_feature_leads_to_a_node_of_its_own():
     rng = np.random.default_rng(0)
     names = ["色", "味", "größe cm", "größe/cm", "z" * 200]
-    one = model_of("words and pairs").attributes[0]
-    attributes = tuple(replace(one, name=name) for name in names)
-    root = random_sum(rng, "y", [random_term(rng, [one], 3) for one in attributes], 3)
-    plan = make_plan(replace(model_of("groups"), attributes=attributes, nodes=(root,)))
+    one = model_of("words and pairs").features[0]
+    features = tuple(replace(one, name=name) for name in names)
+    root = random_sum(rng, "y", [random_term(rng, [one], 3) for one in features], 3)
+    plan = make_plan(replace(model_of("groups"), features=features, nodes=(root,)))
     assert [plan.home[f"rules on {name}"] for name in names] == [
         "rules-on",
         "rules-on-2",
@@ -145,11 +145,11 @@ def test_any_name_of_an_attribute_leads_to_a_node_of_its_own():
         ({"a": NAMES, "b": ["rules on x0"]}, "'rules on x0' is placed at 'b', and what it asks is"),
         (
             {"a": NAMES[:4]},
-            "does not say where 'x4' is measured; each attribute of the model needs",
+            "does not say where 'x4' is measured; each feature of the model needs",
         ),
         (
             {"a": [*NAMES[:5], "X5"]},
-            "does not say where 'x5' is measured; each attribute of the model needs a node; did "
+            "does not say where 'x5' is measured; each feature of the model needs a node; did "
             "you mean 'X5'",
         ),
         ({"a": NAMES, "b": ["x0"]}, "'x0' is placed at 'a' and at 'b'; it can be at one node only"),
@@ -170,7 +170,7 @@ def test_an_error_names_what_to_do(placement, words):
         make_plan(model_of("three groups"), placement)
 
 
-def test_a_tree_of_attributes_on_two_nodes_is_refused():
+def test_a_tree_of_features_on_two_nodes_is_refused():
     placement = {"a": ["x0"], "b": NAMES[1:]}
     with pytest.raises(ParameterError, match="'z0' asks 'x0' of 'a' and 'x1' of 'b', and readings"):
         make_plan(model_of("words"), placement)
@@ -180,12 +180,12 @@ def test_a_tree_of_attributes_on_two_nodes_is_refused():
 def test_a_name_that_messages_cannot_carry_is_refused(about):
     model, text = model_of("three groups"), "n" * 501
     if about == "class":
-        model = replace(model, goal=replace(model.goal, states=("a", "b", text)))
+        model = replace(model, target=replace(model.target, states=("a", "b", text)))
     else:
-        attributes = {one.name: one for one in model.attributes}
-        attributes["x0"] = replace(attributes["x0"], name=text)
-        root = with_attributes(model.root, attributes)
-        model = replace(model, attributes=tuple(attributes.values()), nodes=(root,))
+        features = {one.name: one for one in model.features}
+        features["x0"] = replace(features["x0"], name=text)
+        root = with_features(model.root, features)
+        model = replace(model, features=tuple(features.values()), nodes=(root,))
     with pytest.raises(ParameterError, match="has 501 characters, and messages take 500"):
         make_plan(model)
 

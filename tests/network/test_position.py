@@ -10,7 +10,7 @@ from test_core import expected, network
 
 from random_models import random_model, random_rows
 from simulated import Simulation, named
-from solah.model import Goal
+from solah.model import Target
 from solah.network.bundle import Bundle
 from solah.network.messages import MAX_SEQUENCE
 from solah.network.plan import make_plan
@@ -24,8 +24,8 @@ STEP = 0.5
 def single():
     """Make a site of one node."""
     model = random_model(np.random.default_rng(0), "tree", 3)
-    model = replace(model, goal=Goal("y", model.goal.states))
-    names = [attribute.name for attribute in model.attributes]
+    model = replace(model, target=Target("y", model.target.states))
+    names = [feature.name for feature in model.features]
     return Bundle(make_plan(model, {"only": names}), model)
 
 

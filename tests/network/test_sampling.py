@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from random_models import MAKERS, random_cored
 from simulated import Simulation
-from solah.model import Goal, Model
-from solah.model.attributes import Kind
+from solah.model import Model, Target
+from solah.model.features import Kind
 from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
@@ -48,10 +48,10 @@ def bundle_of(rng, shape="three groups"):
     """Make a model of six features, and spread them over nodes."""
     signals = describe()
     names = [str(name) for name in rng.choice(signals.names, 6, replace=False)]
-    attributes = [random_cored(rng, name, Kind.CONTINUOUS) for name in names]
-    goal = Goal("state", CLASSES, prior=(0.5, 0.3, 0.2))
-    nodes = MAKERS[shape](rng, attributes, CLASSES)
-    model = Model(goal, tuple(attributes), nodes, signals=signals.only(names))
+    features = [random_cored(rng, name, Kind.CONTINUOUS) for name in names]
+    target = Target("state", CLASSES, prior=(0.5, 0.3, 0.2))
+    nodes = MAKERS[shape](rng, features, CLASSES)
+    model = Model(target, tuple(features), nodes, signals=signals.only(names))
     placement = {node: names[2 * i : 2 * i + 2] for i, node in enumerate(NODES)}
     return Bundle(make_plan(model, placement), model)
 
@@ -130,7 +130,7 @@ def test_lost_messages_are_missing_samples(seed):
     holed = {name: of.copy() for name, of in samples.items()}
     for values in holed.values():
         values[cuts[place] : cuts[place + 1]] = np.nan
-    names = [one.name for one in bundle.model.attributes]
+    names = [one.name for one in bundle.model.features]
     whole = [one.readings for one in decided_by_one(bundle.model, samples)]
     less = [one.readings for one in decided_by_one(bundle.model, holed)]
     own = [names.index(name) for name in bundle.plan.node(node).reads]
@@ -146,9 +146,9 @@ def core():
     signals = describe()
     names = [name for name in signals.names if "mean" in name and name[0] in "xs"][:1]
     names += [name for name in signals.names if name.startswith("slow mean")]
-    attributes = [random_cored(np.random.default_rng(0), name, Kind.CONTINUOUS) for name in names]
-    nodes = MAKERS["tree"](np.random.default_rng(0), attributes, CLASSES)
-    model = Model(Goal("state", CLASSES), tuple(attributes), nodes, signals=signals.only(names))
+    features = [random_cored(np.random.default_rng(0), name, Kind.CONTINUOUS) for name in names]
+    nodes = MAKERS["tree"](np.random.default_rng(0), features, CLASSES)
+    model = Model(Target("state", CLASSES), tuple(features), nodes, signals=signals.only(names))
     return NodeCore(Bundle(make_plan(model, {"all": names}), model), "all", Settings())
 
 
@@ -199,9 +199,9 @@ def test_samples_that_do_not_fit_are_counted_and_change_nothing(core, channels, 
 
 def test_the_next_model_knows_the_samples_before_it(core):
     take(core, 0, 36)
-    goal = replace(core.bundle.model.goal, name="other")
+    target = replace(core.bundle.model.target, name="other")
     (tree,) = core.bundle.model.nodes
-    model = replace(core.bundle.model, goal=goal, nodes=(replace(tree, name="other"),))
+    model = replace(core.bundle.model, target=target, nodes=(replace(tree, name="other"),))
     assert core.adopt(Bundle(make_plan(model, {"all": core.plan.reads}), model, 4))
     assert take(core, 36, 48) == [2, 3, 4, 5]
     assert readings(core, 2) == readings(core, 4) == [1.0, 1.0]

@@ -49,7 +49,7 @@ def decided_by_row(decisions, n_rows):
 
 
 def decided_alone(model, rows):
-    return [str(model.goal.states[place]) for place in model.goal.decide(expected(model, rows))]
+    return [str(model.target.states[place]) for place in model.target.decide(expected(model, rows))]
 
 
 @settings(max_examples=20)
@@ -122,7 +122,7 @@ def test_a_node_that_is_silent_for_too_long_is_missing():
     by_row = {one.sequence: one.decision for one in late}
     blind = rows.copy()
     reads = bundle.plan.node(lost).reads
-    blind[:, [one.name in reads for one in bundle.model.attributes]] = np.nan
+    blind[:, [one.name in reads for one in bundle.model.features]] = np.nan
     alone = decided_alone(bundle.model, blind)
     assert all(alone[sequence] == decision for sequence, decision in by_row.items())
 
@@ -198,7 +198,7 @@ def test_a_row_is_sent_now_and_then_though_nothing_changed():
 
 def test_trees_of_trees_can_only_be_exact():
     model = random_model(np.random.default_rng(0), "masses", 3)
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     root = model.root.name
     placement = {"a": names[:2], "b": names[2:4], "c": [*names[4:], root]}
     with pytest.raises(ParameterError, match="for models that add up evidence"):

@@ -45,7 +45,7 @@ def test_a_reading_is_counted_in_the_message_that_would_carry_it():
     model = bundle.model
     traffic = measure_traffic(bundle)
     (z0,) = (node for node in traffic.nodes if node.node == "z0")
-    readings = {one.name: typical_reading(one) for one in model.attributes[:2]}
+    readings = {one.name: typical_reading(one) for one in model.features[:2]}
     row = Measured(readings, 123_456, 1_763_293_226.123456)
     for wire in ("json", "cbor"):
         size = publish_bytes("solah/house/z0/in", encode(row, wire))
@@ -58,7 +58,7 @@ def test_a_reading_is_counted_in_the_message_that_would_carry_it():
 def test_beliefs_weigh_what_the_nodes_say_in_a_running_network(shape):
     bundle = bundle_of(shape)
     simulation = Simulation(bundle)
-    readings = {one.name: typical_reading(one) for one in bundle.model.attributes}
+    readings = {one.name: typical_reading(one) for one in bundle.model.features}
     for node in bundle.plan.nodes:
         if node.reads:
             own = {name: readings[name] for name in node.reads}

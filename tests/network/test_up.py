@@ -19,11 +19,11 @@ def replayed(model, run_cli, url, folder):
     """Let a network decide 200 rows, some readings of which are unknown."""
     rows = random_rows(np.random.default_rng(1), model, 200, missing=0.2)
     frame = pd.DataFrame(readings_of(model, rows))
-    truth = frame.assign(**{model.goal.name: Predictor(model).predict(frame)})
-    if not model.goal.states:
-        truth[model.goal.name] += 0.5
+    truth = frame.assign(**{model.target.name: Predictor(model).predict(frame)})
+    if not model.target.states:
+        truth[model.target.name] += 0.5
     truth.to_csv(folder / "rows.csv", index=False)
-    names = [one.name for one in model.attributes]
+    names = [one.name for one in model.features]
     placement = {"a": names[:3], "b": names[3:]}
     save_bundle(Bundle(make_plan(model, placement), model), folder / "plan.json")
     words = ("--plan", folder / "plan.json", "--replay", folder / "rows.csv", "--broker", url)

@@ -15,8 +15,8 @@ def plans(n, starts):
     first = network("three groups")
     for number, start in zip(range(n), starts, strict=True):
         threshold = 0.1 + 0.001 * number
-        goal = replace(first.model.goal, thresholds=(threshold, 0.3, 0.7 - threshold))
-        yield Bundle(first.plan, replace(first.model, goal=goal), start)
+        target = replace(first.model.target, thresholds=(threshold, 0.3, 0.7 - threshold))
+        yield Bundle(first.plan, replace(first.model, target=target), start)
 
 
 PLANS = list(plans(30, [0] * 30))

@@ -42,14 +42,16 @@ def watch(bundle, silent=(), n_rows=10):
 
 
 def nasty_bundle():
-    """Make a bundle of which classes, trees and the goal are named by somebody who means harm."""
+    """Make a bundle of which classes, trees and the target are named by somebody who means harm."""
     model = random_model(np.random.default_rng(0), "three groups", 3)
-    goal = replace(model.goal, name=NASTY[0], states=NASTY, thresholds=())
+    target = replace(model.target, name=NASTY[0], states=NASTY, thresholds=())
     first, *others = model.root.groups
     groups = (replace(first, name=NASTY[1]), *others)
-    model = replace(model, goal=goal, nodes=(replace(model.root, name=NASTY[2], groups=groups),))
-    attributes = [attribute.name for attribute in model.attributes]
-    placement = {"attic": attributes[:2], "cellar": attributes[2:4], "kitchen": attributes[4:]}
+    model = replace(
+        model, target=target, nodes=(replace(model.root, name=NASTY[2], groups=groups),)
+    )
+    features = [feature.name for feature in model.features]
+    placement = {"attic": features[:2], "cellar": features[2:4], "kitchen": features[4:]}
     return Bundle(make_plan(model, placement, site="house"), model)
 
 
@@ -315,10 +317,10 @@ def test_the_page_is_not_live_without_the_broker(open_page):
     observer = watch(make_bundle())
     page = open_page(observer)
     state = page.locator("#link-state")
-    assert state.get_attribute("class") == "fine is-on"
+    assert state.get_feature("class") == "fine is-on"
     observer.note_link(False, START + 2)
     page.locator("#link-state", has_text="Not connected to the broker").wait_for()
-    assert state.get_attribute("class") == "fine is-off"
+    assert state.get_feature("class") == "fine is-off"
     assert page.locator("#now-word").text_content() == "as last decided"
     assert page.locator(".now.is-old").count() == 1
     assert "The last decision came" in page.locator("#decision-age").text_content()

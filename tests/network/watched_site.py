@@ -14,7 +14,7 @@ START = 1_700_000_000.0
 
 def make_bundle(shape="three groups", seed=0, n_classes=3, site="house"):
     model = random_model(np.random.default_rng(seed), shape, n_classes)
-    names = [attribute.name for attribute in model.attributes]
+    names = [feature.name for feature in model.features]
     placement = {"attic": names[:2], "cellar": names[2:4], "kitchen": names[4:]}
     return Bundle(make_plan(model, placement, site=site), model)
 
@@ -71,7 +71,7 @@ class Site:
 
 def _named(model, row):
     readings = {}
-    for one, value in zip(model.attributes, row, strict=True):
+    for one, value in zip(model.features, row, strict=True):
         is_text = one.is_coded and isinstance(one.states[0], str)
         readings[one.name] = one.states[int(value)] if is_text else float(value)
     return readings

@@ -28,11 +28,11 @@ from solah import (
     distance_correlation_matrix,
 )
 from solah.exceptions import ColumnError, DataError, MissingExtraError, ParameterError
-from solah.explain import attribute_importances
+from solah.explain import feature_importances
 from solah.explain.importance import node_shares
 from solah.learn.objective import PathStep
-from solah.learn.organisation import group_attributes
-from solah.model.attributes import cored_attribute
+from solah.learn.organisation import group_features
+from solah.model.features import cored_feature
 from solah.model.predictor import Predictor
 from solah.plot import (
     DependenceDisplay,
@@ -156,7 +156,7 @@ def test_a_word_is_a_trapezium_over_its_range(thermometer):
 def test_words_with_cores_and_a_single_word():
     cores = [(-np.inf, 1.0), (2.0, 3.0), (4.0, 4.0), (6.0, np.inf)]
     words = ("lowest", "low", "high", "highest")
-    display = WordsDisplay(cored_attribute("x", words, cores, (1 / 5,) * 5, 0.0, 8.0)).plot()
+    display = WordsDisplay(cored_feature("x", words, cores, (1 / 5,) * 5, 0.0, 8.0)).plot()
     low, high = display.ax_.get_xlim()
     assert [line.get_xydata().tolist() for line in display.lines_] == [
         [[low, 1], [1, 1], [2, 0]],
@@ -164,7 +164,7 @@ def test_words_with_cores_and_a_single_word():
         [[3, 0], [4, 1], [6, 0]],
         [[4, 0], [6, 1], [high, 1]],
     ]
-    one = cored_attribute("x", ("any",), [(-np.inf, np.inf)], (1.0,), 5.0, 8.0)
+    one = cored_feature("x", ("any",), [(-np.inf, np.inf)], (1.0,), 5.0, 8.0)
     (line,) = WordsDisplay(one).plot().lines_
     assert set(line.get_ydata()) == {1.0}
 
@@ -209,7 +209,7 @@ def test_names_of_many_words_do_not_touch():
 
 def test_estimators_loaded_models_and_documents_show_the_same(additive, wine):
     X, _ = wine
-    name = additive.model_.attributes[0].name
+    name = additive.model_.features[0].name
     for source in (additive, additive.model_, Predictor(additive.model_)):
         words = WordsDisplay.from_estimator(source, name, X)
         lines = [line.get_xydata().tolist() for line in words.lines_]
@@ -265,9 +265,9 @@ def test_additive_models_are_drawn(shape):
     assert len(display.names_) == len(model.parts)
     bars = _bars(ImportanceDisplay.from_estimator(model))
     assert sum(bars.values()) == pytest.approx(1.0)
-    assert max(bars.values()) == pytest.approx(attribute_importances(model).max())
-    for attribute in model.attributes:
-        WordsDisplay.from_estimator(model, attribute.name)
+    assert max(bars.values()) == pytest.approx(feature_importances(model).max())
+    for feature in model.features:
+        WordsDisplay.from_estimator(model, feature.name)
 
 
 def test_an_outline_has_rules_features_and_importances(additive):
@@ -359,7 +359,7 @@ def test_dependences_of_data_are_drawn(wine):
     matrix, names = distance_correlation_matrix(wine[0]), list(wine[0].columns)
     for clusters in ("auto", 3):
         display = DependenceDisplay.from_data(wine[0], clusters)
-        found = group_attributes(matrix, clusters)
+        found = group_features(matrix, clusters)
         assert display.order_ == tuple(names[place] for group in found for place in group)
 
 
@@ -382,8 +382,8 @@ def test_names_of_many_features_are_not_cut():
 # --- path ----------------------------------------------------------------------------------------
 
 
-def _step(max_rules, n_rules, n_attributes, loss, quality, error=0.0, is_chosen=False):
-    return PathStep(max_rules, n_rules, n_attributes, loss, quality, error, is_chosen)
+def _step(max_rules, n_rules, n_features, loss, quality, error=0.0, is_chosen=False):
+    return PathStep(max_rules, n_rules, n_features, loss, quality, error, is_chosen)
 
 
 STEPS = (

@@ -32,27 +32,27 @@ def mixed_table(n_rows=160, seed=5):
     stars = random.integers(1, 5, n_rows).astype(float)
     washed = random.choice(np.array(["yes", "no"], dtype=object), n_rows)
     score = np.nan_to_num(size, nan=10) - 3 * (colour == "red") + stars
-    goal = np.where(score > 12.5, "good", np.where(score > 9, "fair", "poor")).astype(object)
+    target = np.where(score > 12.5, "good", np.where(score > 9, "fair", "poor")).astype(object)
     columns = (
         Column("colour", colour),
         Column("size cm", size),
         Column("stars", stars),
         Column("washed", washed),
     )
-    return Table(columns, n_rows), goal
+    return Table(columns, n_rows), target
 
 
 def many_columns(n_columns=60, n_rows=200, seed=3):
     """Return a stand-in for the sonar data: many numbers, two classes."""
     random = np.random.default_rng(seed)
-    goal = random.integers(0, 2, n_rows)
-    values = random.normal(size=(n_rows, n_columns)) + goal[:, None] * random.random(n_columns)
-    return from_array(values, [f"band {i}" for i in range(n_columns)]), np.array(["a", "b"])[goal]
+    target = random.integers(0, 2, n_rows)
+    values = random.normal(size=(n_rows, n_columns)) + target[:, None] * random.random(n_columns)
+    return from_array(values, [f"band {i}" for i in range(n_columns)]), np.array(["a", "b"])[target]
 
 
 def _wine(estimator):
     wine = datasets.load("wine")
-    return estimator.fit(wine.table, wine.goal).model_, wine.table, wine.goal
+    return estimator.fit(wine.table, wine.target).model_, wine.table, wine.target
 
 
 def _diabetes():
@@ -64,38 +64,38 @@ def _diabetes():
 def _breast_cancer():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     table = from_array(X.to_numpy(), list(X.columns))
-    goal = np.array(["malignant", "benign"])[y.to_numpy()]
+    target = np.array(["malignant", "benign"])[y.to_numpy()]
     fitted = RuleClassifier(feature_groups=4, max_rules=60)
-    return fitted.fit(table, goal).model_, table, goal
+    return fitted.fit(table, target).model_, table, target
 
 
 def _cascade():
     """Chain trees over few columns: beliefs pass from word to word within a piece of a reading."""
-    table, goal = many_columns(n_columns=5)
+    table, target = many_columns(n_columns=5)
     first, second, *others = (f'"{name}"' for name in table.names)
     nodes = [f"z1 <- {first}, {second}"]
     nodes += [f"z{k} <- z{k - 1}, {name}" for k, name in enumerate(others, start=2)]
     wiring = Hierarchy.parse("; ".join(nodes))
     tree = LinguisticTreeClassifier(min_support=0.02)
     fitted = LinguisticHierarchyClassifier(wiring, tree=tree, belief_words=5)
-    return fitted.fit(table, goal).model_, table, goal
+    return fitted.fit(table, target).model_, table, target
 
 
 def _mixed(estimator):
-    table, goal = mixed_table()
+    table, target = mixed_table()
     kinds = {"stars": "ordinal"}
-    return estimator.set_params(feature_types=kinds).fit(table, goal).model_, table, goal
+    return estimator.set_params(feature_types=kinds).fit(table, target).model_, table, target
 
 
 def _iris():
     iris = datasets.load("iris")
-    return LinguisticTreeClassifier().fit(iris.table, iris.goal).model_, iris.table, iris.goal
+    return LinguisticTreeClassifier().fit(iris.table, iris.target).model_, iris.table, iris.target
 
 
 def _many():
-    table, goal = many_columns()
+    table, target = many_columns()
     fitted = RuleClassifier(feature_groups=None, interactions=0, max_rules=None)
-    return fitted.fit(table, goal).model_, table, goal
+    return fitted.fit(table, target).model_, table, target
 
 
 def _additive(shape, n_classes=3, seed=7):
@@ -107,8 +107,8 @@ def _additive(shape, n_classes=3, seed=7):
         model = random_models.random_number_model(rng, shape)
     table = random_models.as_table(model, random_models.random_rows(rng, model, 150))
     decided = Predictor(model).predict(table)
-    goal = decided if n_classes else decided + rng.normal(size=150)
-    return model, table, goal
+    target = decided if n_classes else decided + rng.normal(size=150)
+    return model, table, target
 
 
 _MAKERS = {
@@ -156,18 +156,18 @@ def random_rows(model, n_rows, seed=0):
     """Return rows within and beyond the ranges, with values missing and never seen."""
     random = np.random.default_rng(seed)
     columns = tuple(
-        Column(attribute.name, _random_readings(attribute, n_rows, random))
-        for attribute in model.attributes
+        Column(feature.name, _random_readings(feature, n_rows, random))
+        for feature in model.features
     )
     return Table(columns, n_rows)
 
 
-def _random_readings(attribute, n_rows, random):
+def _random_readings(feature, n_rows, random):
     missing = random.random(n_rows) < 0.1
-    if attribute.is_coded:
-        states = np.array([*map(str, attribute.states), "never seen", None], dtype=object)
+    if feature.is_coded:
+        states = np.array([*map(str, feature.states), "never seen", None], dtype=object)
         return random.choice(states, n_rows)
-    low, high = attribute.peaks[0], attribute.peaks[-1]
+    low, high = feature.peaks[0], feature.peaks[-1]
     margin = 0.1 * (high - low)
     return np.where(missing, np.nan, random.uniform(low - margin, high + margin, n_rows))
 
@@ -175,8 +175,8 @@ def _random_readings(attribute, n_rows, random):
 @cache
 def summary_of(name):
     """Summarise a model and its rows for the page."""
-    model, table, goal = make(name)
-    return summarise_page(model, table, goal, source=name)
+    model, table, target = make(name)
+    return summarise_page(model, table, target, source=name)
 
 
 def settle(page):

@@ -41,8 +41,8 @@ def test_the_text_is_that_of_the_golden_file(name):
 
 @pytest.mark.parametrize("name", page_models.NAMES)
 def test_every_model_has_one_that_is_ready_for_json(name):
-    model, table, goal = page_models.make(name)
-    summary = summarise_card(model, table, goal, source=name)
+    model, table, target = page_models.make(name)
+    summary = summarise_card(model, table, target, source=name)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert render_card(summary).startswith("# Model card: ")
     assert render_card(summarise_card(model))

@@ -12,7 +12,7 @@ from solah import load_model
 from solah.edit import Editor, read_rules, write_rules
 from solah.evaluation import score_beliefs, score_numbers
 from solah.explain.traversal import numbers_of
-from solah.model import Goal, load_document
+from solah.model import Target, load_document
 from solah.model.document import Task
 from solah.model.evaluate import predict
 from solah.model.provenance import Edit
@@ -86,23 +86,23 @@ def press(page, locator, key, times=1):
 def outcomes(model, table):
     """Return beliefs, and what is decided: places of classes, or numbers."""
     beliefs = predict(model, table)
-    if model.goal.task is Task.REGRESSION:
-        return beliefs, numbers_of(model.goal, beliefs)
-    return beliefs, model.goal.decide(beliefs)
+    if model.target.task is Task.REGRESSION:
+        return beliefs, numbers_of(model.target, beliefs)
+    return beliefs, model.target.decide(beliefs)
 
 
 def check_effects(page, model, name):
     """Compare what the page tells of the edits with what the edited document does in Python."""
-    before, table, goal = page_models.make(name)
+    before, table, target = page_models.make(name)
     effects = page.evaluate("solah.effects")
     (_, decided_before), (beliefs, decided) = (outcomes(one, table) for one in (before, model))
-    if model.goal.task is Task.REGRESSION:
-        scores = score_numbers(goal, decided)
+    if model.target.task is Task.REGRESSION:
+        scores = score_numbers(target, decided)
         assert effects["now"]["r2"] == pytest.approx(scores.r2, abs=1e-12)
         assert effects["now"]["error"] == pytest.approx(scores.mae, rel=1e-12)
         return effects
-    states = np.array(model.goal.states)
-    scores = score_beliefs(goal, beliefs, states, decisions=states[decided])
+    states = np.array(model.target.states)
+    scores = score_beliefs(target, beliefs, states, decisions=states[decided])
     assert effects["now"]["accuracy"] == scores.accuracy
     assert effects["now"]["logLoss"] == pytest.approx(scores.log_loss, abs=1e-12)
     expected = [
@@ -150,20 +150,20 @@ def test_dragging_an_end_of_a_word(edit, edited):
     page_models.settle(page)
     before, model = page_models.make("wine, few rules")[0], edited(page)
     (old,), (new,) = (
-        [one for one in of.attributes if one.name == "flavanoids"] for of in (before, model)
+        [one for one in of.features if one.name == "flavanoids"] for of in (before, model)
     )
-    low, high = page_models.summary_of("wine, few rules")["attributes"][
-        before.attributes.index(old)
-    ]["shown"]
+    low, high = page_models.summary_of("wine, few rules")["features"][before.features.index(old)][
+        "shown"
+    ]
     span = (high - low) * 20 / plot["width"]
     assert new.peaks[0] - old.peaks[0] == pytest.approx(span, abs=(high - low) / 200)
     assert new.peaks[1:] == old.peaks[1:]
     assert new.is_moved
-    assert float(handle.get_attribute("aria-valuenow")) == new.peaks[0]
+    assert float(handle.get_feature("aria-valuenow")) == new.peaks[0]
     check_effects(page, model, "wine, few rules")
     page.locator("#edit-undo").click()
     page_models.settle(page)
-    assert float(handle.get_attribute("aria-valuenow")) == old.peaks[0]
+    assert float(handle.get_feature("aria-valuenow")) == old.peaks[0]
     assert page.locator("#edit-undo").is_disabled()
 
 
@@ -171,16 +171,16 @@ def test_an_end_of_a_word_stays_between_its_neighbours(edit, edited):
     page = edit("wine, few rules")
     choose(page, "flavanoids")
     first = page.locator(".handle").first
-    assert first.get_attribute("aria-label").startswith("flavanoids, fully low up to")
+    assert first.get_feature("aria-label").startswith("flavanoids, fully low up to")
     press(page, first, "End")
-    assert first.get_attribute("aria-valuenow") == first.get_attribute("aria-valuemax")
+    assert first.get_feature("aria-valuenow") == first.get_feature("aria-valuemax")
     second = page.locator(".edges input").nth(1)
     second.fill("-1000")
     second.press("Enter")
     page_models.settle(page)
     peaks = page.locator(".handle").evaluate_all("all => all.map(h => Number(h.ariaValueNow))")
     assert peaks == sorted(set(peaks))
-    assert [one.peaks for one in edited(page).attributes if one.name == "flavanoids"] == [
+    assert [one.peaks for one in edited(page).features if one.name == "flavanoids"] == [
         tuple(peaks)
     ]
 
@@ -193,15 +193,15 @@ def test_evidence_of_two_classes_has_one_slider(edit, edited):
     rule.locator("input[type=number]").fill("1.5")
     rule.locator("input[type=number]").press("Enter")
     page_models.settle(page)
-    second = model.goal.states[1]
+    second = model.target.states[1]
     slider = rule.locator("input[type=range]")
-    assert slider.get_attribute("aria-valuetext") == f"+1.50 for {second}"
+    assert slider.get_feature("aria-valuetext") == f"+1.50 for {second}"
     assert (weights_of(edited(page)) == [-0.75, 0.75]).all(axis=1).any()
 
 
 def weights_of(model):
     """Return the weights of all rules that are not for missing values."""
-    return np.concatenate([term.weights.reshape(-1, model.goal.size) for term in model.terms])
+    return np.concatenate([term.weights.reshape(-1, model.target.size) for term in model.terms])
 
 
 def term_on(model, name):
@@ -277,12 +277,12 @@ def test_the_rest_of_the_page_follows(edit):
     row.click()
     page_models.settle(page)
     _, table, _ = page_models.make("wine, few rules")
-    readings = [table.column(one["name"]).values[number - 1] for one in attributes()]
+    readings = [table.column(one["name"]).values[number - 1] for one in features()]
     assert page.evaluate("solah.readings") == pytest.approx(readings)
 
 
-def attributes():
-    return page_models.summary_of("wine, few rules")["attributes"]
+def features():
+    return page_models.summary_of("wine, few rules")["features"]
 
 
 # --- undo and redo ---------------------------------------------------------------------------
@@ -353,7 +353,7 @@ def test_edits_are_told_with_author_time_and_reason(edit, edited):
 def test_what_is_not_edited_stays_as_it_was(edit, edited, tmp_path):
     rng = np.random.default_rng(3)
     model = random_models.random_model(rng, "groups", n_classes=2)
-    object.__setattr__(model, "goal", Goal("y", (1.0, 2.0), prior=model.goal.prior))
+    object.__setattr__(model, "target", Target("y", (1.0, 2.0), prior=model.target.prior))
     object.__setattr__(model, "edits", (Edit("earlier work"),))
     page = edit(summarise_page(model))
     assert page.locator("#effect-scores").count() == 0
@@ -363,8 +363,8 @@ def test_what_is_not_edited_stays_as_it_was(edit, edited, tmp_path):
     page_models.settle(page)
     after = edited(page)
     assert after.root == replace(model.root, baseline=(-0.125, 0.125))
-    assert (after.attributes, after.goal) == (model.attributes, model.goal)
-    assert list(map(type, after.goal.states)) == [float, float]
+    assert (after.features, after.target) == (model.features, model.target)
+    assert list(map(type, after.target.states)) == [float, float]
     assert after.edits[0].text == "earlier work"
     assert len(after.edits) == 2
     assert load_model(tmp_path / "edited.json").classes_.tolist() == [1.0, 2.0]
@@ -384,7 +384,7 @@ def test_the_page_edits_as_python_does(edit, edited):
         edited(page),
         Editor(model).remove("if flavanoids is low").move("flavanoids", "low", end=0.9).model,
     )
-    assert ours.attributes == theirs.attributes
+    assert ours.features == theirs.features
     for one, other in zip(ours.terms, theirs.terms, strict=True):
         assert one.variance == pytest.approx(other.variance, rel=1e-12)
         assert one == replace(other, variance=one.variance)

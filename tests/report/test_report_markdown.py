@@ -58,7 +58,7 @@ def test_names_stay_readable(name, escaped):
 
 
 NASTY_NAME = "|<script>|_色_"
-GOAL = np.array(["ja|`", "nein_", "ja|`", "nein_"] * 6)
+TARGET = np.array(["ja|`", "nein_", "ja|`", "nein_"] * 6)
 
 
 def nasty_table():
@@ -67,8 +67,8 @@ def nasty_table():
 
 
 def nasty_model():
-    tree = LinguisticTreeClassifier().fit(nasty_table(), GOAL)
-    return tree.model_, cross_validate({"tr|ee": tree}, nasty_table(), GOAL, Plan(3, 2))
+    tree = LinguisticTreeClassifier().fit(nasty_table(), TARGET)
+    return tree.model_, cross_validate({"tr|ee": tree}, nasty_table(), TARGET, Plan(3, 2))
 
 
 def test_special_characters_break_no_table():
@@ -84,7 +84,7 @@ def test_special_characters_break_no_table():
 
 def test_special_characters_break_no_hierarchy():
     wiring = {"```": [NASTY_NAME], "<script>|\n": ["```", "größe [cm]"]}
-    fitted = LinguisticHierarchyClassifier(wiring).fit(nasty_table(), GOAL)
+    fitted = LinguisticHierarchyClassifier(wiring).fit(nasty_table(), TARGET)
     page = render_markdown(summarise(fitted.model_))
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
     assert "<script>" not in html
@@ -98,7 +98,7 @@ def test_no_direction_mark_is_written_raw():
     name = f"a{DIRECTION_MARKS}b"
     table = Table((Column(name, nasty_table().columns[0].values),), nasty_table().n_rows)
     wiring = {f"z{name}": [name], f"y{name}": [f"z{name}"]}
-    model = LinguisticHierarchyClassifier(wiring).fit(table, [f"{one}{name}" for one in GOAL])
+    model = LinguisticHierarchyClassifier(wiring).fit(table, [f"{one}{name}" for one in TARGET])
     for page in (render_markdown(summarise(model.model_)), model.rules().to_markdown()):
         assert not set(page) & set(DIRECTION_MARKS)
 

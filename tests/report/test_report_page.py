@@ -20,7 +20,7 @@ from solah import LinguisticTreeClassifier, RuleClassifier, datasets
 from solah.data import Column, Table, from_array
 from solah.evaluation import Plan, cross_validate
 from solah.exceptions import DataError, ParameterError
-from solah.model import AdditiveNode, Goal, Model
+from solah.model import AdditiveNode, Model, Target
 from solah.model.encode import encode
 from solah.model.evaluate import predict
 from solah.model.format import from_json
@@ -34,8 +34,8 @@ from solah.report.svg import cut, tag
 
 
 def summary_of(name):
-    model, table, goal = page_models.make(name)
-    return summarise_page(model, table, goal, source=name)
+    model, table, target = page_models.make(name)
+    return summarise_page(model, table, target, source=name)
 
 
 # --- the summary -----------------------------------------------------------------------------
@@ -48,17 +48,17 @@ def test_it_is_ready_for_json(name):
 
 
 def test_classes_are_measured():
-    model, table, goal = page_models.make("wine, few rules")
+    model, table, target = page_models.make("wine, few rules")
     measured = summary_of("wine, few rules")["measured"]
     beliefs = predict(model, table)
-    decided = np.array(model.goal.states)[model.goal.decide(beliefs)]
-    assert measured["scores"]["accuracy"] == np.mean(decided == goal)
-    expected = balanced_accuracy_score(goal, decided)
+    decided = np.array(model.target.states)[model.target.decide(beliefs)]
+    assert measured["scores"]["accuracy"] == np.mean(decided == target)
+    expected = balanced_accuracy_score(target, decided)
     assert measured["scores"]["balanced_accuracy"] == pytest.approx(expected)
     for curve in measured["curves"]:
-        expected = roc_auc_score(goal == curve["class"], beliefs[:, curve["place"]])
+        expected = roc_auc_score(target == curve["class"], beliefs[:, curve["place"]])
         assert curve["auc"] == pytest.approx(expected)
-    assert sum(map(sum, measured["confusion"])) == len(goal)
+    assert sum(map(sum, measured["confusion"])) == len(target)
     assert sum(one["pairs"] for one in measured["calibration"]) == beliefs.size
 
 
@@ -71,16 +71,16 @@ def test_what_cannot_be_measured_is_none():
 
 
 def test_numbers_are_measured():
-    model, table, goal = page_models.make("a number")
-    estimates = predict(model, table) @ np.array(model.goal.centres)
+    model, table, target = page_models.make("a number")
+    estimates = predict(model, table) @ np.array(model.target.centres)
     measured = summary_of("a number")["measured"]
-    assert measured["scores"]["mae"] == pytest.approx(np.abs(estimates - goal).mean())
+    assert measured["scores"]["mae"] == pytest.approx(np.abs(estimates - target).mean())
     assert len(measured["points"]) == 400
 
 
 def test_rows_of_unknown_truth_are_left_out():
-    model, table, goal = page_models.make("iris, one tree")
-    partly = goal.astype(object)
+    model, table, target = page_models.make("iris, one tree")
+    partly = target.astype(object)
     partly[0], partly[1] = None, "tulip"
     summary = summarise_page(model, table, partly)
     assert summary["data"] == {"source": "", "rows": 150, "with_truth": 148}
@@ -89,10 +89,10 @@ def test_rows_of_unknown_truth_are_left_out():
 
 
 def test_the_truth_may_stand_among_the_columns():
-    model, table, goal = page_models.make("iris, one tree")
-    column = Column(model.goal.name, goal.astype(object))
+    model, table, target = page_models.make("iris, one tree")
+    column = Column(model.target.name, target.astype(object))
     whole = Table((*table.columns, column), table.n_rows)
-    beside = summarise_page(model, table, goal)
+    beside = summarise_page(model, table, target)
     assert summarise_page(model, whole)["measured"] == beside["measured"]
 
 
@@ -100,7 +100,7 @@ def test_without_truth_there_are_histograms_and_no_scores():
     model, table, _ = page_models.make("iris, one tree")
     summary = summarise_page(model, table)
     assert summary["measured"] is None
-    (counts,) = summary["attributes"][0]["histogram"]["counts"]
+    (counts,) = summary["features"][0]["histogram"]["counts"]
     assert sum(counts) == 150
     assert "Nothing is measured here" in render_page(summary)
     assert len(summary["rows"]) == 50
@@ -108,18 +108,18 @@ def test_without_truth_there_are_histograms_and_no_scores():
 
 def test_histograms_count_every_row_once():
     _, table, _ = page_models.make("mixed, one tree")
-    for described in summary_of("mixed, one tree")["attributes"]:
+    for described in summary_of("mixed, one tree")["features"]:
         histogram = described["histogram"]
         assert np.sum(histogram["counts"]) + histogram["unknown"] == table.n_rows
 
 
 def test_rows_are_spread_over_the_classes():
-    model, table, goal = page_models.make("wine, few rules")
-    rows = summarise_page(model, table, goal)["rows"]
+    model, table, target = page_models.make("wine, few rules")
+    rows = summarise_page(model, table, target)["rows"]
     truths = [row["truth"] for row in rows]
     assert [row["row"] for row in rows] == sorted({row["row"] for row in rows})
     assert sorted(map(truths.count, set(truths))) == [16, 17, 17]
-    assert all(goal[row["row"] - 1] == row["truth"] for row in rows)
+    assert all(target[row["row"] - 1] == row["truth"] for row in rows)
 
 
 @given(st.integers(1, 500), st.integers(1, 60))
@@ -130,10 +130,10 @@ def test_rows_evenly_apart(n_rows, most):
     assert 0 <= chosen[0] <= chosen[-1] < n_rows
 
 
-def test_attributes_of_one_group_stand_together():
+def test_features_of_one_group_stand_together():
     model, _, _ = page_models.make("breast cancer")
     dependence = summary_of("breast cancer")["dependence"]
-    assert sorted(dependence["names"]) == sorted(one.name for one in model.attributes)
+    assert sorted(dependence["names"]) == sorted(one.name for one in model.features)
     matrix = np.array(dependence["matrix"])
     np.testing.assert_array_equal(matrix, matrix.T)
     parts = {part.name: part for part in model.parts}
@@ -145,41 +145,41 @@ def test_attributes_of_one_group_stand_together():
         assert sorted(own) == sorted(set(origins or below))
 
 
-def test_too_many_attributes_are_not_compared():
-    table, goal = page_models.many_columns(n_columns=101, n_rows=30)
-    model = LinguisticTreeClassifier(max_depth=1).fit(table, goal).model_
-    summary = summarise_page(model, table, goal)
+def test_too_many_features_are_not_compared():
+    table, target = page_models.many_columns(n_columns=101, n_rows=30)
+    model = LinguisticTreeClassifier(max_depth=1).fit(table, target).model_
+    summary = summarise_page(model, table, target)
     assert summary["dependence"]["names"] == []
-    assert "101 attributes would not be legible" in render_page(summary)
+    assert "101 features would not be legible" in render_page(summary)
 
 
 def test_a_column_without_values_depends_on_nothing():
-    model, table, goal = page_models.make("iris, one tree")
+    model, table, target = page_models.make("iris, one tree")
     empty = Column(table.names[0], np.full(150, np.nan))
-    summary = summarise_page(model, Table((empty, *table.columns[1:]), 150), goal)
+    summary = summarise_page(model, Table((empty, *table.columns[1:]), 150), target)
     place = summary["dependence"]["names"].index(table.names[0])
     assert sum(summary["dependence"]["matrix"][place]) == 1
     assert "unknown in 150 rows" in render_page(summary)
 
 
 def test_rows_that_cannot_be_used():
-    model, table, goal = page_models.make("iris, one tree")
+    model, table, target = page_models.make("iris, one tree")
     with pytest.raises(DataError, match="no column"):
         summarise_page(model, table.drop([table.names[0]]))
     with pytest.raises(DataError, match="no rows"):
         summarise_page(model, table.rows(0, 0))
     with pytest.raises(DataError, match="150 rows, but y has 3"):
-        summarise_page(model, table, goal[:3])
+        summarise_page(model, table, target[:3])
     with pytest.raises(ParameterError, match="Got ndarray"):
         summarise_page(model, np.zeros((2, 4)))
 
 
 def test_frames_are_rows_too():
     wine = datasets.load("wine")
-    model, table, goal = page_models.make("wine, few rules")
+    model, table, target = page_models.make("wine, few rules")
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({column.name: column.values for column in wine.table.columns})
-    assert summarise_page(model, frame, goal) == summarise_page(model, table, goal)
+    assert summarise_page(model, frame, target) == summarise_page(model, table, target)
 
 
 # --- the page --------------------------------------------------------------------------------
@@ -193,8 +193,8 @@ class Elements(HTMLParser):
         self.found, self.inside = [], {}
         self.feed(page)
 
-    def handle_starttag(self, name, attributes):
-        self.found.append((name, dict(attributes)))
+    def handle_starttag(self, name, features):
+        self.found.append((name, dict(features)))
 
     def handle_data(self, text):
         if self.found and self.found[-1][0] in ("script", "style"):
@@ -218,10 +218,10 @@ def test_the_policy_allows_what_stands_in_the_page_and_nothing_else():
         "base-uri": "'none'",
         "form-action": "'none'",
     }
-    for name, attributes in elements.found:
-        assert "style" not in attributes, name
-        assert not any(key.startswith("on") for key in attributes), name
-        address = attributes.get("href") or attributes.get("src") or "#"
+    for name, features in elements.found:
+        assert "style" not in features, name
+        assert not any(key.startswith("on") for key in features), name
+        address = features.get("href") or features.get("src") or "#"
         assert address.startswith(("#", "data:image/png")), address
 
 
@@ -229,7 +229,7 @@ def test_the_policy_allows_what_stands_in_the_page_and_nothing_else():
 def test_the_page_is_well_made(name):
     page = render_page(summary_of(name))
     elements = Elements(page)
-    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    ids = [features["id"] for _, features in elements.found if "id" in features]
     assert len(ids) == len(set(ids))
     links = {a["href"][1:] for _, a in elements.found if a.get("href", "").startswith("#")}
     assert links <= set(ids)
@@ -245,14 +245,14 @@ def test_what_the_script_reads_cannot_end_its_element():
     page = render_page(summarise_page(model, table))
     payload = Elements(page).inside["application/json"]
     assert not re.search("[<>&\u2028]", payload)
-    assert json.loads(payload)["model"]["attributes"][0]["name"] == nasty
+    assert json.loads(payload)["model"]["features"][0]["name"] == nasty
     assert nasty not in page
 
 
 def test_how_few_rules_suffice_is_told_where_it_is_known():
-    table, goal = page_models.mixed_table()
-    fitted = RuleClassifier().fit(table, goal)
-    scores = cross_validate({"tr<ee": LinguisticTreeClassifier()}, table, goal, Plan(3))
+    table, target = page_models.mixed_table()
+    fitted = RuleClassifier().fit(table, target)
+    scores = cross_validate({"tr<ee": LinguisticTreeClassifier()}, table, target, Plan(3))
     page = render_page(summarise_page(fitted.model_, scores=scores, path=fitted.path_))
     assert "How few rules suffice" in page
     assert "3 folds (stratified), seed 0" in page
@@ -269,13 +269,13 @@ def test_a_model_of_one_rule():
 
 
 @pytest.mark.parametrize(
-    ("goal", "baseline"),
-    [(Goal("y", ("a", "b"), prior=(0.3, 0.7)), (-0.4, 0.4)), (Goal("y"), (3.0,))],
+    ("target", "baseline"),
+    [(Target("y", ("a", "b"), prior=(0.3, 0.7)), (-0.4, 0.4)), (Target("y"), (3.0,))],
 )
-def test_a_constant_has_a_page_and_no_rules(goal, baseline):
+def test_a_constant_has_a_page_and_no_rules(target, baseline):
     iris, table, _ = page_models.make("iris, one tree")
-    model = Model(goal, iris.attributes, (AdditiveNode("y", baseline),))
-    summary = summarise_page(model, table, np.repeat([*goal.states, 3.0][:1], 150))
+    model = Model(target, iris.features, (AdditiveNode("y", baseline),))
+    summary = summarise_page(model, table, np.repeat([*target.states, 3.0][:1], 150))
     assert [node["about"] for node in summary["nodes"]] == ["adds up nothing"]
     assert json.loads(payload_of(summary)["editing"]["node"]["baseline"]) == list(baseline)
     assert render_markdown(summary)
@@ -284,7 +284,7 @@ def test_a_constant_has_a_page_and_no_rules(goal, baseline):
 # --- pictures --------------------------------------------------------------------------------
 
 
-GOAL = {"classes": ["a", "b"]}
+TARGET = {"classes": ["a", "b"]}
 
 
 def node(place, inputs, title="tree"):
@@ -302,7 +302,7 @@ def hierarchies(draw):
 
 @given(hierarchies(), st.sampled_from([354, 1060]))
 def test_no_card_hides_another(nodes, width):
-    drawing = str(draw_hierarchy(nodes, GOAL, width, "wide"))
+    drawing = str(draw_hierarchy(nodes, TARGET, width, "wide"))
     places = re.findall(r'translate\(([\d.]+) ([\d.]+)\)[^>]*data-node="(\d+)"', drawing)
     sizes = re.findall(r'<rect width="([\d.]+)" height="([\d.]+)" rx', drawing)
     assert sorted(int(place) for *_, place in places) == list(range(len(nodes)))
@@ -320,19 +320,19 @@ def test_no_card_hides_another(nodes, width):
 
 def test_rows_of_cards_are_wrapped():
     nodes = [*(node(i, []) for i in range(60)), node(60, list(range(60)))]
-    drawing = draw_hierarchy(nodes, GOAL, 1060, "wide")
+    drawing = draw_hierarchy(nodes, TARGET, 1060, "wide")
     assert int(re.search(r'width="(\d+)"', drawing)[1]) <= 1062
     assert drawing.count("data-node") == 61
 
 
 def test_a_cascade_of_many_levels_is_drawn():
     nodes = [node(i, [i - 1] if i else []) for i in range(600)]
-    assert draw_hierarchy(nodes, GOAL, 354, "narrow").count("data-node") == 600
+    assert draw_hierarchy(nodes, TARGET, 354, "narrow").count("data-node") == 600
 
 
 def test_long_names_are_cut():
     nodes = [node(0, [], "<b>" + "long" * 20)]
-    drawing = draw_hierarchy(nodes, GOAL, 1060, "wide")
+    drawing = draw_hierarchy(nodes, TARGET, 1060, "wide")
     assert "&lt;b&gt;longlong" in drawing
     assert "…" in drawing
     assert cut("abcdef", 6) == "abcdef"
@@ -362,7 +362,7 @@ def test_readings_that_are_all_the_same_or_infinite_have_a_picture(constant):
     model = LinguisticTreeClassifier(feature_types={"x0": "continuous"}).fit(X, X[:, 1] > 20).model_
     X[0], X[1] = np.inf, -np.inf
     summary = summarise_page(model, from_array(X, ["x0", "x1"]))
-    picture = summary["attributes"][0]
+    picture = summary["features"][0]
     low, high = picture["shown"]
     assert low < constant < high
     (counts,) = picture["histogram"]["counts"]
@@ -424,22 +424,22 @@ def joined(texts):
 
 def test_rows_to_try_an_edit_on_are_spread_over_all(monkeypatch):
     monkeypatch.setattr("solah.report.page_summary.MAX_SAMPLE", 40)
-    model, table, goal = page_models.make("groups")
-    sample = payload_of(summarise_page(model, table, goal))["sample"]
+    model, table, target = page_models.make("groups")
+    sample = payload_of(summarise_page(model, table, target))["sample"]
     chosen = np.array(sample["rows"]) - 1
     assert len(chosen) == 40
     assert (chosen[0], chosen[-1]) == (0, table.n_rows - 1)
-    readings = encode(table, model.attributes)[chosen]
+    readings = encode(table, model.features)[chosen]
     np.testing.assert_array_equal(
         np.column_stack(list(map(unpacked, sample["readings"]))), readings
     )
-    states = np.array(model.goal.states)
-    np.testing.assert_array_equal(states[unpacked(sample["truth"]).astype(int)], goal[chosen])
+    states = np.array(model.target.states)
+    np.testing.assert_array_equal(states[unpacked(sample["truth"]).astype(int)], target[chosen])
 
 
 def test_a_page_without_rows_has_none():
-    model, table, goal = page_models.make("groups")
-    summary = summarise_page(model, table, goal, with_rows=False)
+    model, table, target = page_models.make("groups")
+    summary = summarise_page(model, table, target, with_rows=False)
     page = render_page(summary)
     assert (payload_of(summary)["rows"], payload_of(summary)["sample"]) == ([], None)
     assert "This page holds no rows" in page

@@ -10,7 +10,7 @@ import pytest
 
 from policy_cases import room
 from solah.data import Column, Table
-from solah.explain.contributions import attribute_rows
+from solah.explain.contributions import feature_rows
 from solah.explain.counterfactuals import ChangeFinder
 from solah.explain.traversal import TracedRows, numbers_of
 from solah.model.document import Task
@@ -48,7 +48,7 @@ def ask(page, question, readings):
 @pytest.mark.parametrize("name", page_models.NAMES)
 def test_the_page_computes_as_the_model_does(name, still_page):
     model, _, _ = page_models.make(name)
-    readings = encode(page_models.random_rows(model, 1000), model.attributes)
+    readings = encode(page_models.random_rows(model, 1000), model.features)
     computed = ask(still_page(name), "solah.evaluate(row)", readings)
     rows = TracedRows(model.program, readings)
     beliefs = np.array([one["beliefs"] for one in computed])
@@ -56,12 +56,12 @@ def test_the_page_computes_as_the_model_does(name, still_page):
         expected = rows.outputs(node.name)
         np.testing.assert_allclose(beliefs[:, place], expected, rtol=0, atol=1e-12)
     root = rows.outputs(model.root.name)
-    if model.goal.task is Task.REGRESSION:
+    if model.target.task is Task.REGRESSION:
         outcomes = [one["estimate"] for one in computed]
-        np.testing.assert_allclose(outcomes, numbers_of(model.goal, root), rtol=1e-12)
+        np.testing.assert_allclose(outcomes, numbers_of(model.target, root), rtol=1e-12)
     else:
         outcomes = [one["decision"] for one in computed]
-        assert outcomes == model.goal.decide(root).tolist()
+        assert outcomes == model.target.decide(root).tolist()
 
 
 def test_the_page_says_when_it_does_not_know(open_page):
@@ -75,7 +75,7 @@ def test_the_page_says_when_it_does_not_know(open_page):
     page.get_by_text("CO2 5000 lies beyond 390 to 1500").wait_for()
     sure = open_page(summarise_page(replace(model, policy=None)), "#at=1000,1")
     sure.locator("#doubts").wait_for(state="hidden")
-    assert sure.locator("#verdict").text_content() in model.goal.states
+    assert sure.locator("#verdict").text_content() in model.target.states
 
 
 @pytest.mark.parametrize("name", page_models.NAMES)
@@ -83,9 +83,9 @@ def test_the_page_explains_as_the_model_does(name, still_page):
     model, _, _ = page_models.make(name)
     rows = page_models.random_rows(model, 30, seed=1)
     page = still_page(name)
-    explained = ask(page, "solah.contributions(row)", encode(rows, model.attributes))
+    explained = ask(page, "solah.contributions(row)", encode(rows, model.features))
     parts = np.array([one["parts"] for one in explained])
-    expected = attribute_rows(model, rows)
+    expected = feature_rows(model, rows)
     np.testing.assert_allclose(parts, expected.effects, rtol=0, atol=1e-9)
     before, after = (np.array([one[end] for one in explained]) for end in ("before", "after"))
     np.testing.assert_allclose(before + parts.sum(axis=1), after, rtol=0, atol=1e-9)
@@ -107,23 +107,23 @@ def test_the_page_explains_as_the_model_does(name, still_page):
 )
 def test_the_page_finds_the_changes_that_python_finds(name, still_page):
     model, table, _ = page_models.make(name)
-    readings = encode(table, model.attributes)[::11]
+    readings = encode(table, model.features)[::11]
     found = ask(still_page(name), "solah.changes(row)", readings)
     finder = ChangeFinder(model)
     for row, changes in zip(readings, found, strict=True):
-        expected = {change.moves[0].attribute: change for change in finder.of_row(row).one}
-        own = {model.attributes[one["attribute"]].name: one for one in reversed(changes)}
+        expected = {change.moves[0].feature: change for change in finder.of_row(row).one}
+        own = {model.features[one["feature"]].name: one for one in reversed(changes)}
         assert own.keys() == expected.keys()
         assert [one["move"] for one in changes] == sorted(one["move"] for one in changes)
-        for attribute in model.attributes:
-            if attribute.name in own and attribute.is_continuous:
-                check_same_change(own[attribute.name], expected[attribute.name], model.goal)
+        for feature in model.features:
+            if feature.name in own and feature.is_continuous:
+                check_same_change(own[feature.name], expected[feature.name], model.target)
     assert sum(map(len, found)) > 5
 
 
-def check_same_change(change, expected, goal):
+def check_same_change(change, expected, target):
     (move,) = expected.moves
-    assert goal.states[change["decision"]] == expected.decision
+    assert target.states[change["decision"]] == expected.decision
     assert change["edge"] == pytest.approx(move.after, rel=1e-9, abs=1e-12)
     assert change["to"] == pytest.approx(move.rounded, rel=1e-9, abs=1e-12)
     assert change["move"] == pytest.approx(move.size, rel=1e-9, abs=1e-12)
@@ -131,12 +131,12 @@ def check_same_change(change, expected, goal):
 
 def test_every_change_changes_the_decision(still_page):
     model, table, _ = page_models.make("mixed, one tree")
-    readings = encode(table, model.attributes)[::5]
+    readings = encode(table, model.features)[::5]
     (decisions, after) = zip(
         *ask(
             still_page("mixed, one tree"),
-            "[solah.evaluate(row).decision, solah.changes(row).map(({ attribute, to, decision }) =>"
-            " [decision, solah.evaluate(row.with(attribute, to)).decision])]",
+            "[solah.evaluate(row).decision, solah.changes(row).map(({ feature, to, decision }) =>"
+            " [decision, solah.evaluate(row.with(feature, to)).decision])]",
             readings,
         ),
         strict=True,
@@ -154,18 +154,18 @@ def nasty_table():
     random = np.random.default_rng(0)
     states = np.array(NASTY, dtype=object)[random.integers(0, len(NASTY), 80)]
     numbers = [Column(name, random.normal(size=80)) for name in NASTY[1:]]
-    goal = np.array(NASTY, dtype=object)[np.argmax([c.values for c in numbers], axis=0)]
-    return Table((Column(NASTY[0], states), *numbers), 80), goal
+    target = np.array(NASTY, dtype=object)[np.argmax([c.values for c in numbers], axis=0)]
+    return Table((Column(NASTY[0], states), *numbers), 80), target
 
 
 def test_names_are_text_and_nothing_else(open_page):
     from solah import LinguisticHierarchyClassifier, LinguisticTreeClassifier
 
-    table, goal = nasty_table()
+    table, target = nasty_table()
     wiring = {f"{NASTY[1]}!": [*NASTY[:2]], f"{NASTY[2]}!": [f"{NASTY[1]}!", *NASTY[2:]]}
     tree = LinguisticTreeClassifier(max_depth=2)
-    model = LinguisticHierarchyClassifier(wiring, tree=tree).fit(table, goal).model_
-    page = open_page(summarise_page(model, table, goal, source=NASTY[1]))
+    model = LinguisticHierarchyClassifier(wiring, tree=tree).fit(table, target).model_
+    page = open_page(summarise_page(model, table, target, source=NASTY[1]))
     page.locator("#all-rules").click()
     page.locator("#forget").click()
     page.locator("#row").select_option(index=2)
@@ -182,7 +182,7 @@ def test_a_reading_moves_the_decision_and_the_drawing(open_model):
     page = open_model("wine, few rules")
     before = page.evaluate("solah.readings")
     control = page.locator(".control").first
-    place = int(control.get_attribute("data-attribute"))
+    place = int(control.get_feature("data-feature"))
     results = page.locator(".hierarchy.wide .node .result").all_text_contents()
     control.locator("input[type=number]").fill("0")
     page_models.settle(page)
@@ -226,7 +226,7 @@ def test_a_link_keeps_the_state(open_model):
     readings = page.evaluate("solah.readings")
     assert 9.25 in readings
     assert None in readings
-    link = page.locator("#link").get_attribute("href")
+    link = page.locator("#link").get_feature("href")
     assert page.evaluate("location.hash") == link
     page.reload()
     page.locator("#why li").first.wait_for(state="attached")
@@ -245,20 +245,20 @@ def test_links_that_make_no_sense_are_ignored(link, open_model, still_page):
 def test_the_keyboard_opens_the_rules_of_a_tree(open_model):
     page = open_model("wine, weighed")
     card = page.locator(".hierarchy.wide .node").nth(3)
-    place = card.get_attribute("data-node")
+    place = card.get_feature("data-node")
     rules = page.locator(f"details[data-node='{place}']")
     assert not rules.is_visible()
     card.focus()
     page.keyboard.press("Enter")
     rules.wait_for(state="visible")
-    assert rules.get_attribute("open") is not None
+    assert rules.get_feature("open") is not None
     assert page.evaluate("document.activeElement.id") == f"node-{place}"
     fired = rules.locator(".fires .fired output")
     fired.first.wait_for(state="attached")
     assert abs(sum(map(float, fired.all_text_contents())) - 1) < 0.02
 
 
-def test_many_attributes_are_found_by_name(open_model):
+def test_many_features_are_found_by_name(open_model):
     page = open_model("many")
     visible = page.locator(".control:visible")
     assert visible.count() == 12
@@ -284,7 +284,7 @@ def test_the_theme_is_kept_in_memory_only(open_model):
     assert page.evaluate("document.cookie") == ""
 
 
-def test_the_dependence_of_two_attributes_can_be_read(open_model):
+def test_the_dependence_of_two_features_can_be_read(open_model):
     dependence = page_models.summary_of("wine, few rules")["dependence"]
     page = open_model("wine, few rules")
     page.locator("#heat").focus()
@@ -359,7 +359,7 @@ def check_size_and_speed(open_page, summary):
     assert 0.01 < seconds < 2  # of the processor's time, whatever else the machine does
 
 
-def test_sixty_attributes_open_quickly(open_page):
+def test_sixty_features_open_quickly(open_page):
     check_size_and_speed(open_page, page_models.summary_of("many"))
 
 
@@ -368,5 +368,5 @@ def test_sonar_opens_quickly(open_page, shared_data):
     from solah import RuleClassifier, datasets
 
     sonar = datasets.load("sonar")
-    model = RuleClassifier().fit(sonar.table, sonar.goal).model_
-    check_size_and_speed(open_page, summarise_page(model, sonar.table, sonar.goal))
+    model = RuleClassifier().fit(sonar.table, sonar.target).model_
+    check_size_and_speed(open_page, summarise_page(model, sonar.table, sonar.target))

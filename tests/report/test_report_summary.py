@@ -32,12 +32,12 @@ from solah.report import (
 @pytest.fixture(scope="module")
 def wine():
     data = datasets.load("wine")
-    return data, LinguisticTreeClassifier().fit(data.table, data.goal)
+    return data, LinguisticTreeClassifier().fit(data.table, data.target)
 
 
 def test_it_is_ready_for_json(wine):
     data, tree = wine
-    scores = cross_validate({"tree": tree}, data.table, data.goal, Plan(3))
+    scores = cross_validate({"tree": tree}, data.table, data.target, Plan(3))
     summary = summarise(tree.model_, scores)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
 
@@ -48,10 +48,10 @@ def test_it_has_what_the_model_knows(wine):
     assert summary["size"]["rules"] == tree.n_rules_
     assert summary["size"]["branches"] == tree.n_branches_
     assert [rule["text"] for rule in summary["rules"]] == [str(r) for r in tree.rules()[:7]]
-    shares = [attribute["importance"] for attribute in summary["attributes"]]
+    shares = [feature["importance"] for feature in summary["features"]]
     assert shares == tree.feature_importances_.tolist()
     assert summary["scores"] is None
-    low, *_, high = summary["attributes"][0]["words"]
+    low, *_, high = summary["features"][0]["words"]
     assert (low["fully"][0], high["fully"][1]) == (None, None)
     assert low["text"].startswith("fully up to ")
 
@@ -59,7 +59,7 @@ def test_it_has_what_the_model_knows(wine):
 def test_it_shows_how_a_hierarchy_is_wired(wine):
     data, _ = wine
     wiring = "z1 <- hue, ash; z2 <- alcohol; top <- z1, z2, proline"
-    model = LinguisticHierarchyClassifier(wiring).fit(data.table, data.goal).model_
+    model = LinguisticHierarchyClassifier(wiring).fit(data.table, data.target).model_
     summary = summarise(model, max_rules=7)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     hierarchy = summary["hierarchy"]
@@ -103,21 +103,21 @@ def test_estimators_are_laid_side_by_side():
 def test_states_have_no_ranges():
     X = np.array([["a", 1], ["b", 2], ["c", 1], ["a", 2]], dtype=object)
     tree = LinguisticTreeClassifier().fit(X, [0, 1, 1, 0])
-    words = summarise(tree.model_)["attributes"][0]["words"]
+    words = summarise(tree.model_)["features"][0]["words"]
     assert words == [{"word": "a"}, {"word": "b"}, {"word": "c"}]
 
 
 def test_numbers_have_words_instead_of_classes():
     x = np.linspace(0, 1, 50)[:, None]
-    goal = summarise(LinguisticTreeRegressor().fit(x, x[:, 0]).model_)["goal"]
-    assert (goal["task"], goal["classes"], len(goal["words"])) == ("regression", [], 5)
+    target = summarise(LinguisticTreeRegressor().fit(x, x[:, 0]).model_)["target"]
+    assert (target["task"], target["classes"], len(target["words"])) == ("regression", [], 5)
 
 
 def test_an_unknown_score_is_none():
-    x, goal, groups = np.arange(8.0)[:, None], np.array(list("aaaabbbb")), np.repeat([0, 1], 4)
+    x, target, groups = np.arange(8.0)[:, None], np.array(list("aaaabbbb")), np.repeat([0, 1], 4)
     tree = LinguisticTreeClassifier()
-    scores = cross_validate({"tree": tree}, x, goal, Plan(2), groups=groups)
-    summary = summarise(tree.fit(x, goal).model_, scores)
+    scores = cross_validate({"tree": tree}, x, target, Plan(2), groups=groups)
+    summary = summarise(tree.fit(x, target).model_, scores)
     assert summary["scores"]["estimators"]["tree"]["auc"] == {"mean": None, "deviation": None}
 
 
@@ -128,8 +128,8 @@ def test_spreads_are_spelt():
     assert name_measure("auc") == "AUC"
 
 
-def _step(max_rules, n_rules, n_attributes, loss, quality, error=0.0, is_chosen=False):
-    return PathStep(max_rules, n_rules, n_attributes, loss, quality, error, is_chosen)
+def _step(max_rules, n_rules, n_features, loss, quality, error=0.0, is_chosen=False):
+    return PathStep(max_rules, n_rules, n_features, loss, quality, error, is_chosen)
 
 
 def path_steps():
@@ -142,8 +142,8 @@ def path_steps():
 
 @pytest.mark.parametrize("name", ["groups", "a number, added up", "words and pairs"])
 def test_additive_models_are_summarised_with_the_path_of_their_rules(name):
-    model, table, goal = page_models.make(name)
-    summary = summarise_page(model, table, goal, path=path_steps())
+    model, table, target = page_models.make(name)
+    summary = summarise_page(model, table, target, path=path_steps())
     assert [step["n_rules"] for step in summary["path"]] == [5.0, 9.0, 18.5]
     page, text = render_page(summary), render_markdown(summary)
     assert "How few rules suffice" in page
@@ -153,7 +153,7 @@ def test_additive_models_are_summarised_with_the_path_of_their_rules(name):
     start = summary["start"]
     assert start.startswith("baseline: ")
     assert f"B{start[1:]}.".replace("-", "\N{MINUS SIGN}") in Markup(page).striptags()
-    without = summarise_page(model, table, goal)
+    without = summarise_page(model, table, target)
     assert without["path"] == []
     assert "How few rules suffice" not in render_page(without) + render_markdown(without)
 

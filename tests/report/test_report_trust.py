@@ -30,7 +30,7 @@ def measured(model):
 def test_the_curve_is_that_of_each_row_by_itself():
     model = room_model()
     found = measured(model)
-    wrong = Predictor(model).model_.goal.decide(Predictor(model).beliefs(room_rows())) != TRUTH
+    wrong = Predictor(model).model_.target.decide(Predictor(model).beliefs(room_rows())) != TRUTH
     assert found["curve"]["risk"] == wrong[:-1].mean()
     assert found["curve"]["points"][-1] == [1.0, pytest.approx(wrong[:-1].mean(), abs=1e-5)]
     assert (found["chosen"], found["held"], found["events"]) == (None, None, None)
@@ -48,8 +48,8 @@ def test_the_limit_stands_on_the_curve():
 def test_different_limits_of_classes_are_no_point_of_the_curve():
     assert measured(room())["chosen"] is None
     by_cost = replace(room(), policy=Policy(min_belief=(0.9, 0.3)))
-    goal = replace(by_cost.goal, thresholds=(0.75, 0.25))
-    assert measured(replace(by_cost, goal=goal))["chosen"] is not None
+    target = replace(by_cost.target, thresholds=(0.75, 0.25))
+    assert measured(replace(by_cost, target=target))["chosen"] is not None
 
 
 def test_settling_is_compared_with_each_row_by_itself():
@@ -79,6 +79,8 @@ def test_reports_of_models_without_a_policy_say_how_to_get_one():
 
 def test_names_cannot_break_the_page():
     model = replace(room(), policy=replace(POLICY, min_belief=(0.7, 0.7)))
-    goal = replace(model.goal, states=("<b>", "ja & 'nein'"))
-    page = render_page(summarise_page(replace(model, goal=goal), room_rows().drop(["occupied"])))
+    target = replace(model.target, states=("<b>", "ja & 'nein'"))
+    page = render_page(
+        summarise_page(replace(model, target=target), room_rows().drop(["occupied"]))
+    )
     assert "<b>" not in page

@@ -20,37 +20,37 @@ MIXED = Table(
     ),
     8,
 )
-GOAL = np.array(list("aaaabbbb"))
+TARGET = np.array(list("aaaabbbb"))
 
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_numbers_states_and_gaps(peer):
-    model = peer.for_table(MIXED, {}, random_state=0).fit(MIXED, GOAL)
+    model = peer.for_table(MIXED, {}, random_state=0).fit(MIXED, TARGET)
     beliefs = model.predict_proba(MIXED)
     assert beliefs.shape == (8, 2)
     assert np.allclose(beliefs.sum(axis=1), 1)
-    assert (model.classes_[beliefs.argmax(axis=1)] == GOAL).mean() >= 0.75
+    assert (model.classes_[beliefs.argmax(axis=1)] == TARGET).mean() >= 0.75
 
 
 def test_naive_bayes_of_numbers_alone_is_scikit_learns():
     iris = datasets.load("iris")
-    ours = MixedNaiveBayes.for_table(iris.table, {}).fit(iris.table, iris.goal)
-    theirs = GaussianNB().fit(iris.X, iris.goal)
+    ours = MixedNaiveBayes.for_table(iris.table, {}).fit(iris.table, iris.target)
+    theirs = GaussianNB().fit(iris.X, iris.target)
     assert np.allclose(ours.predict_proba(iris.table), theirs.predict_proba(iris.X))
 
 
 def test_naive_bayes_counts_the_prior_once():
     numbers = Column("x", np.array([1.25, 2.5, 1.5, 2.25, 7.5, 8.25]))
     states = Column("s", np.array(["p", "q", "p", "q", "p", "q"], object))
-    goal = np.array(list("aaaabb"))
+    target = np.array(list("aaaabb"))
     table = Table((numbers, states), 6)
-    beliefs = MixedNaiveBayes.for_table(table, {}).fit(table, goal).predict_proba(table)
+    beliefs = MixedNaiveBayes.for_table(table, {}).fit(table, target).predict_proba(table)
     normal = (
         GaussianNB()
-        .fit(numbers.values[:, None], goal)
+        .fit(numbers.values[:, None], target)
         .predict_joint_log_proba(numbers.values[:, None])
     )
     codes = np.array([[0], [1]] * 3)
-    shares = CategoricalNB(min_categories=3).fit(codes, goal).predict_joint_log_proba(codes)
+    shares = CategoricalNB(min_categories=3).fit(codes, target).predict_joint_log_proba(codes)
     joint = np.exp(normal + shares - np.log([4 / 6, 2 / 6]))
     assert np.allclose(beliefs, joint / joint.sum(axis=1, keepdims=True))

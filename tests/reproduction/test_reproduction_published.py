@@ -46,6 +46,6 @@ def test_the_paper_counts_its_wins_right():
 def test_hierarchies_by_hand_use_every_keyword(study, n):
     for hand in study.by_hand:
         wiring = Hierarchy.parse(hand.wiring)
-        assert sorted(wiring.attributes) == sorted(f"x{j}" for j in range(n))
+        assert sorted(wiring.features) == sorted(f"x{j}" for j in range(n))
         assert sum(len(node.inputs) for node in wiring.nodes) == n + len(wiring.nodes) - 1
     assert [k for line in study.sweep for k in line.k] == list(range(2, 11))

@@ -67,10 +67,10 @@ def test_differences_of_databases_are_named(run):
     table = run("databases")["databases"]
     wine, wdbc, iris = table["rows"]
     assert (wine["difference"], wine["counts"]) == ("nothing", [71, 59, 48])
-    assert wdbc["difference"].startswith("attributes: the paper's 569 rows")
-    assert wdbc["paper_attributes"] == 9
-    assert wdbc["attributes"] == 30
-    assert iris["difference"] == "attributes, rows, classes' sizes"
+    assert wdbc["difference"].startswith("features: the paper's 569 rows")
+    assert wdbc["paper_features"] == 9
+    assert wdbc["features"] == 30
+    assert iris["difference"] == "features, rows, classes' sizes"
 
 
 def test_solah_against_the_tree(run):

@@ -38,7 +38,7 @@ def texts(*cells):
     return np.array(cells, dtype=object)
 
 
-def with_goal(column, n_rows=None):
+def with_target(column, n_rows=None):
     n_rows = len(column) if n_rows is None else n_rows
     return {"x": column, "y": np.arange(n_rows) % 2}
 
@@ -155,13 +155,16 @@ def fit(*pieces, weight=None, **parameters):
 
 
 def test_a_missing_class_is_refused_with_its_row():
-    pieces = [with_goal(np.arange(9.0)), {"x": [1.0, 2.0, 3.0], "y": [1.0, 0.0, np.nan]}]
+    pieces = [with_target(np.arange(9.0)), {"x": [1.0, 2.0, 3.0], "y": [1.0, 0.0, np.nan]}]
     with pytest.raises(DataError, match="frame 2: the target 'y' has no value in row 3"):
         fit(*pieces)
 
 
 def test_numbers_with_a_word_among_them_are_refused():
-    pieces = [with_goal(texts(*"1234567")), with_goal(texts("8", "9", "unknown", "10", "unknown"))]
+    pieces = [
+        with_target(texts(*"1234567")),
+        with_target(texts("8", "9", "unknown", "10", "unknown")),
+    ]
     for declared in (None, {"x": "continuous"}):
         with pytest.raises(DataError, match="'x' has .* not .*number.*first: 'unknown'"):
             survey_of(pieces, declared)
@@ -169,24 +172,24 @@ def test_numbers_with_a_word_among_them_are_refused():
 
 
 def test_rows_are_true_after_rows_without_weight_too():
-    frame = with_goal(np.array([1.0, 2.0, 3.0, np.inf])) | {"w": [0.0, 1.0, 0.0, 1.0]}
+    frame = with_target(np.array([1.0, 2.0, 3.0, np.inf])) | {"w": [0.0, 1.0, 0.0, 1.0]}
     with pytest.raises(DataError, match=r"infinite value \(row 4\)"):
         fit(frame, weight="w")
 
 
 def test_texts_without_end_are_no_category(monkeypatch):
     monkeypatch.setattr(survey_module, "MAX_TEXTS", 10)
-    pieces = [with_goal(texts(*(f"{n}-{j}" for j in range(6)))) for n in range(3)]
+    pieces = [with_target(texts(*(f"{n}-{j}" for j in range(6)))) for n in range(3)]
     with pytest.raises(
         DataError, match="'x' has more than 10 different texts; it looks like an id"
     ):
         fit(*pieces)
-    numbers = [with_goal(texts(*(str(10 * n + j) for j in range(6)))) for n in range(3)]
+    numbers = [with_target(texts(*(str(10 * n + j) for j in range(6)))) for n in range(3)]
     assert survey_of(numbers).kinds == (Kind.CONTINUOUS,)
 
 
 def test_too_many_categories_are_refused_as_in_memory():
-    frame = with_goal(texts(*(f"name {j}" for j in range(300))))
+    frame = with_target(texts(*(f"name {j}" for j in range(300))))
     with pytest.raises(DataError, match="'x' has 300 distinct values, more than 254"):
         survey_of([frame])
 
@@ -196,19 +199,19 @@ def test_a_target_of_too_many_values_is_no_class(monkeypatch):
     with pytest.raises(DataError, match="the target 'y' has more than 10 different values"):
         fit({"x": np.arange(30.0), "y": np.arange(30)})
     monkeypatch.undo()
-    with pytest.raises(DataError, match="the goal 'y' has 300 classes, and solah tells at most"):
+    with pytest.raises(DataError, match="the target 'y' has 300 classes, and solah tells at most"):
         fit({"x": np.arange(300.0), "y": np.arange(300)})
 
 
 def test_a_declared_column_that_is_not_there_is_refused():
-    frame = with_goal(np.arange(200.0))
+    frame = with_target(np.arange(200.0))
     with pytest.raises(ColumnError, match="no column 'X'; did you mean 'x'"):
         fit(frame, feature_types={"X": "ordinal"})
 
 
 def test_no_rows_are_refused():
     with pytest.raises(DataError, match="there is no row to learn from: none has any weight"):
-        fit(with_goal(np.arange(4.0)) | {"w": np.zeros(4)}, weight="w")
+        fit(with_target(np.arange(4.0)) | {"w": np.zeros(4)}, weight="w")
     with pytest.raises(DataError, match="no rows"):
         fit({"x": np.empty(0), "y": np.empty(0)})
 
@@ -231,11 +234,11 @@ def test_one_class_is_as_good_as_in_memory(n_rows):
     ],
 )
 def test_wrong_weights_are_refused_with_their_row(weights, message):
-    before = with_goal(np.arange(5.0)) | {"w": np.ones(5)}
+    before = with_target(np.arange(5.0)) | {"w": np.ones(5)}
     with pytest.raises(DataError, match=message):
-        fit(before, with_goal(np.arange(3.0)) | {"w": weights}, weight="w")
+        fit(before, with_target(np.arange(3.0)) | {"w": weights}, weight="w")
 
 
 def test_weights_that_are_no_numbers_are_refused():
     with pytest.raises(DataError, match="'w' has 1 value that is not a number"):
-        fit(with_goal(np.arange(3.0)) | {"w": texts("1", "2", "much")}, weight="w")
+        fit(with_target(np.arange(3.0)) | {"w": texts("1", "2", "much")}, weight="w")

@@ -8,7 +8,14 @@ import pytest
 from machines import machine_model, recordings, window_features
 from solah import RuleClassifier
 from solah.exceptions import ParameterError
-from solah.signals import Channel, Feature, FeatureKind, Signals, describe_signals, with_signals
+from solah.signals import (
+    Channel,
+    FeatureKind,
+    Signals,
+    WindowFeature,
+    describe_signals,
+    with_signals,
+)
 
 
 def described(**changes):
@@ -104,7 +111,7 @@ def test_what_makes_no_sense_is_refused(changes, message):
 def test_channels_of_different_rates_have_no_correlation():
     signals = described(rate={"x": 50, "y": 25}, features=["mean", "correlation"])
     assert signals.names == ("x mean over 2 s", "y mean over 2 s")
-    feature = Feature("r", FeatureKind.CORRELATION, ("x", "y"))
+    feature = WindowFeature("r", FeatureKind.CORRELATION, ("x", "y"))
     with pytest.raises(ParameterError, match="its channels must have one rate"):
         replace(signals, features=(feature,))
     with pytest.raises(ParameterError, match="'r' must have 2 of the channels"):
@@ -116,7 +123,7 @@ def test_a_model_carries_only_what_its_rules_speak_of():
     model = machine_model(np.random.default_rng(0), features)
     asked = {name for term in model.terms for name in term.features}
     assert asked < set(features.signals_.names)
-    assert model.signals.names == tuple(one.name for one in model.attributes)
+    assert model.signals.names == tuple(one.name for one in model.features)
     assert set(model.signals.names) == asked
     needed = {name for one in model.signals.features for name in one.channels}
     assert needed <= set(model.signals.channel_names) <= {"x", "y", "z", "vibration"}

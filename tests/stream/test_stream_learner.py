@@ -104,8 +104,8 @@ def test_frames_and_arrays_are_one(tmp_path):
     stream, arrays = learner(), learner()
     stream.learn(frame, pd.Series(y, name="verdict"))
     arrays.learn(X, y)
-    assert stream.model.goal.name == "verdict"
-    assert [attribute.name for attribute in stream.model.attributes] == ["a", "b", "c"]
+    assert stream.model.target.name == "verdict"
+    assert [feature.name for feature in stream.model.features] == ["a", "b", "c"]
     assert arrays.predict(X).tolist() == stream.predict(frame).tolist()
     save_document(stream.model, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")

@@ -129,17 +129,17 @@ def mixed_rows(n_rows=100):
     rng = np.random.default_rng(0)
     x = rng.normal(size=n_rows)
     texts = np.array([f"{value:.3f}" for value in x], dtype=object)
-    goal = np.array(["1" if value > 0 else "0" for value in x], dtype=object)
-    return texts, goal
+    target = np.array(["1" if value > 0 else "0" for value in x], dtype=object)
+    return texts, target
 
 
 def test_rows_that_cannot_be_read_are_left_out():
-    texts, goal = mixed_rows()
+    texts, target = mixed_rows()
     learner, told = StreamLearner(window=60, min_rows=40), []
     for change in ({}, {3: "wet", 70: "dry"}):
         changed = texts.copy()
         changed[list(change)] = list(change.values())
-        table = Table((Column("x", changed), Column("y", goal)), 100)
+        table = Table((Column("x", changed), Column("y", target)), 100)
         feed(learner, table, "y", on_skipped=told.append)
     assert learner.metrics.rows == 198
     assert [("wet" in line, "dry" in line) for line in told] == [(True, False), (False, True)]

@@ -53,15 +53,15 @@ def adapt(
     found: dict[str, Any] = {}
     if data is not None:
         table = read_source(data, reading.read_options(), document).table
-        column = table.column(target or document.goal.name)
+        column = table.column(target or document.target.name)
         truth = true_classes(document, column, screen, unseen_are="dropped")
         if n_missing := int((truth == MISSING).sum()):
             screen.note(f"dropped {plural(n_missing, 'row')} without a true class")
         known = truth >= 0
         if not known.any():
             raise DataError(f"{data} has no row with a true class to learn from")
-        warn_of_unseen(table, document.attributes)
-        rows, truth = encode(table, document.attributes)[known], truth[known]
+        warn_of_unseen(table, document.features)
+        rows, truth = encode(table, document.features)[known], truth[known]
         before = learner.twin.decide(rows)[0]
         with screen.progress(times * len(rows), "rows") as advance:
             for _ in range(times):

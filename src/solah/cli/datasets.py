@@ -24,9 +24,7 @@ def datasets(screen: Screen) -> None:
     licences = list(dict.fromkeys(each.licence for each in known))
     screen.say(heading(f"{'name':<26}{'rows':>7}{'features':>12}{'classes':>9}   from"))
     for each in known:
-        line = (
-            f"{each.name:<26}{each.rows:>7,}{each.attributes:>12}{each.classes:>9}   {each.where}"
-        )
+        line = f"{each.name:<26}{each.rows:>7,}{each.features:>12}{each.classes:>9}   {each.where}"
         origin = f"    {each.source} [{licences.index(each.licence) + 1}]"
         screen.result(Text(line, "bold" if each.at_hand else ""), Text(origin, "dim"))
     screen.say("", *(f"[{number}] {text}" for number, text in enumerate(licences, start=1)))

@@ -60,7 +60,7 @@ def evaluate(
     if screen.json:
         shape = {
             "data": problem.source,
-            "rows": problem.attributes.n_rows,
+            "rows": problem.features.n_rows,
             "identifiers": list(problem.identifiers),
         }
         screen.document({**shape, **describe_scores(scores), "by": measured})
@@ -85,8 +85,8 @@ def measure(
     with screen.progress(plan.folds * plan.repeats * len(estimators), "folds") as advance:
         return cross_validate(
             estimators,
-            problem.attributes,
-            problem.goal.values,
+            problem.features,
+            problem.target.values,
             plan,
             groups=problem.groups,
             on_fold=lambda _: advance(1),
@@ -114,7 +114,7 @@ def _measure_by(
         ]
         rows = np.concatenate([one.rows for one in tested])
         decided = np.concatenate([one.decided for one in tested])
-        truth, of_rows = problem.goal.values[rows], replace(column, values=column.values[rows])
+        truth, of_rows = problem.target.values[rows], replace(column, values=column.values[rows])
         if problem.task is Task.REGRESSION:
             measured = measure_number_groups(of_rows, truth, decided)
         else:

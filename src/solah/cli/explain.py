@@ -14,7 +14,7 @@ from solah.cli.screen import STDOUT, Screen, choose_format, plural, printed_to, 
 if TYPE_CHECKING:
     from solah.data import Table
     from solah.explain import Explanation
-    from solah.model import Attribute, Model
+    from solah.model import Feature, Model
 
     Row = dict[str, Any]
 
@@ -92,12 +92,12 @@ def explain(
     tables = _tables(document, data, row, reading, screen)
     first = next(tables, None)
     columns = first.names if first else ()
-    is_choice = document.goal.task is Task.CLASSIFICATION
+    is_choice = document.target.task is Task.CLASSIFICATION
     explainer = Explainer(
         document,
         changes=is_choice and (bool(row) if changes is None else changes),
         ranges=_read_ranges(allowed or []),
-        fixed=split_names(fixed, [*columns, *(one.name for one in document.attributes)]),
+        fixed=split_names(fixed, [*columns, *(one.name for one in document.features)]),
         columns=columns,
     )
     shown, n_rows = None if everything else top, 0
@@ -108,7 +108,7 @@ def explain(
             for explanation in explainer.of_table(table)
         )
         if written_as == "html":
-            n_rows = _write_page(explanations, shown, document.goal.name)
+            n_rows = _write_page(explanations, shown, document.target.name)
         else:
             for n_rows, explanation in enumerate(explanations, start=1):
                 if written_as == "json":
@@ -134,7 +134,7 @@ def _tables(
     if data is None and not words:
         raise DataError("there is nothing to explain; pass DATA, or rows with --row")
     if data is None:
-        return iter([read_rows(words or [], model.attributes, screen.note)])
+        return iter([read_rows(words or [], model.features, screen.note)])
     tables = iter_source(data, reading.read_options(), model)
     if not words:
         return tables
@@ -150,7 +150,7 @@ def _tables(
     return iter([_pick_rows(tables, numbers)])
 
 
-def _write_page(explanations: "Iterator[Explanation]", top: int | None, goal: str) -> int:
+def _write_page(explanations: "Iterator[Explanation]", top: int | None, target: str) -> int:
     from solah.exceptions import DataError
     from solah.explain.html import as_page
 
@@ -160,7 +160,7 @@ def _write_page(explanations: "Iterator[Explanation]", top: int | None, goal: st
             f"a page takes at most {_MOST_ON_A_PAGE:,} rows; choose some with --row, or write all "
             "as --format json"
         )
-    sys.stdout.write(as_page(shown, f"Why {goal} was predicted so", top))
+    sys.stdout.write(as_page(shown, f"Why {target} was predicted so", top))
     return len(shown)
 
 
@@ -226,7 +226,7 @@ def _pick_rows(tables: "Iterable[Table]", numbers: Sequence[int]) -> "Table":
 
 
 def read_rows(
-    words: Iterable[str], attributes: "Sequence[Attribute]", note: Callable[[str], None]
+    words: Iterable[str], features: "Sequence[Feature]", note: Callable[[str], None]
 ) -> "Table":
     """Read rows as the user wrote them; ``-`` stands for JSON lines on stdin.
 
@@ -235,7 +235,7 @@ def read_rows(
     from solah.exceptions import DataError
     from solah.model.encode import rows_table
 
-    names = [attribute.name for attribute in attributes]
+    names = [feature.name for feature in features]
     rows: list[Row] = []
     for word in words:
         if word == "-":
@@ -247,7 +247,7 @@ def read_rows(
             rows.append(_read_fields(word, names))
     if not rows:
         raise DataError("there is no row to explain: stdin was empty")
-    table = rows_table(rows, attributes)
+    table = rows_table(rows, features)
     if strangers := sorted({name for row in rows for name in row} - {*names, *table.names}):
         note(f"not features of the model, ignored: {', '.join(strangers)}")
     return table

@@ -333,21 +333,21 @@ def _compared(
     """Compare the export with the model; one that agrees on too few rows is refused."""
     from solah.export.agreement import require_agreement
     from solah.model import Task
-    from solah.model.encode import MISSING, encode_goal
+    from solah.model.encode import MISSING, encode_target
 
     agreement: Agreement = require_agreement(model, exported, table, min_agreement)
     found: dict[str, Any] = {"rows": agreement.n_rows, "drawn": table is None}
     if agreement.n_clipped:
         found |= {"clipped_rows": agreement.n_clipped, "clipped": dict(agreement.clipped)}
     difference = {"largest_difference": agreement.largest_difference}
-    if model.goal.task is Task.REGRESSION:
+    if model.target.task is Task.REGRESSION:
         return {**found, "near_estimates": agreement.share, **difference}
     found["same_decisions"] = agreement.share
     if agreement.settled_share is not None:
         found["same_settled"] = agreement.settled_share
     found |= difference
-    if table is not None and model.goal.name in table.names:
-        truth = encode_goal(table.column(model.goal.name), model.goal)
+    if table is not None and model.target.name in table.names:
+        truth = encode_target(table.column(model.target.name), model.target)
         known = truth != MISSING
         for name, places in (
             ("accuracy", agreement.expected),
@@ -434,7 +434,7 @@ def _rows(model: "Model", data: str | None, reading: ReadingOptions) -> Any:
 
     if data is None:
         return sample_rows(model, _FOOTPRINT_ROWS)
-    rows = encode(read_source(data, reading.read_options(), model).table, model.attributes)
+    rows = encode(read_source(data, reading.read_options(), model).table, model.features)
     if not len(rows):
         raise DataError(f"{data} has no rows to count instructions on")
     return rows[:: max(1, len(rows) // _FOOTPRINT_ROWS)]

@@ -169,7 +169,7 @@ def _fit_table(
         estimator.set_params(verbose=screen.is_watched)
     with nullcontext() if has_bar else screen.working("fitting"):
         given = groups_for(estimator, problem.groups)
-        estimator.fit(problem.attributes, problem.goal, **given)
+        estimator.fit(problem.features, problem.target, **given)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
     if problem.signals is not None:
@@ -200,7 +200,7 @@ def _provenance(data: str, fitted: _Fitted) -> "Provenance":
 
     from solah.cli.problem import Problem
     from solah.model import Provenance
-    from solah.model.encode import encode_goal
+    from solah.model.encode import encode_target
     from solah.model.provenance import digest_columns, digest_data
     from solah.safe_text import file_name
 
@@ -212,20 +212,20 @@ def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     known = Provenance(
         source=file_name(problem.source),
         modified=modified,
-        rows=problem.attributes.n_rows if isinstance(problem, Problem) else problem.n_rows,
+        rows=problem.features.n_rows if isinstance(problem, Problem) else problem.n_rows,
         left_out=problem.left_out,
         out_of_fold=_out_of_fold(fitted),
     )
     if not is_table or not isinstance(problem, Problem):
         return known
     counts: tuple[int, ...] = ()
-    if model.goal.states:
-        places = encode_goal(problem.goal, model.goal)
-        counts = tuple(np.bincount(places, minlength=model.goal.size).tolist())
+    if model.target.states:
+        places = encode_target(problem.target, model.target)
+        counts = tuple(np.bincount(places, minlength=model.target.size).tolist())
     return replace(
         known,
         digest=digest_data(problem.data),
-        columns=digest_columns(model, problem.data, problem.goal),
+        columns=digest_columns(model, problem.data, problem.target),
         classes=counts,
     )
 
@@ -250,21 +250,21 @@ def _out_of_fold(fitted: _Fitted) -> "OutOfFold | None":
 
 def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
     from solah.cli.problem import Problem
-    from solah.report import describe_goal, describe_hierarchy, rule_depth
+    from solah.report import describe_hierarchy, describe_target, rule_depth
 
     problem, model, estimator = fitted.problem, fitted.model, fitted.estimator
     is_table = isinstance(problem, Problem)
-    kinds = problem.kinds if is_table else {one.name: one.kind for one in model.attributes}
+    kinds = problem.kinds if is_table else {one.name: one.kind for one in model.features}
     path = getattr(estimator, "path_", ())
     found = getattr(estimator, "screening_", None)
     return {
         "model": str(output),
         "kind": fitted.name,
         "data": problem.source,
-        "rows": problem.attributes.n_rows if isinstance(problem, Problem) else problem.n_rows,
+        "rows": problem.features.n_rows if isinstance(problem, Problem) else problem.n_rows,
         "feature_types": {name: getattr(kind, "value", kind) for name, kind in kinds.items()},
         "identifiers": list(problem.identifiers),
-        "goal": describe_goal(model.goal),
+        "target": describe_target(model.target),
         "hierarchy": describe_hierarchy(model),
         "clusters": fitted.clusters,
         "given_clusters": fitted.given_clusters,
@@ -363,7 +363,7 @@ def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
     n_groups = sum(len(one.groups) for one in model.sums)
     sizes = [len(one.words) for one in used if one.is_continuous]
     where = {
-        "supervised": f"where {model.goal.name} changes",
+        "supervised": f"where {model.target.name} changes",
         "quantile": "at quantiles",
         "uniform": "at equal distances",
     }[fitted.estimator.selection_.word_kind]
@@ -393,7 +393,7 @@ def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
 def _used(model: "Model") -> list[Any]:
     """Return the features that rules use."""
     named = {one.name for node in model.nodes for one in node.inputs}
-    return [one for one in model.attributes if one.name in named]
+    return [one for one in model.features if one.name in named]
 
 
 def _search(estimator: Any) -> dict[str, Any] | None:

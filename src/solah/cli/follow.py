@@ -105,7 +105,7 @@ def follow(
     target = columns.target
     if target is None:
         try:
-            target = str(load(data).goal_name)
+            target = str(load(data).target_name)
         except DatasetError:
             target = require_target(None)
     declared = declared_types(columns, (), [target])

@@ -53,11 +53,11 @@ def _show_model(model: "Model", screen: Screen) -> None:
     from solah.model.provenance import edit_record
 
     rules = rules_of(model)
-    moved = [attribute.name for attribute in model.attributes if attribute.is_moved]
+    moved = [feature.name for feature in model.features if feature.is_moved]
     about = {
-        "target": model.goal.name,
-        "classes": ", ".join(map(str, model.goal.states)) or None,
-        "features": len(model.attributes),
+        "target": model.target.name,
+        "classes": ", ".join(map(str, model.target.states)) or None,
+        "features": len(model.features),
         "rules": len(rules),
         "pinned rules": sum(rule.is_pinned for rule in rules),
         "moved words": ", ".join(moved) or None,

@@ -125,7 +125,7 @@ class PolicyOptions:
         votes, window = self.votes or (1, 1)
         least = self.min_probability
         return Policy(
-            min_belief=() if least is None else (least,) * len(model.goal.states),
+            min_belief=() if least is None else (least,) * len(model.target.states),
             min_known=self.min_completeness or 0.0,
             stays_in_range=self.in_range,
             max_unseen=None if self.max_unseen == AUTO else self.max_unseen,
@@ -204,7 +204,7 @@ def policy(
     from solah.model.policy import check_policy
 
     document = load_document(model)
-    check_policy(Policy(), None, document.goal)
+    check_policy(Policy(), None, document.target)
     if not changed_flags(wanted):
         raise ParameterError("nothing to do; pass --max-error, --votes or the like")
     costs = wanted.read_costs()
@@ -250,7 +250,7 @@ def _chosen(
         raise ParameterError(f"{flag} requires DATA: rows that the model was not trained on")
     fixed = wanted.policy(model)
     source = read_source(data, reading.read_options(), model)
-    truth = source.table.column(target or model.goal.name)
+    truth = source.table.column(target or model.target.name)
     if is_learnt_from(model, source.table, truth):
         raise ParameterError(
             "the model was trained on these rows, so that errors would seem too rare; pass "
@@ -278,14 +278,14 @@ def fitted_policy(
     policy = options.policy(model)
     if not options.needs_rows:
         priced = with_costs(model, costs) if costs else model
-        domain = learn_domain(priced, problem.attributes) if options.needs_domain else None
+        domain = learn_domain(priced, problem.features) if options.needs_domain else None
         return with_policy(priced, policy, domain), None
     folds = 5
     with screen.progress(folds, "folds") as advance:
         chosen = fit_policy(
             estimator,
-            problem.attributes,
-            problem.goal.values,
+            problem.features,
+            problem.target.values,
             policy,
             max_error=options.max_error,
             auto_unseen=options.max_unseen == AUTO,

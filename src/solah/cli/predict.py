@@ -97,22 +97,22 @@ def _predicted(
     from solah.model import Task
     from solah.model.decide import PolicyDecider
 
-    model, goal = predictor.model_, predictor.model_.goal
-    is_judged = model.policy is not None or (model.domain is not None and goal.states)
+    model, target = predictor.model_, predictor.model_.target
+    is_judged = model.policy is not None or (model.domain is not None and target.states)
     judge = PolicyDecider(model, predictor.n_threads) if is_judged else None
     names: dict[str, str] | None = None
     for table in tables:
         if names is None:
-            names = _output_names(split_names(keep, table.names), goal.states, note)
+            names = _output_names(split_names(keep, table.names), target.states, note)
         kept = {out: to_text(table.column(name)).values.tolist() for name, out in names.items()}
         beliefs: dict[str, list[float]] = {}
         more: dict[str, list[Any]] = {}
-        if goal.task is Task.REGRESSION:
+        if target.task is Task.REGRESSION:
             chosen = predictor.predict(table).tolist()
         elif judge is None:
             found = predictor.beliefs(table)
-            chosen = [goal.states[place] for place in goal.decide(found).tolist()]
-            beliefs = dict(zip(map(str, goal.states), found.T.tolist(), strict=True))
+            chosen = [target.states[place] for place in target.decide(found).tolist()]
+            beliefs = dict(zip(map(str, target.states), found.T.tolist(), strict=True))
         else:
             groups = recordings and table.column(recordings).values.tolist()
             judged = judge.take(table, groups)

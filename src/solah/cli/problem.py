@@ -19,7 +19,7 @@ from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.datasets import load
 from solah.exceptions import ColumnError, DataError, DatasetError, IdentifierWarning, ParameterError
 from solah.model import Task
-from solah.model.encode import UNSEEN, encode_goal
+from solah.model.encode import UNSEEN, encode_target
 from solah.safe_text import file_name
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def read_source(data: str, options: ReadOptions, model: Model | None = None) -> 
     if _is_path(data):
         return Source(file_name(data), read_table(data, options=options))
     dataset = _load(data)
-    return Source(dataset.name, _whole(dataset), dataset.goal_name, dataset.kinds, dataset.groups)
+    return Source(dataset.name, _whole(dataset), dataset.target_name, dataset.kinds, dataset.groups)
 
 
 def iter_source(data: str, options: ReadOptions, model: Model | None = None) -> Iterator[Table]:
@@ -101,8 +101,8 @@ def _load(name: str) -> Dataset:
 
 def _whole(dataset: Dataset) -> Table:
     """Put the target back beside the features, as in a file."""
-    goal = Column(dataset.goal_name, dataset.goal.astype(object), nominal=True)
-    return Table((*dataset.table.columns, goal), dataset.table.n_rows)
+    target = Column(dataset.target_name, dataset.target.astype(object), nominal=True)
+    return Table((*dataset.table.columns, target), dataset.table.n_rows)
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class Problem:
     ----------
     source : what the data are called
     data : all columns as they were read
-    attributes : the features, with their types inferred
+    features : the features, with their types inferred
     kinds : the type of each
-    goal : the target's classes or numbers
+    target : the target's classes or numbers
     task : classification or regression
     reason : why this task, if it was not the user's choice
     groups : the group of each row
@@ -127,9 +127,9 @@ class Problem:
 
     source: str
     data: Table
-    attributes: Table
+    features: Table
     kinds: Mapping[str, Kind]
-    goal: Column
+    target: Column
     task: Task
     reason: str
     groups: NDArray[Any] | None
@@ -141,7 +141,7 @@ class Problem:
     @property
     def names(self) -> tuple[str, ...]:
         """The features."""
-        return tuple(self.attributes.names)
+        return tuple(self.features.names)
 
     @property
     def n_groups(self) -> int:
@@ -152,12 +152,12 @@ class Problem:
         """Describe the data, the target and the dropped identifiers, by name."""
         counts = Counter(self.kinds.values())
         kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
-        rows = plural(self.attributes.n_rows, "row")
-        columns = plural(len(self.attributes.columns), "feature")
-        what = f"{self.goal.name}, a number"
+        rows = plural(self.features.n_rows, "row")
+        columns = plural(len(self.features.columns), "feature")
+        what = f"{self.target.name}, a number"
         if self.task is Task.CLASSIFICATION:
-            n_classes = len(set(self.goal.values.tolist()))
-            what = f"{self.goal.name}, {plural(n_classes, 'class', 'classes')}"
+            n_classes = len(set(self.target.values.tolist()))
+            what = f"{self.target.name}, {plural(n_classes, 'class', 'classes')}"
         found = {
             "data": f"{self.source}: {rows}, {columns} ({kinds})",
             "target": f"{what} ({self.task.value}{self.reason})",
@@ -181,10 +181,10 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
         If the target has missing values or only one class, or is not a number where one is needed.
     """
     table = source.table
-    target = require_target(columns.target or source.target, table.names)
-    goal = as_truth(table.column(target))
-    task, reason = choose_task(goal, columns.task)
-    apart = [target] if groups is None else [target, groups]
+    name = require_target(columns.target or source.target, table.names)
+    target = as_truth(table.column(name))
+    task, reason = choose_task(target, columns.task)
+    apart = [name] if groups is None else [name, groups]
     declared = declared_types(columns, table.names, apart)
     gone = {*split_names(columns.gone, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone} | declared
@@ -192,14 +192,14 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     settled, kinds = settle(taken, known)
     notes += [f"{column.name}: {column.note}" for column in settled.columns if column.note]
     if not settled.columns:
-        raise DataError(f"no column is left to predict {target!r} with")
+        raise DataError(f"no column is left to predict {name!r} with")
     kind_of = dict(zip(settled.names, kinds, strict=True))
     from solah.estimators.inputs import without_identifiers
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)
-        attributes = without_identifiers(settled, known)
-    for column, what in ((goal, "target"), *((table.column(name), "group") for name in apart[1:])):
+        features = without_identifiers(settled, known)
+    for column, what in ((target, "target"), *((table.column(one), "group") for one in apart[1:])):
         missing = column.missing()
         if missing.any():
             raise DataError(
@@ -209,13 +209,13 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     return Problem(
         source=source.name,
         data=table,
-        attributes=attributes,
-        kinds={name: kind_of[name] for name in attributes.names},
-        goal=Column(target, _classes(goal) if task is Task.CLASSIFICATION else _numbers(goal)),
+        features=features,
+        kinds={name: kind_of[name] for name in features.names},
+        target=Column(name, _classes(target) if task is Task.CLASSIFICATION else _numbers(target)),
         task=task,
         reason=reason,
         groups=source.groups if groups is None else to_text(table.column(groups)).values,
-        identifiers=tuple(name for name in settled.names if name not in attributes.names),
+        identifiers=tuple(name for name in settled.names if name not in features.names),
         left_out=tuple(split_names(columns.leave_out, table.names)),
         signals=source.signals,
         notes=tuple(notes),
@@ -327,12 +327,12 @@ def true_classes(
     DataError
         If the model has none of them, so that it is likely another column.
     """
-    if model.goal.task is not Task.CLASSIFICATION:
-        raise DataError(f"{model.goal.name!r} is a number; this is for classes")
-    places = encode_goal(column, model.goal)
+    if model.target.task is not Task.CLASSIFICATION:
+        raise DataError(f"{model.target.name!r} is a number; this is for classes")
+    places = encode_target(column, model.target)
     known, unseen = int((places >= 0).sum()), int((places == UNSEEN).sum())
     if unseen and not known:
-        classes = ", ".join(map(str, model.goal.states[:8]))
+        classes = ", ".join(map(str, model.target.states[:8]))
         raise DataError(
             f"column {column.name!r} has none of the model's classes ({classes}); pass the column "
             "of true classes with --target"
@@ -348,7 +348,7 @@ def columns_by(model: Model, table: Table, by: list[str] | None, positive: str |
     left_out = model.provenance.left_out if model.provenance else ()
     columns = [name for name in left_out if name in table.names]
     columns = columns if by is None else split_names(by, table.names)
-    refuse_idle_positive(positive, columns, model.goal.task)
+    refuse_idle_positive(positive, columns, model.target.task)
     return columns
 
 
@@ -362,14 +362,14 @@ def refuse_idle_positive(positive: str | None, columns: list[str], task: Task) -
 
 def known_truth(model: Model, table: Table, target: str | None, screen: Screen) -> Column | None:
     """Find the column of true values; note if it is missing and was not asked for."""
-    name = target or model.goal.name
+    name = target or model.target.name
     if target is not None or name in table.names:
         column = table.column(name)
-        if model.goal.task is Task.CLASSIFICATION:
+        if model.target.task is Task.CLASSIFICATION:
             true_classes(model, column, screen)  # which refuses a column of something else
         return column
     screen.note(
-        f"the data have no column {model.goal.name!r}, so there are no metrics; "
+        f"the data have no column {model.target.name!r}, so there are no metrics; "
         "if it has another name, pass --target"
     )
     return None

@@ -102,16 +102,16 @@ def print_rules(
 
 def _as_json(rules: "Rules") -> dict[str, object]:
     from solah.explain.legend import count_rules
-    from solah.report import describe_attribute, describe_goal, describe_parts
+    from solah.report import describe_feature, describe_parts, describe_target
 
     model = rules.model
     return {
-        "goal": describe_goal(model.goal),
+        "target": describe_target(model.target),
         "n_rules": count_rules(model),
         "start": rules.start or None,
         "parts": describe_parts(model),
         "rules": rules.to_dicts(),
-        "attributes": [describe_attribute(attribute) for attribute in rules.attributes],
+        "features": [describe_feature(feature) for feature in rules.features],
     }
 
 
@@ -121,7 +121,7 @@ def _show(screen: Screen, rules: "Rules") -> None:
     from solah.report import describe_parts
 
     model = rules.model
-    screen.say(heading(f"{model.goal.name}: {explain_number(rules)}"))
+    screen.say(heading(f"{model.target.name}: {explain_number(rules)}"))
     for about in explain_rules(rules)[:-1]:
         screen.say(about)
     if rules.start:
@@ -133,8 +133,8 @@ def _show(screen: Screen, rules: "Rules") -> None:
             sizes = f"{plural(part['rules'], 'rule')}{shown}"
             screen.say("", heading(f"{part['name']} ({sizes}) ← {', '.join(part['inputs'])}"))
         screen.result(*map(rule_sentence, of_part))
-    if any(attribute.is_continuous for attribute in rules.attributes):
-        screen.say("", heading("The words"), words_of(rules.attributes))
+    if any(feature.is_continuous for feature in rules.features):
+        screen.say("", heading("The words"), words_of(rules.features))
 
 
 def edit(
@@ -206,5 +206,5 @@ def build(rules: RulesFile, screen: Screen, output: OutputFile = Path("model.jso
     save_document(model, output)
     n_rules = count_rules(model)
     if screen.json:
-        screen.document({"output": str(output), "goal": model.goal.name, "rules": n_rules})
+        screen.document({"output": str(output), "target": model.target.name, "rules": n_rules})
     screen.say(f"{plural(n_rules, 'rule')} written to {output}")

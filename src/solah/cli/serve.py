@@ -67,6 +67,6 @@ def serve(
     hosts = ["*"] if is_any else [*LOOPBACK, host, *(allow_host or [])]
     app = make_app(document, page=page, token=token, hosts=hosts, strict=strict)
     server = Server(app, host, port)
-    screen.note(f"predicting {document.goal.name} at {server.url}predict; Ctrl-C ends it")
+    screen.note(f"predicting {document.target.name} at {server.url}predict; Ctrl-C ends it")
     server.run()
     screen.note("ended")

@@ -118,14 +118,14 @@ def read_windows(
     from solah.data import Column, Table
     from solah.signals import SampleColumns, cut_windows, read_recordings
 
-    target = require_target(columns.target)
+    label = require_target(columns.target)
     if options.rate is None:
         raise ParameterError("no sampling rate; pass --rate, in samples per second")
     rates = _rates(options.rate)
     roles = SampleColumns(
         channels=tuple(split_names(options.channels, ())),
         time=options.time,
-        label=target,
+        label=label,
         recording=options.recording,
         group=groups,
     )
@@ -140,14 +140,14 @@ def read_windows(
     windows = cut_windows(signals, recordings).labelled()
     if not len(windows.readings):
         raise DataError(
-            f"no window of {options.window} has one {target!r} throughout; take shorter "
+            f"no window of {options.window} has one {label!r} throughout; take shorter "
             "windows, or compare the times of recordings and labels"
         )
-    goal = Column(target, windows.labels, nominal=True)
-    table = Table((*windows.table.columns, goal), len(windows.readings))
+    target = Column(label, windows.labels, nominal=True)
+    table = Table((*windows.table.columns, target), len(windows.readings))
     kinds = dict.fromkeys(signals.names, "continuous")
     name = f"{file_name(data)}, windows of {options.window}"
-    return Source(name, table, target, kinds, windows.groups.astype(str), signals)
+    return Source(name, table, label, kinds, windows.groups.astype(str), signals)
 
 
 WHERE = ("recording", "start", "end")
@@ -159,7 +159,7 @@ def rows_of_recordings(
 ) -> Table | None:
     """Make rows of recordings for a model of signals; None if the data are rows already.
 
-    A row is a window: where it lies, its readings and, if the recordings have the goal, its class.
+    A row is a window: its location, its values and, if the recordings have the target, its class.
     """
     from solah.data import Column, Table
     from solah.signals import SampleColumns, cut_windows, read_recordings
@@ -168,19 +168,19 @@ def rows_of_recordings(
     if model.signals is None or not Path(data).exists():
         return None
     names = column_names(data, options)
-    if all(one.name in names for one in model.attributes):
+    if all(one.name in names for one in model.features):
         return None
-    signals = model.signals.only([one.name for one in model.attributes])
+    signals = model.signals.only([one.name for one in model.features])
     roles = SampleColumns(
         channels=tuple(channel.name for channel in signals.measured),
         time=columns.time,
-        label=model.goal.name if model.goal.name in names else None,
+        label=model.target.name if model.target.name in names else None,
         recording=columns.recording,
     )
     windows = cut_windows(signals, read_recordings(data, roles, options=options))
     where = [Column(name, getattr(windows, name)) for name in WHERE]
-    goal = [] if roles.label is None else [Column(roles.label, windows.labels, nominal=True)]
-    return Table((*where, *windows.table.columns, *goal), len(windows.readings))
+    target = [] if roles.label is None else [Column(roles.label, windows.labels, nominal=True)]
+    return Table((*where, *windows.table.columns, *target), len(windows.readings))
 
 
 def _rates(text: str) -> float | dict[str, float]:

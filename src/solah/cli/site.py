@@ -203,7 +203,7 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
     if screen.json:
         sensors = [
             {
-                "attribute": one.attribute,
+                "feature": one.feature,
                 "topic": one.topic,
                 "path": None if one.path is None else list(one.path),
             }
@@ -243,7 +243,7 @@ def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
         "nodes": ", ".join(node.name for node in bundle.plan.nodes),
         "sensors": f"{len(site.sensors)} on {len({one.topic for one in site.sensors})} topics",
         "sensor brokers": brokers,
-        "predicts": f"{bundle.model.goal.name} {when}, {deciding.deadline:g} s for what is missing",
+        "predicts": f"{bundle.model.target.name} {when}; waits {deciding.deadline:g} s for values",
         "sends": "" if sending is None else f"on change, and every {sending.keep_alive:g} s",
         "alerts": "" if site.alerts is None else ", ".join(one.name for one in site.alerts.rules),
         "state": str(site.state),

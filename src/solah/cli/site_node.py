@@ -189,7 +189,7 @@ def _rows(
     start = read_memory(state).brought + 1
     core, is_behind = running.core, running.is_behind
     if replay is not None:
-        wanted = [one for one in core.bundle.model.attributes if one.name in core.plan.reads]
+        wanted = [one for one in core.bundle.model.features if one.name in core.plan.reads]
         read_options = reading.read_options()
 
         def rows_from(first: int) -> "Iterable[Measured]":

@@ -143,7 +143,7 @@ def plan(
     if screen.json:
         screen.document({"written": written, **_as_json(bundle, traffic)})
     _show(screen, written, bundle, traffic)
-    known = {one.name for one in document.attributes} | {part.name for part in document.parts}
+    known = {one.name for one in document.features} | {part.name for part in document.parts}
     unused = [name for names in given.nodes.values() for name in names if name not in known]
     if unused:
         screen.note(f"measured, but not used by the model: {', '.join(unused)}")

@@ -217,7 +217,7 @@ def _compare(model: "Model", table: "Table", decided: _Decided) -> dict[str, Any
     from solah.model.document import Task
     from solah.model.predictor import Predictor
 
-    is_number, name = model.goal.task is Task.REGRESSION, model.goal.name
+    is_number, name = model.target.task is Task.REGRESSION, model.target.name
     own = map(repr if is_number else spell, Predictor(model).predict(table).tolist())
     read = to_numbers if is_number else to_text
     has_truth = name in table.names

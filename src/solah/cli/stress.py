@@ -49,19 +49,19 @@ def stress(
 
     document = load_document(model)
     table = read_source(data, reading.read_options(), document).table
-    truth = true_classes(document, table.column(target or document.goal.name), screen)
+    truth = true_classes(document, table.column(target or document.target.name), screen)
     known = truth != MISSING
     if n_unknown := int((~known).sum()):
         screen.note(f"dropped {plural(n_unknown, 'row')} without a true class")
-    warn_of_unseen(table, document.attributes)
-    rows = encode(table, document.attributes)[known]
+    warn_of_unseen(table, document.features)
+    rows = encode(table, document.features)[known]
     with screen.progress(n_steps(document, len(rows)), "steps") as advance:
         found = measure(
             document, rows, truth[known], noise=noise, budget=budget, seed=seed, advance=advance
         )
     if screen.json:
-        features = [dict(vars(one)) for one in found.attributes]
-        screen.document({**vars(found), "attributes": features})
+        features = [dict(vars(one)) for one in found.features]
+        screen.document({**vars(found), "features": features})
     _show(screen, found)
 
 
@@ -80,8 +80,8 @@ def _show(screen: Screen, found: "Stress") -> None:
         )
     )
     lines = [
-        (one.attribute, f"{100 * one.flips:.1f}%", *(f"{x:.3f}" for x in figures))
-        for one in sorted(found.attributes, key=lambda one: (-one.flips, one.lost))
+        (one.feature, f"{100 * one.flips:.1f}%", *(f"{x:.3f}" for x in figures))
+        for one in sorted(found.features, key=lambda one: (-one.flips, one.lost))
         for figures in [(one.lost, one.noisy, one.pushed)]
     ]
     screen.say("", heading("Each feature alone: how often it can flip, and the accuracy"))

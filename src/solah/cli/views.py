@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from solah.explain.explanation_text import Role, lines_of
-from solah.report import describe_attribute, describe_scores, group_notes, group_table, score_rows
+from solah.report import describe_feature, describe_scores, group_notes, group_table, score_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from solah.evaluation import CrossValidation
     from solah.explain import Explanation, Rule
-    from solah.model import Attribute
+    from solah.model import Feature
 
 
 def heading(text: str) -> Text:
@@ -49,14 +49,14 @@ def explanation_lines(explanation: Explanation, top: int | None) -> Iterator[Tex
         yield Text(line.text, style=_STYLES[line.role])
 
 
-def words_of(attributes: Iterable[Attribute]) -> Table:
-    """Show where the words of attributes apply; states need no words."""
+def words_of(features: Iterable[Feature]) -> Table:
+    """Show where the words of features apply; states need no words."""
     grid = Table.grid(padding=(0, 2))
-    for attribute in attributes:
-        if not attribute.is_continuous:
+    for feature in features:
+        if not feature.is_continuous:
             continue
-        name = attribute.name
-        for word in describe_attribute(attribute)["words"]:
+        name = feature.name
+        for word in describe_feature(feature)["words"]:
             grid.add_row(Text(name), Text(word["word"], "bold"), Text(word["text"], "dim"))
             name = ""
     return grid

@@ -1,6 +1,6 @@
-"""Attributes that are told from a column of dates: hour, weekday, month, days since a day.
+"""Features that are told from a column of dates: hour, weekday, month, days since a day.
 
-Such an attribute is known by its name alone ("hour of time"), so that a model asks for it by name,
+Such a feature is known by its name alone ("hour of time"), so that a model asks for it by name,
 and every table that has the column of dates has it too. Hours, days and months are those that are
 written; an offset from UTC moves nothing.
 """
@@ -38,7 +38,7 @@ _TWO_MONTHS = np.timedelta64(62, "D")
 
 
 class DatePart(NamedTuple):
-    """What an attribute tells of a column of dates.
+    """What a feature tells of a column of dates.
 
     ``part`` is ``"hour"``, ``"weekday"``, ``"month"`` or ``"days"``, counted from ``since``.
     """
@@ -49,7 +49,7 @@ class DatePart(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the attribute."""
+        """The name of the feature."""
         return f"{f'days since {self.since}' if self.since else self.part} of {self.column}"
 
     def values(self, dates: Dates) -> tuple[NDArray[Any], tuple[str, ...] | None]:
@@ -67,7 +67,7 @@ class DatePart(NamedTuple):
 
 
 def date_part(name: str, known: Collection[str]) -> DatePart | None:
-    """Read the name of an attribute that is told from one of the known columns; None for others.
+    """Read the name of a feature that is told from one of the known columns; None for others.
 
     Examples
     --------

@@ -10,7 +10,7 @@ The rules, the first that fits:
 4. Two distinct values, of any type, are binary.
 5. Other text is categorical.
 6. Whole numbers with at most ``MAX_STATES`` distinct values are ordinal, a word per value: a
-   continuous attribute with the default three words has five focal sets, so describing five values
+   continuous feature with the default three words has five focal sets, so describing five values
    with such words would blur them and make nothing smaller.
 7. Other numbers are continuous.
 

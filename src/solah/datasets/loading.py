@@ -48,9 +48,9 @@ class Dataset:
         The set's name, aliases resolved.
     table : Table
         The features, one column each.
-    goal : ndarray of str, shape (n_rows,)
+    target : ndarray of str, shape (n_rows,)
         The class label of each row.
-    goal_name : str
+    target_name : str
         The name of the target.
     kinds : mapping of str to str or tuple of str
         The declared kinds, by column, of the columns whose kind cannot be inferred; a tuple
@@ -62,15 +62,15 @@ class Dataset:
 
     name: str
     table: Table
-    goal: NDArray[np.str_]
-    goal_name: str
+    target: NDArray[np.str_]
+    target_name: str
     kinds: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     groups: NDArray[np.str_] | None = None
 
     def __repr__(self) -> str:
         return (
             f"Dataset({self.name!r}, {self.table.n_rows} rows, "
-            f"{len(self.table.columns)} attributes, {len(self.class_counts)} classes)"
+            f"{len(self.table.columns)} features, {len(self.class_counts)} classes)"
         )
 
     @property
@@ -81,7 +81,7 @@ class Dataset:
     @property
     def class_counts(self) -> dict[str, int]:
         """The number of rows of each class, by label in sorted order."""
-        labels, counts = np.unique(self.goal, return_counts=True)
+        labels, counts = np.unique(self.target, return_counts=True)
         return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
     @property
@@ -98,7 +98,7 @@ class Dataset:
     @property
     def y(self) -> NDArray[np.str_]:
         """The target, under scikit-learn's name for it."""
-        return self.goal
+        return self.target
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class DatasetInfo:
     name: str
     aliases: tuple[str, ...]
     rows: int
-    attributes: int
+    features: int
     classes: int
     source: str
     licence: str
@@ -164,7 +164,7 @@ def available() -> tuple[DatasetInfo, ...]:
             name=entry.name,
             aliases=entry.aliases,
             rows=entry.n_rows,
-            attributes=entry.n_attributes,
+            features=entry.n_features,
             classes=len(entry.classes),
             source=entry.source,
             licence=entry.licence,
@@ -205,7 +205,7 @@ def load(name: str) -> Dataset:
     >>> from solah.datasets import load
     >>> wine = load("wine")
     >>> wine
-    Dataset('wine', 178 rows, 13 attributes, 3 classes)
+    Dataset('wine', 178 rows, 13 features, 3 classes)
     >>> wine.class_counts
     {'class_0': 59, 'class_1': 71, 'class_2': 48}
     """
@@ -215,18 +215,18 @@ def load(name: str) -> Dataset:
 def load_entry(entry: Entry) -> Dataset:
     """Load the data set of an entry, from the nearest place that has it."""
     table = _read(entry)
-    *features, target = table.columns
+    *features, last = table.columns
     # A number such as 2.0 becomes '2'.
-    labels = ["?" if label is None else label for label in to_text(target).values]
+    labels = ["?" if label is None else label for label in to_text(last).values]
     groups = None
     if entry.groups is not None:
         groups = np.repeat(list(entry.groups), list(entry.groups.values()))
-    goal = np.array(labels, dtype=np.str_)
+    target = np.array(labels, dtype=np.str_)
     features_only = Table(tuple(features), table.n_rows)
-    dataset = Dataset(entry.name, features_only, goal, target.name, entry.kinds, groups)
+    dataset = Dataset(entry.name, features_only, target, last.name, entry.kinds, groups)
     strangers = [name for name in entry.kinds if name not in dataset.feature_names]
-    if len(features) != entry.n_attributes:
-        fault = f"it has {len(features)} attributes where the set has {entry.n_attributes}"
+    if len(features) != entry.n_features:
+        fault = f"it has {len(features)} features where the set has {entry.n_features}"
     elif strangers:
         fault = f"it has no column {strangers[0]!r}"
     elif dataset.class_counts != dict(entry.classes):

@@ -55,7 +55,7 @@ class Entry:
 
     name: str
     classes: Mapping[str, int]
-    n_attributes: int
+    n_features: int
     source: str
     licence: str = _UCI_LICENCE
     aliases: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Entry:
         return f"{self.name}.csv"
 
 
-_HEART_ATTRIBUTES = (
+_HEART_FEATURES = (
     *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
     *("thalach", "exang", "oldpeak", "slope", "ca", "thal"),
 )
@@ -97,7 +97,7 @@ BUNDLED = (
     Entry(
         name="iris",
         classes={"setosa": 50, "versicolor": 50, "virginica": 50},
-        n_attributes=4,
+        n_features=4,
         source="scikit-learn, from UCI 'Iris'",
         licence=_SKLEARN_LICENCE,
         loader="load_iris",
@@ -106,7 +106,7 @@ BUNDLED = (
         name="wdbc",
         aliases=("wisconsin_diagnostic",),
         classes={"malignant": 212, "benign": 357},
-        n_attributes=30,
+        n_features=30,
         source="scikit-learn, from UCI 'Breast Cancer Wisconsin (Diagnostic)'",
         licence=_SKLEARN_LICENCE,
         loader="load_breast_cancer",
@@ -114,7 +114,7 @@ BUNDLED = (
     Entry(
         name="wine",
         classes={"class_0": 59, "class_1": 71, "class_2": 48},
-        n_attributes=13,
+        n_features=13,
         source="scikit-learn, from UCI 'Wine'",
         licence=_SKLEARN_LICENCE,
         loader="load_wine",
@@ -126,7 +126,7 @@ GENERAL = (
         name="breast_cancer_ljubljana",
         aliases=("breast", "ljubljana"),
         classes={"no-recurrence-events": 201, "recurrence-events": 85},
-        n_attributes=9,
+        n_features=9,
         source="UCI 'Breast Cancer'",
         kinds={
             "age": _bands(10, range(10, 100, 10)),
@@ -146,14 +146,14 @@ GENERAL = (
         name="diabetes_pima",
         aliases=("pima", "diabetes", "pima_diabetes"),
         classes={"tested_negative": 500, "tested_positive": 268},
-        n_attributes=8,
+        n_features=8,
         source="'Pima Indians Diabetes', withdrawn from UCI; copies at OpenML and Kaggle",
         licence="unclear since UCI withdrew it; said to be CC0 at Kaggle",
     ),
     Entry(
         name="ecoli",
         classes={"cp": 143, "im": 77, "imL": 2, "imS": 2, "imU": 35, "om": 20, "omL": 5, "pp": 52},
-        n_attributes=7,
+        n_features=7,
         source="UCI 'Ecoli'",
         raw=RawFile(
             path="ecoli/ecoli.data",
@@ -173,7 +173,7 @@ GENERAL = (
             "tableware": 9,
             "headlamps": 29,
         },
-        n_attributes=9,
+        n_features=9,
         source="UCI 'Glass Identification'",
         raw=RawFile(
             path="glass/glass.data",
@@ -196,13 +196,13 @@ GENERAL = (
         name="heart_c_cleveland",
         aliases=("cleveland", "heart_cleveland"),
         classes={"absent": 164, "present": 139},
-        n_attributes=13,
+        n_features=13,
         source="UCI 'Heart Disease' (processed.cleveland.data)",
         kinds={"slope": ("upsloping", "flat", "downsloping")},
         raw=RawFile(
             path="heart-disease/processed.cleveland.data",
             sha256="a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
-            columns=(*_HEART_ATTRIBUTES, TARGET),
+            columns=(*_HEART_FEATURES, TARGET),
             words={
                 "sex": {"0.0": "female", "1.0": "male"},
                 "cp": {
@@ -226,13 +226,13 @@ GENERAL = (
         name="heart_statlog",
         aliases=("heart", "statlog", "statlog_heart"),
         classes={"absent": 150, "present": 120},
-        n_attributes=13,
+        n_features=13,
         source="UCI 'Statlog (Heart)'",
         kinds=dict.fromkeys(("cp", "restecg", "thal"), "categorical"),
         raw=RawFile(
             path="statlog/heart/heart.dat",
             sha256="f5f3b4204c285bafadd85cb735f38b47689f2be7047feb172dcbeab648110bf9",
-            columns=(*_HEART_ATTRIBUTES, TARGET),
+            columns=(*_HEART_FEATURES, TARGET),
             words={TARGET: {"1": "absent", "2": "present"}},
             separator=None,
         ),
@@ -240,7 +240,7 @@ GENERAL = (
     Entry(
         name="hepatitis",
         classes={"DIE": 32, "LIVE": 123},
-        n_attributes=19,
+        n_features=19,
         source="UCI 'Hepatitis'",
         raw=RawFile(
             path="hepatitis/hepatitis.data",
@@ -256,7 +256,7 @@ GENERAL = (
     Entry(
         name="ionosphere",
         classes={"b": 126, "g": 225},
-        n_attributes=34,
+        n_features=34,
         source="UCI 'Ionosphere'",
         raw=RawFile(
             path="ionosphere/ionosphere.data",
@@ -268,13 +268,13 @@ GENERAL = (
         name="liver_disorders",
         aliases=("liver", "bupa"),
         classes={"1": 145, "2": 200},
-        n_attributes=6,
+        n_features=6,
         source="UCI 'Liver Disorders' (bupa.data)",
     ),
     Entry(
         name="sonar",
         classes={"mine": 111, "rock": 97},
-        n_attributes=60,
+        n_features=60,
         source="UCI 'Connectionist Bench (Sonar, Mines vs. Rocks)'",
         raw=RawFile(
             path="undocumented/connectionist-bench/sonar/sonar.all-data",
@@ -287,7 +287,7 @@ GENERAL = (
         name="wisconsin_original",
         aliases=("wisconsin", "wbc"),
         classes={"benign": 458, "malignant": 241},
-        n_attributes=9,
+        n_features=9,
         source="UCI 'Breast Cancer Wisconsin (Original)'",
         raw=RawFile(
             path="breast-cancer-wisconsin/breast-cancer-wisconsin.data",
@@ -315,7 +315,7 @@ SENSORS = (
             "ethylene": 1664,
             "toluene": 665,
         },
-        n_attributes=128,
+        n_features=128,
         source="UCI 'Gas Sensor Array Drift Dataset', batches 1-6, 8 and 9 of 10",
         groups=_sizes(
             tuple(f"batch{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9)),
@@ -339,7 +339,7 @@ SENSORS = (
             "STAND_TO_LIE": 112,
             "STAND_TO_SIT": 39,
         },
-        n_attributes=64,
+        n_features=64,
         source=(
             "statistics of 2.56 s windows of UCI 'Smartphone-Based Recognition of Human "
             "Activities and Postural Transitions'"
@@ -354,7 +354,7 @@ SENSORS = (
         name="iot_occupancy",
         aliases=("occupancy",),
         classes={"empty": 15810, "occupied": 4750},
-        n_attributes=5,
+        n_features=5,
         source="UCI 'Occupancy Detection'",
         groups={"datatraining": 8143, "datatest": 2665, "datatest2": 9752},
     ),
@@ -362,7 +362,7 @@ SENSORS = (
         name="iot_room_occupancy",
         aliases=("room_occupancy",),
         classes={"0": 8228, "1": 459, "2": 748, "3": 694},
-        n_attributes=16,
+        n_features=16,
         source="UCI 'Room Occupancy Estimation'",
     ),
     Entry(
@@ -377,7 +377,7 @@ SENSORS = (
             "High": 8903,
             "Rad.Flow": 45586,
         },
-        n_attributes=9,
+        n_features=9,
         source="UCI 'Statlog (Shuttle)', training and test rows, as in R's mlbench",
         licence=f"GPL-2 (mlbench's copy); {_UCI_LICENCE}",
     ),
@@ -385,7 +385,7 @@ SENSORS = (
         name="iot_skab_water_pump",
         aliases=("skab", "water_pump"),
         classes={"anomaly": 13067, "normal": 24334},
-        n_attributes=8,
+        n_features=8,
         source="SKAB, the Skoltech Anomaly Benchmark (GitHub waico/SKAB)",
         licence="GPL-3.0, as its repository says",
         groups=_sizes(
@@ -409,7 +409,7 @@ SENSORS = (
             "Slight-Left-Turn": 328,
             "Slight-Right-Turn": 826,
         },
-        n_attributes=24,
+        n_features=24,
         source="UCI 'Wall-Following Robot Navigation Data' (24 sensors)",
         raw=RawFile(
             path="00194/sensor_readings_24.data",

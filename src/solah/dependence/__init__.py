@@ -5,7 +5,7 @@ sums.py        two coded columns    -> nine sums (C or NumPy, in kernels/)
 statistics.py  nine sums            -> a distance correlation
 table.py       a table in memory    -> the correlations of some pairs, or of all
 measures.py    arrays and columns   -> numbers and matrices for people and hierarchies
-screening.py   dependence on a goal -> the attributes to go on with
+screening.py   dependence on a target -> the features to go on with
 """
 
 from solah.dependence.measures import (
@@ -15,7 +15,7 @@ from solah.dependence.measures import (
     distance_correlation_matrix,
     relevance_of,
 )
-from solah.dependence.screening import Screening, screen_attributes
+from solah.dependence.screening import Screening, screen_features
 from solah.dependence.table import TableColumns
 
 __all__ = [
@@ -26,5 +26,5 @@ __all__ = [
     "distance_correlation",
     "distance_correlation_matrix",
     "relevance_of",
-    "screen_attributes",
+    "screen_features",
 ]

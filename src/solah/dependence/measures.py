@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """How attributes depend on each other and on a goal.
+    """How features depend on each other and on a target.
 
     Attributes
     ----------
-    names : the attributes
-    matrix : (n_attributes, n_attributes) distance correlations, symmetric, ones on the diagonal
-    relevance : (n_attributes,) distance correlations with the goal
+    names : the features
+    matrix : (n_features, n_features) distance correlations, symmetric, ones on the diagonal
+    relevance : (n_features,) distance correlations with the target
     method : "exact" or "binned", as it was computed
     """
 
@@ -174,12 +174,12 @@ def distance_correlation_matrix(
 
 
 def dependence_of(columns: TableColumns, *, bias_corrected: bool = False) -> Dependence:
-    """Measure how attributes depend on each other and on a goal, in one go.
+    """Measure how features depend on each other and on a target, in one go.
 
     Parameters
     ----------
     columns : Columns
-        The attributes, and the goal behind the last.
+        The features, and the target behind the last.
     bias_corrected : bool, default=False
         As in :func:`distance_correlation`.
 
@@ -189,7 +189,7 @@ def dependence_of(columns: TableColumns, *, bias_corrected: bool = False) -> Dep
     >>> from solah.data import Column, Kind, Table
     >>> table = Table((Column("a", np.arange(4.0)), Column("b", np.array([0.0, 1, 1, 0]))), 4)
     >>> kinds = [Kind.CONTINUOUS, Kind.BINARY]
-    >>> columns = TableColumns.of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True)
+    >>> columns = TableColumns.of(table, kinds, ["n", "y", "y", "n"], nominal_target=True)
     >>> found = dependence_of(columns)
     >>> found.relevance.round(2), found.method
     (array([0.53, 1.  ]), 'exact')
@@ -204,11 +204,11 @@ def dependence_of(columns: TableColumns, *, bias_corrected: bool = False) -> Dep
 
 
 def relevance_of(columns: TableColumns, *, bias_corrected: bool = False) -> Float:
-    """Measure how far attributes depend on a goal, and nothing between themselves.
+    """Measure how far features depend on a target, and nothing between themselves.
 
-    These are the ``relevance`` of :func:`dependence_of` for the price of one pair an attribute, so
-    that few of many attributes can be chosen
-    (:func:`~solah.dependence.screening.screen_attributes`) before all pairs are measured.
+    These are the ``relevance`` of :func:`dependence_of` for the price of one pair a feature, so
+    that few of many features can be chosen
+    (:func:`~solah.dependence.screening.screen_features`) before all pairs are measured.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ def relevance_of(columns: TableColumns, *, bias_corrected: bool = False) -> Floa
 
     Returns
     -------
-    array of shape (n_attributes,)
-        Distance correlations with the goal.
+    array of shape (n_features,)
+        Distance correlations with the target.
 
     Examples
     --------
@@ -226,12 +226,12 @@ def relevance_of(columns: TableColumns, *, bias_corrected: bool = False) -> Floa
     >>> from solah.data import Column, Kind, Table
     >>> table = Table((Column("a", np.arange(4.0)), Column("b", np.array([0.0, 1, 1, 0]))), 4)
     >>> kinds = [Kind.CONTINUOUS, Kind.BINARY]
-    >>> columns = TableColumns.of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True)
+    >>> columns = TableColumns.of(table, kinds, ["n", "y", "y", "n"], nominal_target=True)
     >>> relevance_of(columns).round(2)
     array([0.53, 1.  ])
     """
-    goal = len(columns.names) - 1
-    return columns.correlate([(j, goal) for j in range(goal)], bias_corrected=bias_corrected)
+    target = len(columns.names) - 1
+    return columns.correlate([(j, target) for j in range(target)], bias_corrected=bias_corrected)
 
 
 def _read_table(X: ArrayLike | Table | Any) -> Table:

@@ -16,7 +16,7 @@ from solah.exceptions import DataError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.kernels.coded import N_SUMS
 from solah.labels.drawing import LIMITS
-from solah.labels.goals import integer_weights
+from solah.labels.targets import integer_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ _BLOCK_WIDTHS = (16, 128)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TableColumns:
-    """Columns of a table in memory; where there is a goal, it is the last.
+    """Columns of a table in memory; where there is a target, it is the last.
 
     Attributes
     ----------
@@ -71,38 +71,38 @@ class TableColumns:
         cls,
         table: Table,
         kinds: Sequence[Kind],
-        goal: ArrayLike,
+        target: ArrayLike,
         *,
-        nominal_goal: bool,
+        nominal_target: bool,
         sample_weight: ArrayLike | None = None,
         method: Method = "auto",
         n_jobs: int | None = None,
         on_progress: Progress | None = None,
         limits: Limits = LIMITS,
     ) -> TableColumns:
-        """Take attributes and a goal.
+        """Take features and a target.
 
         Parameters
         ----------
         table : Table
-            Settled attributes.
+            Settled features.
         kinds : sequence of Kind
-            What each attribute is: categorical ones have 0-1 distances, others those of numbers.
-        goal : array-like of shape (n_rows,)
-            Classes or their codes (``nominal_goal``), or numbers.
-        nominal_goal : bool
-            Whether the goal's values are names.
+            What each feature is: categorical ones have 0-1 distances, others those of numbers.
+        target : array-like of shape (n_rows,)
+            Classes or their codes (``nominal_target``), or numbers.
+        nominal_target : bool
+            Whether the target's values are names.
         sample_weight, method, n_jobs, on_progress
             As in :func:`~solah.dependence.measures.distance_correlation_matrix`.
         limits : Limits
             How many rows are measured exactly.
         """
-        of_goal = read_column("y", goal, nominal_goal)
-        n_values = len(of_goal[0].values)
+        of_target = read_column("y", target, nominal_target)
+        n_values = len(of_target[0].values)
         if n_values != table.n_rows:
             raise DataError(f"y has {n_values} values where the table has {table.n_rows} rows")
         return cls.read(
-            [*zip(table.columns, kinds, strict=True), of_goal],
+            [*zip(table.columns, kinds, strict=True), of_target],
             table.n_rows,
             sample_weight,
             method,

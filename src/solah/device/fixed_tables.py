@@ -152,7 +152,7 @@ def values_of(learnt: Integers, value_bits: int) -> Integers:
 class _Tables:
     def __init__(self, layout: Layout, learns: bool) -> None:
         self._layout, self._learns = layout, learns
-        self._units = tuple(self._unit(place) for place in range(len(layout.attributes)))
+        self._units = tuple(self._unit(place) for place in range(len(layout.features)))
         self._knots: list[int] = []
         self._values: list[int] = []
         self._curves: list[CurveRow] = []
@@ -184,10 +184,10 @@ class _Tables:
         )
 
     def _unit(self, place: int) -> Unit:
-        attribute = self._layout.attributes[place]
-        if attribute.is_coded:
+        feature = self._layout.features[place]
+        if feature.is_coded:
             return Unit(0, is_code=True)
-        return choose_unit(np.array(attribute.peaks), np.array(attribute.ignorance))
+        return choose_unit(np.array(feature.peaks), np.array(feature.ignorance))
 
     def _stage(self, stage: StageLayout) -> FixedStage:
         bits = self._value_bits(stage)
@@ -238,7 +238,7 @@ class _Tables:
         return len(stage.terms) * _MOST_SCORE + outside * 2.0**bits < room
 
     def _add_curve(self, curve: Curve, bits: int) -> None:
-        unit = self._units[curve.attribute]
+        unit = self._units[curve.feature]
         reached = unit.reaches(curve.knots)  # beyond the last knot that is, the curve is level
         values, rules = _scaled(curve.values[reached], bits), curve.rules[reached]
         # Two units apart, so that the steepest slope has 16 bits.
@@ -248,7 +248,7 @@ class _Tables:
             knots, values = np.sort([knots[0], beside]), np.repeat(values, 2, axis=0)
             rules = np.repeat(rules, 2)
         places = len(self._knots), len(self._values)
-        row = CurveRow(curve.attribute, len(knots), *places, tuple(rules.tolist()))
+        row = CurveRow(curve.feature, len(knots), *places, tuple(rules.tolist()))
         self._curves.append(row)
         self._knots += knots.tolist()
         for k in range(len(knots) - 1):
@@ -258,7 +258,7 @@ class _Tables:
 
     def _add_states(self, table: StateTable, bits: int) -> None:
         rules = tuple(table.rules.tolist())
-        row = StateRow(table.attribute, len(table.values), len(self._values), rules)
+        row = StateRow(table.feature, len(table.values), len(self._values), rules)
         self._states.append(row)
         lines = np.vstack([table.values, table.unknown])
         self._values += _scaled(lines, bits).ravel().tolist()
@@ -335,21 +335,21 @@ class _Tables:
         return _scaled(inverse / inverse.max() * _LARGEST, 0)
 
     def _warnings(self) -> Iterator[str]:
-        for attribute, unit in zip(self._layout.attributes, self._units, strict=True):
+        for feature, unit in zip(self._layout.features, self._units, strict=True):
             if unit.is_code:
                 continue
-            peaks, masses = np.array(attribute.peaks), np.array(attribute.ignorance)
+            peaks, masses = np.array(feature.peaks), np.array(feature.ignorance)
             reached = unit.reaches(peaks)
             for peak, mass in zip(peaks[~reached], masses[~reached], strict=True):
                 yield (
-                    f"{attribute.name!r} is clipped to {peaks[reached][0]:g} … "
+                    f"{feature.name!r} is clipped to {peaks[reached][0]:g} … "
                     f"{peaks[reached][-1]:g}: steps that reach its word at {peak:g}, which has "
                     f"{100 * mass:.2g} % of the training rows, would be too coarse for the others"
                 )
             closest = np.diff(peaks[reached]).min(initial=np.inf)
             if closest < 16 * unit.step:
                 yield (
-                    f"{attribute.name!r} is read in steps of {unit.step:g}, and its words change "
+                    f"{feature.name!r} is read in steps of {unit.step:g}, and its words change "
                     f"within {closest:.3g}: decisions near them are coarse"
                 )
         most = MOST_LEARNT / 2.0**LEARNT_BITS
@@ -473,8 +473,8 @@ def learnt_bounds(model: Model, tables: FixedTables) -> tuple[Bound, ...]:
     terms = [term for stage in program.stages for term in stage.terms]
     found: dict[Bound, None] = {}
     for promise in model.monotonic:
-        feature = program.features.index(promise.attribute)
-        signs = signs_of([promise], model.goal.size)
+        feature = program.features.index(promise.feature)
+        signs = signs_of([promise], model.target.size)
         classes = list(
             zip(signs.argmax(axis=1).tolist(), signs.argmin(axis=1).tolist(), strict=True)
         )

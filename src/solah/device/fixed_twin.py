@@ -53,7 +53,7 @@ class FixedTwin(Twin):
 
     def clipped(self, rows: NDArray[np.floating]) -> NDArray[np.bool_]:
         """Find the readings that stop short of a word, which they would reach in finer numbers."""
-        columns = zip(self._units, self._tables.layout.attributes, rows.T, strict=True)
+        columns = zip(self._units, self._tables.layout.features, rows.T, strict=True)
         return np.column_stack(
             [unit.clips(column, np.array(one.peaks)) for unit, one, column in columns]
         )
@@ -92,8 +92,8 @@ class FixedTwin(Twin):
         unknown = self._values[end : end + self._n_values]
         return np.where(self.are_known(x)[:, None], scores, unknown)
 
-    def _relative(self, attribute: int, x: Integers) -> Integers:
-        return np.clip(x - self._units[attribute].zero, -REACH, REACH)
+    def _relative(self, feature: int, x: Integers) -> Integers:
+        return np.clip(x - self._units[feature].zero, -REACH, REACH)
 
     def _masses(self, walk: FixedWalk, a: int, x: Integers, beliefs: list[Integers]) -> Integers:
         axis = walk.inputs[a]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from solah.device.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
+    from solah.model.features import Feature
     from solah.model.program import Axis
 
 Float32 = NDArray[np.float32]
@@ -129,8 +129,8 @@ class _Tables:
         self._walks: list[WalkTables] = []
 
     def tables(self) -> FloatTables:
-        for attribute in self._layout.attributes:
-            _check_words(attribute)
+        for feature in self._layout.features:
+            _check_words(feature)
         stages = tuple(self._stage(stage) for stage in self._layout.stages)
         return FloatTables(
             layout=self._layout,
@@ -161,7 +161,7 @@ class _Tables:
 
     def _add_curve(self, curve: Curve) -> None:
         row = CurveRow(
-            curve.attribute,
+            curve.feature,
             len(curve.knots),
             _length(self._knots),
             _length(self._values),
@@ -174,9 +174,9 @@ class _Tables:
         slopes = np.diff(curve.values, axis=0) / np.diff(knots)[:, None]
         if np.abs(slopes).max() > np.finfo(np.float32).max:
             raise ParameterError(
-                f"what {self._layout.attributes[curve.attribute].name!r} adds changes within "
-                f"{np.diff(knots).min():.3g}, which is too steep for float32; scale the goal down, "
-                "or the attribute up"
+                f"what {self._layout.features[curve.feature].name!r} adds changes within "
+                f"{np.diff(knots).min():.3g}, which is too steep for float32; scale the target "
+                "down, or the feature up"
             )
         for left, slope in zip(curve.values[:-1], slopes, strict=True):
             self._values += [left, slope]
@@ -184,7 +184,7 @@ class _Tables:
 
     def _add_states(self, table: StateTable) -> None:
         rules = tuple(table.rules.tolist())
-        row = StateRow(table.attribute, len(table.values), _length(self._values), rules)
+        row = StateRow(table.feature, len(table.values), _length(self._values), rules)
         self._states.append(row)
         self._values += [*table.values, table.unknown]
 
@@ -244,14 +244,14 @@ def preference_of(layout: Layout) -> Float32 | None:
     return _float32(-np.log(thresholds) if is_weighed else thresholds.min() / thresholds)
 
 
-def _check_words(attribute: Attribute) -> None:
+def _check_words(feature: Feature) -> None:
     """Refuse words that single precision cannot tell apart, or cannot hold."""
-    peaks = np.array(attribute.peaks)
+    peaks = np.array(feature.peaks)
     closest = float(np.diff(peaks / 2).min(initial=np.inf)) * 2
-    if attribute.is_coded or (np.abs(peaks).max() <= MOST_NUMBER and closest >= LEAST_GAP):
+    if feature.is_coded or (np.abs(peaks).max() <= MOST_NUMBER and closest >= LEAST_GAP):
         return
     raise ParameterError(
-        f"{attribute.name!r} has words from {peaks[0]:.3g} to {peaks[-1]:.3g}, {closest:.3g} apart "
+        f"{feature.name!r} has words from {peaks[0]:.3g} to {peaks[-1]:.3g}, {closest:.3g} apart "
         f"at the least: single precision computes with numbers up to {MOST_NUMBER:g} that "
         f"are {LEAST_GAP:g} apart. Measure it in another unit, or export with numbers='q15'."
     )
@@ -264,7 +264,7 @@ def _check_size(stage: StageLayout) -> None:
     if not largest <= MOST_NUMBER:
         raise ParameterError(
             f"{stage.name!r} adds up numbers as large as {largest:.3g}: single precision takes "
-            f"{MOST_NUMBER:g} at the most. Scale its weights, bias or goal down."
+            f"{MOST_NUMBER:g} at the most. Scale its weights, bias or target down."
         )
 
 

@@ -64,7 +64,7 @@ class FloatTwin(Twin):
             is_state = (x >= 0) & (x < n_states) & (np.trunc(x) == x)
         return np.where(is_state, x, np.float32(n_states)).astype(np.intp)
 
-    def _relative(self, attribute: int, x: Float32) -> Float32:
+    def _relative(self, feature: int, x: Float32) -> Float32:
         return x
 
     def _of_curve(self, curve: CurveRow, x: Float32) -> Float32:

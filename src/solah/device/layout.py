@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int32
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
     from solah.model.program import Axis, Program, Stage, Term
 
 
@@ -37,7 +37,7 @@ class Curve:
 
     Attributes
     ----------
-    attribute : the index of the feature
+    feature : the index of the feature
     knots : (n_knots,) readings, increasing, at least two
     values : (n_knots, n_values) the weights at each
     unknown : (n_values,) the weights of a missing reading
@@ -45,7 +45,7 @@ class Curve:
     share : the share of the weights that is missing with the reading
     """
 
-    attribute: int
+    feature: int
     knots: Float
     values: Float
     unknown: Float
@@ -57,10 +57,10 @@ class Curve:
 class StateTable:
     """The weights of one categorical feature: a line per category, and one for a missing reading.
 
-    Attributes are as for :class:`Curve`.
+    Features are as for :class:`Curve`.
     """
 
-    attribute: int
+    feature: int
     values: Float
     unknown: Float
     rules: Int32
@@ -180,14 +180,14 @@ class Layout:
     Attributes
     ----------
     program : the program
-    attributes : the features of a row, with their words
+    features : the features of a row, with their words
     stages : from bottom to top; the output of the last one is the prediction
     rules : those of the last stage, by their numbers: the name of the term, and the index of its
         rule there; in other stages each walk has its own numbers
     """
 
     program: Program
-    attributes: tuple[Attribute, ...]
+    features: tuple[Feature, ...]
     stages: tuple[StageLayout, ...]
     rules: tuple[tuple[str, int], ...]
 
@@ -226,13 +226,13 @@ def lay_out(model: Model, *, only_walks: bool = False) -> Layout:
 
 class _Builder:
     def __init__(self, model: Model, only_walks: bool) -> None:
-        self._program, self._attributes = model.program, model.attributes
+        self._program, self._features = model.program, model.features
         self._only_walks = only_walks
         self._rules: list[tuple[str, int]] = []
 
     def layout(self) -> Layout:
         stages = tuple(self._stage(stage) for stage in self._program.stages)
-        return Layout(self._program, self._attributes, stages, tuple(self._rules))
+        return Layout(self._program, self._features, stages, tuple(self._rules))
 
     def _stage(self, stage: Stage) -> StageLayout:
         start = self._against_first(stage, stage.baseline)
@@ -482,7 +482,7 @@ def _bending(values: Float) -> list[int]:
 class CurveRow:
     """A line of the table of curves: where a curve's knots and values stand, and whose they are."""
 
-    attribute: int
+    feature: int
     n_knots: int
     knot: int
     value: int
@@ -491,9 +491,9 @@ class CurveRow:
 
 @dataclass(frozen=True)
 class StateRow:
-    """A line of the table of attributes with states."""
+    """A line of the table of features with states."""
 
-    attribute: int
+    feature: int
     n_states: int
     value: int
     rules: tuple[int, ...]
@@ -506,7 +506,7 @@ class SideRow:
     Of a category, ``n_lines`` is the number of categories, and there are no peaks.
     """
 
-    attribute: int
+    feature: int
     n_lines: int
     is_state: bool
     knot: int

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from solah.device.float_tables import FloatTables
     from solah.device.twin import Evidence, Twin
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
 
     Tables = FloatTables | FixedTables
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 MOST_PLACES = 255
-"""So many classes, and states of an attribute, have a place; one more place is that of none."""
+"""So many classes, and states of a feature, have a place; one more place is that of none."""
 
 
 @dataclass(frozen=True)
 class CellRow:
-    """The cells of an attribute.
+    """The cells of a feature.
 
     Attributes
     ----------
     low, high : beyond these, a reading is out of range; a low above the high is no range
-    first_cut, n_cuts : its cuts among those of all attributes
-    n_states : of an attribute with states, which are its cells; else 0
+    first_cut, n_cuts : its cuts among those of all features
+    n_states : of a feature with states, which are its cells; else 0
     """
 
     low: Any
@@ -62,7 +62,7 @@ class CellRow:
 
 @dataclass(frozen=True)
 class PairRow:
-    """Two attributes by place, and the byte at which the bits of their cells begin."""
+    """Two features by place, and the byte at which the bits of their cells begin."""
 
     first: int
     second: int
@@ -71,9 +71,9 @@ class PairRow:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """What is lost with an attribute that is unknown: its place, its states, its share."""
+    """What is lost with a feature that is unknown: its place, its states, its share."""
 
-    attribute: int
+    feature: int
     n_states: int
     share: Any
 
@@ -84,12 +84,12 @@ class PolicyTables:
 
     Attributes
     ----------
-    cells : one row for each attribute; none without a domain
-    cuts : the cuts of all attributes
-    pairs : attributes whose cells may never have occurred together
+    cells : one row for each feature; none without a domain
+    cuts : the cuts of all features
+    pairs : features whose cells may never have occurred together
     seen : a bit for each two cells of each pair, the lowest bit of a byte first
     min_belief : for each class; none for no limits
-    shares : of attributes, where no evidence is added up and ``min_known`` is asked for
+    shares : of features, where no evidence is added up and ``min_known`` is asked for
     min_known, margin : as in :class:`~solah.model.policy.Policy`
     holding : the doubts for which a decision is held back
     most_unseen : more pairs of cells than these are a doubt
@@ -120,8 +120,8 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     model : Model
     tables : FloatTables or FixedTables
         Those of the model, whose units readings have.
-    importances : ndarray of shape (n_attributes,)
-        The attributes' shares in what the model knows.
+    importances : ndarray of shape (n_features,)
+        The features' shares in what the model knows.
 
     Returns
     -------
@@ -131,11 +131,11 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     Raises
     ------
     ParameterError
-        There are too many classes, or states of an attribute.
+        There are too many classes, or states of a feature.
     """
     if (model.policy is None and model.domain is None) or tables.layout.is_number:
         return None
-    _refuse_more("classes", len(model.goal.states))
+    _refuse_more("classes", len(model.target.states))
     policy = model.policy or Policy()
     reading, share = _conversions(tables)
     cells = _cells(model, reading)
@@ -162,7 +162,7 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
 
 
 def _conversions(tables: Tables) -> tuple[Callable[[int, float], Any], Callable[[float], Any]]:
-    """Return what turns a reading of an attribute, and a share of one, into a device's numbers."""
+    """Return what turns a reading of a feature, and a share of one, into a device's numbers."""
     if not isinstance(tables, FixedTables):
         return lambda _, value: np.float32(value), np.float32
     units = tables.units
@@ -175,30 +175,30 @@ def _conversions(tables: Tables) -> tuple[Callable[[int, float], Any], Callable[
 def _cells(
     model: Model, reading: Callable[[int, float], Any]
 ) -> list[tuple[CellRow, tuple[Any, ...]]]:
-    """Return the row of each attribute with its cuts."""
+    """Return the row of each feature with its cuts."""
     rows: list[tuple[CellRow, tuple[Any, ...]]] = []
     first_cut = 0
     described = () if model.domain is None else model.domain.cells
-    for place, (attribute, cells) in enumerate(zip(model.attributes, described, strict=False)):
-        cuts = tuple(reading(place, cut) for cut in cell_cuts(attribute, cells) or ())
-        _refuse_more(f"cells of {attribute.name!r}", len(cuts) + 1)
+    for place, (feature, cells) in enumerate(zip(model.features, described, strict=False)):
+        cuts = tuple(reading(place, cut) for cut in cell_cuts(feature, cells) or ())
+        _refuse_more(f"cells of {feature.name!r}", len(cuts) + 1)
         ends: tuple[Any, Any] = 1, 0
         if cells.low is not None and cells.high is not None:
             ends = reading(place, cells.low), reading(place, cells.high)
-        rows.append((CellRow(*ends, first_cut, len(cuts), _n_states(attribute)), cuts))
+        rows.append((CellRow(*ends, first_cut, len(cuts), _n_states(feature)), cuts))
         first_cut += len(cuts)
     return rows
 
 
-def _n_states(attribute: Attribute) -> int:
+def _n_states(feature: Feature) -> int:
     """Return how many states readings are the places of; 0 where they are measured."""
-    n_states = attribute.n_focal_sets if attribute.is_coded else 0
-    _refuse_more(f"states of {attribute.name!r}", n_states)
+    n_states = feature.n_focal_sets if feature.is_coded else 0
+    _refuse_more(f"states of {feature.name!r}", n_states)
     return n_states
 
 
 def _pairs(model: Model) -> tuple[tuple[PairRow, ...], bytes]:
-    places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    places = {feature.name: place for place, feature in enumerate(model.features)}
     rows: list[PairRow] = []
     seen = b""
     for pair in () if model.domain is None else model.domain.pairs:
@@ -213,8 +213,8 @@ def _shares(
     if policy.min_known == 0 or tables.stages[-1].lost is not None:
         return ()
     return tuple(
-        ShareRow(place, _n_states(attribute), share)
-        for place, (attribute, share) in enumerate(zip(model.attributes, importances, strict=True))
+        ShareRow(place, _n_states(feature), share)
+        for place, (feature, share) in enumerate(zip(model.features, importances, strict=True))
         if share > 0
     )
 
@@ -265,7 +265,7 @@ class Judge:
         self._settling = Settling(tables)
 
     def take(self, rows: NDArray[np.floating]) -> Verdicts:
-        """Judge the next rows ``(n_rows, n_attributes)``."""
+        """Judge the next rows ``(n_rows, n_features)``."""
         evidence = self._twin.evidence(rows)
         scores = evidence.scores
         if self._tables.smoothing_bits:
@@ -298,7 +298,7 @@ class Judge:
         """Return what is unknown of all evidence."""
         lost = evidence.lost
         for row in self._tables.shares:
-            is_known = self._is_known(evidence.readings[:, row.attribute], row.n_states)
+            is_known = self._is_known(evidence.readings[:, row.feature], row.n_states)
             lost = lost + np.where(is_known, 0 * row.share, row.share)
         return lost
 

@@ -48,7 +48,7 @@ class Evidence(NamedTuple):
 
     Attributes
     ----------
-    readings : (n_rows, n_attributes) in the device's numbers
+    readings : (n_rows, n_features) in the device's numbers
     scores : (n_rows, n_values) what the last stage adds up
     lost : (n_rows,) the share of its evidence that is unknown
     """
@@ -100,7 +100,7 @@ class Twin(ABC):
         self._tables = tables
 
     def decide(self, rows: NDArray[np.floating]) -> tuple[NDArray[np.intp], Numbers]:
-        """Decide on rows of readings ``(n_rows, n_attributes)``.
+        """Decide on rows of readings ``(n_rows, n_features)``.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Twin(ABC):
 
         Parameters
         ----------
-        rows : ndarray of shape (n_rows, n_attributes)
+        rows : ndarray of shape (n_rows, n_features)
 
         Returns
         -------
@@ -155,7 +155,7 @@ class Twin(ABC):
 
         Parameters
         ----------
-        rows : ndarray of shape (n_rows, n_attributes)
+        rows : ndarray of shape (n_rows, n_features)
         n_most : int, default=3
             How many to name at the most.
         """
@@ -198,9 +198,9 @@ class Twin(ABC):
     def _add_up(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
         total: Numbers = np.tile(stage.start, (len(x), 1))
         for curve in self._tables.curves[stage.parts.curves]:
-            total += self._of_curve(curve, x[:, curve.attribute])
+            total += self._of_curve(curve, x[:, curve.feature])
         for states in self._tables.states[stage.parts.states]:
-            total += self._of_states(states, x[:, states.attribute])
+            total += self._of_states(states, x[:, states.feature])
         for grid in self._tables.grids[stage.parts.grids]:
             lines, weights, _ = self._mix(grid, x)
             total += self._rounded((weights[..., None] * self._lines(grid)[lines]).sum(axis=1))
@@ -224,9 +224,9 @@ class Twin(ABC):
 
     def _known_parts(self, stage: StageRow | FixedStage, x: Numbers) -> Iterator[Numbers]:
         for curve in self._tables.curves[stage.parts.curves]:
-            yield self.are_known(x[:, curve.attribute])
+            yield self.are_known(x[:, curve.feature])
         for states in self._tables.states[stage.parts.states]:
-            yield self._state(x[:, states.attribute], states.n_states) < states.n_states
+            yield self._state(x[:, states.feature], states.n_states) < states.n_states
         for grid in self._tables.grids[stage.parts.grids]:
             yield self._mix(grid, x)[2]
         for walk in self._tables.walks[stage.parts.walks]:
@@ -250,12 +250,12 @@ class Twin(ABC):
         """Yield the scores of each curve, each table of states and each rule of a tree."""
         whole = np.full(len(x), self._one)
         for curve in self._tables.curves[stage.parts.curves]:
-            readings = x[:, curve.attribute]
+            readings = x[:, curve.feature]
             rules = np.array(curve.rules)[self._nearest(curve, readings)]
             known = np.where(self.are_known(readings), rules, -1)
             yield RuleScores(known, self._of_curve(curve, readings), whole)
         for states in self._tables.states[stage.parts.states]:
-            readings = x[:, states.attribute]
+            readings = x[:, states.feature]
             rules = np.array([*states.rules, -1])[self._state(readings, states.n_states)]
             yield RuleScores(rules, self._of_states(states, readings), whole)
         for grid in self._tables.grids[stage.parts.grids]:
@@ -279,7 +279,7 @@ class Twin(ABC):
         weights : (n_rows, 4) their weights; that of a line that comes again is 0 there
         known : (n_rows,) whether both readings are known
         """
-        first, second = (self._between(side, x[:, side.attribute]) for side in grid.sides)
+        first, second = (self._between(side, x[:, side.feature]) for side in grid.sides)
         n_columns = grid.sides[1].n_lines + 1
         rows = np.minimum(first[0][:, None] + [0, 0, 1, 1], grid.sides[0].n_lines)
         columns = np.minimum(second[0][:, None] + [0, 1, 0, 1], n_columns - 1)
@@ -301,7 +301,7 @@ class Twin(ABC):
             return self._state(x, side.n_lines), weights
         known = self.are_known(x)
         knots = self._tables.knots[side.knot : side.knot + side.n_lines]
-        inside = np.where(known, self._relative(side.attribute, x), knots[0])
+        inside = np.where(known, self._relative(side.feature, x), knots[0])
         inside = np.minimum(np.maximum(inside, knots[0]), knots[-1])
         line = np.searchsorted(knots, inside, side="right") - 1
         rows = np.flatnonzero(known & (inside > knots[line]))
@@ -357,7 +357,7 @@ class Twin(ABC):
     def _find(self, curve: CurveRow, x: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Return the piece that each reading lies on, and its ways from both knots."""
         knots = self._tables.knots[curve.knot : curve.knot + curve.n_knots]
-        known = np.where(self.are_known(x), self._relative(curve.attribute, x), knots[0])
+        known = np.where(self.are_known(x), self._relative(curve.feature, x), knots[0])
         inside = np.minimum(np.maximum(known, knots[0]), knots[-1])
         piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, len(knots) - 2)
         return piece, inside - knots[piece], knots[piece + 1] - inside
@@ -452,7 +452,7 @@ class Twin(ABC):
         """Return the places of states; ``n_states`` for what is none of them."""
 
     @abstractmethod
-    def _relative(self, attribute: int, x: Numbers) -> Numbers:
+    def _relative(self, feature: int, x: Numbers) -> Numbers:
         """Return readings as knots have them."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Choose the unit in which a device reads an attribute, from the peaks of its words."""
+"""Choose the unit in which a device reads a feature, from the peaks of its words."""
 
 from __future__ import annotations
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import ParameterError, RuleTextError, did_you_mean, shorten
-from solah.model.attributes import cored_attribute
 from solah.model.document import AdditiveNode, Branch, Term, TermInput, TreeNode
+from solah.model.features import cored_feature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from solah.data import State
     from solah.edit.sentence import StatedCondition
-    from solah.model.attributes import Attribute
     from solah.model.document import Model, Node
+    from solah.model.features import Feature
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def find_rules(
     model: Model, conditions: Sequence[StatedCondition], node_name: str | None = None
 ) -> Found:
     """Find the rules that conditions mean; an error says where the conditions are wrong."""
-    names = {condition.attribute for condition in conditions}
+    names = {condition.feature for condition in conditions}
     known = [node.name for node in model.nodes]
     if node_name is not None and node_name not in known:
         near = did_you_mean(node_name, known)
@@ -72,9 +72,9 @@ def find_rules(
     asked = [frozenset(one.name for one in part.inputs) for *_, part in parts]
     inputs = frozenset[str]().union(*asked)
     for condition in conditions:
-        if condition.attribute not in inputs:
-            near = did_you_mean(condition.attribute, sorted(inputs))
-            raise condition.token.fail(f"no rules are on {shorten(condition.attribute)}{near}")
+        if condition.feature not in inputs:
+            near = did_you_mean(condition.feature, sorted(inputs))
+            raise condition.token.fail(f"no rules are on {shorten(condition.feature)}{near}")
     found = [part for part, of in zip(parts, asked, strict=True) if of == names] or [
         part
         for part, of in zip(parts, asked, strict=True)
@@ -100,14 +100,14 @@ def _find_cells(
     term: Term, conditions: Sequence[StatedCondition]
 ) -> tuple[Term, frozenset[tuple[int, ...]]]:
     """Split lines of a term so that conditions mean whole ones; return the cells, too."""
-    by_name = {one.attribute: one for one in conditions}
+    by_name = {one.feature: one for one in conditions}
     if any(one.form == "missing" for one in conditions):
         if len(term.inputs) > 1:
             raise conditions[0].token.fail(
                 "a missing value has a rule only where rules are on one feature"
             )
         return term, frozenset()
-    wanted = [meant_words(one.attribute, by_name[one.name]) for one in term.inputs]
+    wanted = [meant_words(one.feature, by_name[one.name]) for one in term.inputs]
     term = _split_lines(term, wanted)
     lines = [
         [line for line, part in enumerate(one.parts) if words.issuperset(part)]
@@ -116,16 +116,16 @@ def _find_cells(
     return term, frozenset(product(*lines))
 
 
-def meant_words(attribute: Attribute, condition: StatedCondition) -> frozenset[int]:
+def meant_words(feature: Feature, condition: StatedCondition) -> frozenset[int]:
     """Return the words that a condition means, by their indices."""
-    return frozenset(condition.indices([(word,) for word in attribute.words]))
+    return frozenset(condition.indices([(word,) for word in feature.words]))
 
 
 def pieces_of(
-    attribute: Attribute, part: Sequence[int], wanted: Collection[int]
+    feature: Feature, part: Sequence[int], wanted: Collection[int]
 ) -> list[tuple[int, ...]]:
     """Part words, or focal sets, into those that are wanted and others; into runs with an order."""
-    key = [(0 if attribute.is_ordered else one not in wanted, one) for one in part]
+    key = [(0 if feature.is_ordered else one not in wanted, one) for one in part]
     grouped = groupby((one for _, one in sorted(key)), lambda one: one in wanted)
     return sorted(tuple(run) for _, run in grouped)
 
@@ -137,10 +137,10 @@ def _split_lines(term: Term, wanted: Sequence[Collection[int]]) -> Term:
         pieces = [
             (piece, line)
             for line, part in enumerate(one.parts)
-            for piece in pieces_of(one.attribute, part, words)
+            for piece in pieces_of(one.feature, part, words)
         ]
         pieces.sort()
-        inputs.append(TermInput(one.attribute, tuple(piece for piece, _ in pieces)))
+        inputs.append(TermInput(one.feature, tuple(piece for piece, _ in pieces)))
         sources.append([line for _, line in pieces])
         whole.append(np.array([piece == one.parts[line] for piece, line in pieces]))
     lines = np.ix_(*sources)
@@ -184,7 +184,7 @@ def _find_branches(
     for condition in conditions:
         if condition.form == "missing":
             raise condition.token.fail("a tree has no rules for missing values")
-        number = numbers[condition.attribute]
+        number = numbers[condition.feature]
         sets = tree.inputs[number].focal_sets
         wanted[number] = frozenset(condition.indices(sets))
         if len(wanted[number]) < len(sets):
@@ -241,7 +241,7 @@ def _split_branch(
 # --- names ---------------------------------------------------------------------------------------
 
 
-def map_features(model: Model, change: Callable[[Attribute], Attribute]) -> Model:
+def map_features(model: Model, change: Callable[[Feature], Feature]) -> Model:
     """Return a model whose features, and words over outputs of nodes, are changed everywhere."""
 
     def changed(node: Node) -> Node:
@@ -249,13 +249,13 @@ def map_features(model: Model, change: Callable[[Attribute], Attribute]) -> Mode
             return replace(node, inputs=tuple(map(change, node.inputs)))
         terms = []
         for term in node.terms:
-            inputs = (replace(one, attribute=change(one.attribute)) for one in term.inputs)
+            inputs = (replace(one, feature=change(one.feature)) for one in term.inputs)
             terms.append(replace(term, inputs=tuple(inputs)))
         return replace(node, terms=tuple(terms))
 
     return replace(
         model,
-        attributes=tuple(map(change, model.attributes)),
+        features=tuple(map(change, model.features)),
         nodes=tuple(map(changed, model.nodes)),
     )
 
@@ -277,7 +277,7 @@ def rename_feature(model: Model, old: str, new: str) -> Model:
             for one in domain.pairs
         )
         domain = replace(domain, cells=tuple(cells), pairs=tuple(pairs))
-    promises = (replace(one, attribute=name_of(one.attribute)) for one in model.monotonic)
+    promises = (replace(one, feature=name_of(one.feature)) for one in model.monotonic)
     renamed = map_features(
         model, lambda one: replace(one, name=name_of(one.name)) if one.tree is None else one
     )
@@ -301,7 +301,7 @@ def rename_node(model: Model, old: str, new: str) -> Model:
         groups = tuple(replace(group, name=name_of(group.name)) for group in node.groups)
         return replace(node, groups=groups)
 
-    def heard(one: Attribute) -> Attribute:
+    def heard(one: Feature) -> Feature:
         if one.tree is not None:
             return replace(one, tree=name_of(one.tree))
         return replace(one, name=name_of(one.name))  # no feature has the name of a node
@@ -313,7 +313,7 @@ def rename_node(model: Model, old: str, new: str) -> Model:
 def rename_word(model: Model, feature: str, old: str, new: str) -> Model:
     """Rename a word of a feature, or one over the output of a node."""
     beliefs = (one for node in model.nodes for one in node.inputs if one.tree is not None)
-    known = {one.name: one for one in (*model.attributes, *beliefs)}
+    known = {one.name: one for one in (*model.features, *beliefs)}
     if feature not in known:
         near = did_you_mean(feature, known)
         raise ParameterError(f"the model has no attribute {shorten(feature)}{near}")
@@ -325,7 +325,7 @@ def rename_word(model: Model, feature: str, old: str, new: str) -> Model:
     words = list(known[feature].words)
     words[number] = new
 
-    def changed(one: Attribute) -> Attribute:
+    def changed(one: Feature) -> Feature:
         return replace(one, words=tuple(words)) if one == known[feature] else one
 
     return map_features(model, changed)
@@ -333,14 +333,14 @@ def rename_word(model: Model, feature: str, old: str, new: str) -> Model:
 
 def rename_class(model: Model, old: State, new: State) -> Model:
     """Rename a class of the target, and what learning calls after it."""
-    states = list(model.goal.states)
+    states = list(model.target.states)
     if old not in states:
         near = did_you_mean(old, map(str, states))
         raise ParameterError(f"there is no class {shorten(old)}{near}")
     states[states.index(old)] = new
     nodes = {node.name for node in model.nodes}
 
-    def changed(one: Attribute) -> Attribute:
+    def changed(one: Feature) -> Feature:
         if one.tree is not None and one.name == f"{one.tree}({old})":
             return replace(one, name=f"{one.tree}({new})")
         if one.tree is None and one.name in nodes:
@@ -348,15 +348,15 @@ def rename_class(model: Model, old: State, new: State) -> Model:
         return one
 
     renamed = map_features(model, changed)
-    return replace(renamed, goal=replace(model.goal, states=tuple(states)))
+    return replace(renamed, target=replace(model.target, states=tuple(states)))
 
 
 # --- where words apply ---------------------------------------------------------------------------
 
 
 def moved(
-    feature: Attribute, word: str, start: float | None, end: float | None, peak: float | None
-) -> tuple[Attribute, str]:
+    feature: Feature, word: str, start: float | None, end: float | None, peak: float | None
+) -> tuple[Feature, str]:
     """Move the range of a word, or the peak of a focal set; tell what was done."""
     name = shorten(feature.name)
     if not feature.is_continuous:
@@ -382,9 +382,7 @@ def _index(word: str, words: Sequence[str], feature: str, what: str) -> int:
     return list(words).index(word)
 
 
-def _move_range(
-    feature: Attribute, word: str, edges: dict[str, float | None]
-) -> tuple[Attribute, str]:
+def _move_range(feature: Feature, word: str, edges: dict[str, float | None]) -> tuple[Feature, str]:
     number = _index(word, feature.words, feature.name, "word")
     ends, told = list(feature.cores[number]), []
     for side, (verb, value) in enumerate(edges.items()):
@@ -410,7 +408,7 @@ def _move_range(
             f"begins at {cores[number + 1][0]:g}; move that first"
         )
     low, high = feature.low or 0.0, feature.high or 0.0
-    after = cored_attribute(feature.name, feature.words, cores, (), low, high)
+    after = cored_feature(feature.name, feature.words, cores, (), low, high)
     masses: list[float] = []
     for place in range(
         len(feature.words)
@@ -422,7 +420,7 @@ def _move_range(
     return replace(after, ignorance=tuple(masses), is_moved=True), " and ".join(told)
 
 
-def _move_peak(feature: Attribute, word: str, peak: float) -> tuple[Attribute, str]:
+def _move_peak(feature: Feature, word: str, peak: float) -> tuple[Feature, str]:
     names = ["-or-".join(words) for words in feature.focal_sets]
     number = _index(word, names, feature.name, "peak")
     peaks = list(feature.peaks)

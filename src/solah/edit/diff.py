@@ -22,7 +22,7 @@ from solah.model.document import Model
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from solah.model import Attribute, Goal
+    from solah.model import Feature, Target
     from solah.model.document import Term
 
 _MOST_WORDS = 3
@@ -61,10 +61,10 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
     >>> fitted = [
-    ...     LinguisticTreeClassifier(max_depth=1, max_rules=n).fit(iris.table, iris.goal)
+    ...     LinguisticTreeClassifier(max_depth=1, max_rules=n).fit(iris.table, iris.target)
     ...     for n in (4, 3)
     ... ]
-    >>> found = diff(fitted[0], fitted[1], iris.table, iris.goal)
+    >>> found = diff(fitted[0], fitted[1], iris.table, iris.target)
     >>> print(found.of("rule")[0])
     if petal width (cm) is high then virginica 0.84 instead of 1.00
     >>> found.decisions.n_flips
@@ -102,13 +102,13 @@ def _document(model: Any) -> Model:
 def _differences(a: Model, b: Model) -> list[Difference]:
     if a == b:
         return []
-    sides = Sides.of(a.goal, b.goal)
+    sides = Sides.of(a.target, b.target)
     old, new = terms_of(a), terms_of(b)
     terms = [(old.get(key), new.get(key)) for key in dict.fromkeys([*new, *old])]
     found: list[Difference] = [
-        *_goal_differences(a.goal, b.goal),
+        *_target_differences(a.target, b.target),
         *baseline_differences(a, b, sides),
-        *_attribute_differences(a, b),
+        *_feature_differences(a, b),
         *_group_differences(a, b),
         *_handwork_differences(a, b),
         *(one for both in terms for one in term_differences(*both, sides)),
@@ -117,7 +117,7 @@ def _differences(a: Model, b: Model) -> list[Difference]:
         *_figure_differences(a, b),
         *_order_differences(a, b),
     ]
-    return found or [Difference("figures", b.goal.name, "nodes are called or wired otherwise")]
+    return found or [Difference("figures", b.target.name, "nodes are called or wired otherwise")]
 
 
 def _figure_differences(a: Model, b: Model) -> Iterator[Difference]:
@@ -138,8 +138,8 @@ def _figure_differences(a: Model, b: Model) -> Iterator[Difference]:
                 facts.append(name)
     yield from _listed("figures", "rules state other shares or numbers of rows", facts, b, "trees")
     loose = [new.name for old, new in terms if old.term.variance != new.term.variance]
-    masses = {one.name: one.ignorance for one in a.attributes}
-    loose += [one.name for one in b.attributes if masses.get(one.name) not in (None, one.ignorance)]
+    masses = {one.name: one.ignorance for one in a.features}
+    loose += [one.name for one in b.features if masses.get(one.name) not in (None, one.ignorance)]
     yield from _listed("figures", "an unknown reading counts for more or less", loose, b)
 
 
@@ -153,17 +153,17 @@ def _listed(
 ) -> Iterator[Difference]:
     if names:
         details = {key: list(names)}
-        yield Difference(part, model.goal.name, f"{text}: {named(names)}", details=details)
+        yield Difference(part, model.target.name, f"{text}: {named(names)}", details=details)
 
 
 def _moved_features(model: Model) -> list[str]:
-    return [one.name for one in model.attributes if one.is_moved]
+    return [one.name for one in model.features if one.is_moved]
 
 
 def _handwork_differences(a: Model, b: Model) -> Iterator[Difference]:
     """Compare constraints, policies, pinned rules and moved words."""
     spellers: tuple[tuple[str, Callable[[Model], list[str]], Part], ...] = (
-        ("the model keeps to", spell_constraints, "goal"),
+        ("the model keeps to", spell_constraints, "target"),
         ("the policy says", spell_policy, "policy"),
         ("pinned rules in", pinned_parts, "figures"),
         ("words moved after rows were counted, of", _moved_features, "figures"),
@@ -171,7 +171,7 @@ def _handwork_differences(a: Model, b: Model) -> Iterator[Difference]:
     for what, sentences, part in spellers:
         for verb, some in zip(("new", "gone"), _changes(sentences(a), sentences(b)), strict=True):
             for one in some:
-                yield Difference(part, b.goal.name, f"{what}: {one} ({verb})")
+                yield Difference(part, b.target.name, f"{what}: {one} ({verb})")
 
 
 def _domain_differences(a: Model, b: Model) -> Iterator[Difference]:
@@ -179,7 +179,7 @@ def _domain_differences(a: Model, b: Model) -> Iterator[Difference]:
     if a.domain is None or b.domain is None:
         if a.domain is not b.domain:
             text = "what the training rows held is " + ("told" if b.domain else "no longer told")
-            yield Difference("policy", b.goal.name, text)
+            yield Difference("policy", b.target.name, text)
         return
     cells = {one.name: one for one in a.domain.cells}
     moved = [one.name for one in b.domain.cells if cells.get(one.name) not in (None, one)]
@@ -195,16 +195,16 @@ def _domain_differences(a: Model, b: Model) -> Iterator[Difference]:
 
 def _refuse_strangers(a: Model, b: Model) -> None:
     """Refuse models without a common task, class, or name of the target or of a feature."""
-    first, second = a.goal, b.goal
+    first, second = a.target, b.target
     who = f"{first.name!r} and {second.name!r}"
-    classes = [list(map(spell, goal.states)) for goal in (first, second)]
-    features = [{one.name for one in model.attributes} for model in (a, b)]
+    classes = [list(map(spell, target.states)) for target in (first, second)]
+    features = [{one.name for one in model.features} for model in (a, b)]
     if first.task is not second.task:
         tasks = f"{first.name!r} is for {first.task.value}, {second.name!r} for {second.task.value}"
     elif first.states and not set(classes[0]) & set(classes[1]):
         tasks = f"{who} have no class in common ({named(classes[0])}; {named(classes[1])})"
     elif first.name != second.name and not features[0] & features[1]:
-        tasks = f"{who} share no attribute"
+        tasks = f"{who} share no feature"
     else:
         return
     raise ParameterError(f"these models decide different things: {tasks}")
@@ -219,21 +219,21 @@ def _changes(before: Iterable[str], after: Iterable[str]) -> tuple[list[str], li
 # --- the target ----------------------------------------------------------------------------------
 
 
-def _goal_differences(a: Goal, b: Goal) -> Iterator[Difference]:
+def _target_differences(a: Target, b: Target) -> Iterator[Difference]:
     """Compare names, classes, class shares and thresholds."""
 
     def differs(text: str, **details: object) -> Difference:
-        return Difference("goal", b.name, text, details=details)
+        return Difference("target", b.name, text, details=details)
 
     if a.name != b.name:
-        yield differs(f"the goal is called {b.name} instead of {a.name}", before=a.name)
-    before, after = [[*map(spell, goal.states)] for goal in (a, b)]
+        yield differs(f"the target is called {b.name} instead of {a.name}", before=a.name)
+    before, after = [[*map(spell, target.states)] for target in (a, b)]
     came, went = _changes(before, after)
     yield from (differs(f"class {name} is new", new=name) for name in came)
     yield from (differs(f"class {name} is gone", gone=name) for name in went)
     if not came and not went and before != after:
         yield differs(f"the classes stand in another order: {named(after)}", order=after)
-    equal = [(1 / max(len(goal.states), 1),) * len(goal.states) for goal in (a, b)]
+    equal = [(1 / max(len(target.states), 1),) * len(target.states) for target in (a, b)]
     thresholds = a.thresholds or equal[0], b.thresholds or equal[1]
     for what, old, new in (
         ("the class shares are", a.prior, b.prior),
@@ -257,19 +257,19 @@ def _goal_differences(a: Goal, b: Goal) -> Iterator[Difference]:
 # --- features and words --------------------------------------------------------------------------
 
 
-def _attribute_differences(a: Model, b: Model) -> Iterator[Difference]:
+def _feature_differences(a: Model, b: Model) -> Iterator[Difference]:
     """Compare which features there are, and their words."""
-    before, after = ({one.name: one for one in model.attributes} for model in (a, b))
+    before, after = ({one.name: one for one in model.features} for model in (a, b))
     came, went = _changes(before, after)
     for names, verb in ((came, "new"), (went, "gone")):
         for name in names:
-            yield Difference("attribute", name, f"{name} is {verb}", 1.0, {"new": verb == "new"})
+            yield Difference("feature", name, f"{name} is {verb}", 1.0, {"new": verb == "new"})
     for name, new in after.items():
         if (old := before.get(name)) is None:
             continue
         if old.kind is not new.kind:
             text = f"{name} is {new.kind.value} instead of {old.kind.value}"
-            yield Difference("attribute", name, text)
+            yield Difference("feature", name, text)
         elif new.is_continuous:
             yield from _range_differences(old, new)
             yield from _word_differences(old, new)
@@ -277,7 +277,7 @@ def _attribute_differences(a: Model, b: Model) -> Iterator[Difference]:
             yield from _state_differences(old, new)
 
 
-def _state_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
+def _state_differences(a: Feature, b: Feature) -> Iterator[Difference]:
     before, after = [*map(spell, a.states)], [*map(spell, b.states)]
     came, went = _changes(before, after)
     parts = [f"{verb} {named(some)}" for verb, some in (("gains", came), ("loses", went)) if some]
@@ -285,10 +285,10 @@ def _state_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
         parts = [f"has its states in another order: {named(after)}"]
     if parts:
         text = f"{b.name} {' and '.join(parts)}"
-        yield Difference("attribute", b.name, text, details={"new": came, "gone": went})
+        yield Difference("feature", b.name, text, details={"new": came, "gone": went})
 
 
-def _range_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
+def _range_differences(a: Feature, b: Feature) -> Iterator[Difference]:
     ends = [
         f"{where} {measure_instead(new, old)}"
         for where, new, old in (("from", b.low, a.low), ("to", b.high, a.high))
@@ -297,10 +297,10 @@ def _range_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
     if ends:
         details = {"before": [a.low, a.high], "after": [b.low, b.high]}
         text = f"{b.name} was learnt {' and '.join(ends)}"
-        yield Difference("attribute", b.name, text, details=details)
+        yield Difference("feature", b.name, text, details=details)
 
 
-def _word_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
+def _word_differences(a: Feature, b: Feature) -> Iterator[Difference]:
     if (a.words, a.peaks, a.cores) == (b.words, b.peaks, b.cores):
         return
     before, after = ({one.word: one.text for one in of.word_ranges()} for of in (a, b))
@@ -329,10 +329,10 @@ def _word_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
     yield Difference("words", b.name, f"{b.name}: {text}", size, details)
 
 
-def _edges(attribute: Attribute) -> list[float]:
+def _edges(feature: Feature) -> list[float]:
     """Return the ends of the ranges of words, or the peaks of focal sets."""
-    ends = [end for core in attribute.cores for end in core]
-    return ends[1:-1] if attribute.cores else [*attribute.peaks]
+    ends = [end for core in feature.cores for end in core]
+    return ends[1:-1] if feature.cores else [*feature.peaks]
 
 
 # --- groups and order ----------------------------------------------------------------------------
@@ -369,7 +369,7 @@ def _groups(model: Model) -> dict[str, frozenset[str]]:
 def _order_differences(a: Model, b: Model) -> Iterator[Difference]:
     """Compare the order of features and of nodes."""
     for name, before, after in (
-        ("attributes", [one.name for one in a.attributes], [one.name for one in b.attributes]),
+        ("features", [one.name for one in a.features], [one.name for one in b.features]),
         ("nodes", [one.name for one in a.parts], [one.name for one in b.parts]),
     ):
         if before != after and sorted(before) == sorted(after):

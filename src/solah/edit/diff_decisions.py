@@ -20,7 +20,7 @@ from solah.evaluation.scores import (
 from solah.exceptions import ColumnError, DataError
 from solah.explain.traversal import numbers_of
 from solah.model.document import Task
-from solah.model.encode import goal_column, read_named, read_truth, warn_of_unseen
+from solah.model.encode import read_named, read_truth, target_column, warn_of_unseen
 from solah.model.evaluate import predict
 from solah.model.provenance import is_learnt_from
 
@@ -43,14 +43,16 @@ def compare_decisions(a: Model, b: Model, X: Any, y: Any = None) -> Decisions:
             outputs.append(predict(model, table))
         except ColumnError as error:
             raise ColumnError(f"{error} (the {which} model asks for it)") from None
-    warn_of_unseen(table, b.attributes)
-    truth = goal_column(b.goal, table, y) or goal_column(a.goal, table, y)  # it may be renamed
+    warn_of_unseen(table, b.features)
+    truth = target_column(b.target, table, y) or target_column(
+        a.target, table, y
+    )  # it may be renamed
     flattered = bool(is_learnt_from(a, table, truth)), bool(is_learnt_from(b, table, truth))
-    if b.goal.task is Task.REGRESSION:
-        before, after = numbers_of(a.goal, outputs[0]), numbers_of(b.goal, outputs[1])
-        found = _compare_numbers(before, after, read_truth(b.goal, table, truth))
+    if b.target.task is Task.REGRESSION:
+        before, after = numbers_of(a.target, outputs[0]), numbers_of(b.target, outputs[1])
+        found = _compare_numbers(before, after, read_truth(b.target, table, truth))
     else:
-        truths = [read_truth(model.goal, table, truth) for model in (a, b)]
+        truths = [read_truth(model.target, table, truth) for model in (a, b)]
         found = _compare_classes(a, b, outputs, truths)
     return replace(found, flattered=flattered)
 
@@ -75,9 +77,9 @@ def _compare_classes(a: Model, b: Model, outputs: list[Float], truths: list[Floa
     known = ~np.isnan(truths[0]) & ~np.isnan(truths[1])
     before, after = (
         _Side(
-            [spell(state) for state in model.goal.states],
+            [spell(state) for state in model.target.states],
             one,
-            model.goal.decide(one),
+            model.target.decide(one),
             np.where(np.isnan(truth), -1, truth).astype(np.intp),
             known,
         )

@@ -16,19 +16,19 @@ import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
 from solah.edit.diff_text import Difference, instead, measure_instead, named
-from solah.explain.importance import attribute_importances
+from solah.explain.importance import feature_importances
 from solah.explain.rule_text import signed
 from solah.explain.rules import part_rules
 from solah.explain.traversal import numbers_of
-from solah.model.attributes import shares_of_peaks
 from solah.model.document import AdditiveNode, TermInput
+from solah.model.features import shares_of_peaks
 from solah.model.program import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model, Term, TreeNode
+    from solah.model.document import Model, Target, Term, TreeNode
 
 Key = tuple[str | None, frozenset[str]]
 """The name of a term's node, None for the root; the names of its features."""
@@ -51,7 +51,7 @@ class Sides:
     of_b: tuple[int, ...]
 
     @classmethod
-    def of(cls, a: Goal, b: Goal) -> Sides:
+    def of(cls, a: Target, b: Target) -> Sides:
         """Match the classes by their names; a number has none."""
         first, second = [*map(spell, a.states)], [*map(spell, b.states)]
         both = tuple(name for name in second if name in first)
@@ -100,7 +100,7 @@ def baseline_differences(a: Model, b: Model, sides: Sides) -> Iterator[Differenc
             whose = "" if node is b.root else f"{node.name}, "
             text = f"{whose}to begin with: {sides.spell(place, after[place], before[place])}"
             details = {"before": list(old), "after": list(node.baseline)}
-            yield Difference("goal", node.name, text, size, details)
+            yield Difference("target", node.name, text, size, details)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class SortedTerm:
     @property
     def vocabulary(self) -> list[tuple[object, ...]]:
         """The words of its features, in whichever parts the term uses them."""
-        features = [one.attribute for one in self.inputs]
+        features = [one.feature for one in self.inputs]
         return [(one.is_coded, one.words, one.peaks, one.cores) for one in features]
 
 
@@ -192,7 +192,7 @@ def _common_parts(a: TermInput, b: TermInput) -> Iterator[tuple[int, int, str]]:
     """Yield the parts of two inputs that have words in common, and these words as a condition."""
     for (i, of_a), (j, of_b) in product(enumerate(a.parts), enumerate(b.parts)):
         if common := tuple(word for word in of_a if word in of_b):
-            yield i, j, f"{b.name} is {TermInput(b.attribute, (common,)).phrase(0)}"
+            yield i, j, f"{b.name} is {TermInput(b.feature, (common,)).phrase(0)}"
 
 
 def _by_value(
@@ -230,13 +230,13 @@ def _by_value(
 
 def _edges(*inputs: TermInput) -> list[Any]:
     """Return the values at which anything changes: edges of words, or categories."""
-    if inputs[0].attribute.is_coded:
+    if inputs[0].feature.is_coded:
         return list(dict.fromkeys(name for one in inputs for name in _categories(one)))
     return sorted({peak for one in inputs for peak in one.asked.peaks})
 
 
 def _categories(one: TermInput) -> list[str]:
-    return [spell(name) for name in one.attribute.states or one.attribute.words]
+    return [spell(name) for name in one.feature.states or one.feature.words]
 
 
 def _weights_at(one: SortedTerm | None, points: Points, last_output: int) -> Float:
@@ -245,7 +245,7 @@ def _weights_at(one: SortedTerm | None, points: Points, last_output: int) -> Flo
         return np.zeros((*map(len, points), last_output + 1))
     table = one.table
     for side, (of, values) in enumerate(zip(one.inputs, points, strict=True)):
-        if of.attribute.is_coded:
+        if of.feature.is_coded:
             codes = {name: code for code, name in enumerate(_categories(of))}
             masses = np.eye(len(codes) + 1)[[codes.get(value, len(codes)) for value in values]]
         else:
@@ -259,16 +259,16 @@ def _weights_at(one: SortedTerm | None, points: Points, last_output: int) -> Flo
 
 def _where(one: TermInput, value: Any, values: Sequence[Any]) -> str:
     """Write a value, with its word."""
-    attribute = one.asked
-    if value is None or not attribute.is_continuous:
+    feature = one.asked
+    if value is None or not feature.is_continuous:
         return f"{one.name} {'missing' if value is None else spell(value)}"
     edges = [edge for edge in values if edge is not None]
     if len(edges) == 1:
         return f"{one.name} anywhere"
-    nearest = int(np.argmin(np.abs(np.array(attribute.peaks) - value)))
+    nearest = int(np.argmin(np.abs(np.array(feature.peaks) - value)))
     number = spell_number(value)
     ends = {edges[0]: f"up to {number}", edges[-1]: f"from {number} on"}
-    words = "-or-".join(attribute.focal_sets[nearest])
+    words = "-or-".join(feature.focal_sets[nearest])
     return f"{one.name} {ends.get(value, f'at {number}')} ({words})"
 
 
@@ -293,7 +293,7 @@ def tree_differences(a: Model, b: Model, sides: Sides) -> Iterator[Difference]:
     for name, (old, new) in paired_trees(a, b).items():
         if old is not None and new is not None and ask_alike(old, new):
             both = premises[0][old.name], premises[1][new.name]
-            yield from _by_branch(old, new, a.goal, b.goal, sides, both)
+            yield from _by_branch(old, new, a.target, b.target, sides, both)
         else:
             is_summary = True
             yield Difference("tree", name, *_summary(old, new))
@@ -313,8 +313,8 @@ def ask_alike(a: TreeNode, b: TreeNode) -> bool:
 def _by_branch(
     a: TreeNode,
     b: TreeNode,
-    old: Goal,
-    new: Goal,
+    old: Target,
+    new: Target,
     sides: Sides,
     premises: tuple[dict[int, str], dict[int, str]],
 ) -> Iterator[Difference]:
@@ -338,10 +338,10 @@ def _by_branch(
         yield Difference("rule", b.name, text, float(moves.max()), details)
 
 
-def _shown(tree: TreeNode, goal: Goal, of: tuple[int, ...]) -> Float:
+def _shown(tree: TreeNode, target: Target, of: tuple[int, ...]) -> Float:
     """Return the belief of each branch in the classes in common, or the number it comes to."""
     beliefs = np.array([branch.belief for branch in tree.branches])
-    return numbers_of(goal, beliefs)[:, None] if goal.centres else beliefs[:, of]
+    return numbers_of(target, beliefs)[:, None] if target.centres else beliefs[:, of]
 
 
 def _summary(a: TreeNode | None, b: TreeNode | None) -> tuple[str, float, dict[str, object]]:
@@ -363,7 +363,7 @@ def _summary(a: TreeNode | None, b: TreeNode | None) -> tuple[str, float, dict[s
     ):
         if names_asked:
             parts.append(f"{verb} {named(names_asked)}")
-    what = "; ".join(parts) or "the same attributes in other branches"
+    what = "; ".join(parts) or "the same features in other branches"
     inputs = [[one.name for one in tree.inputs] for tree in (a, b)]
     details = {"rules": [a.n_rules, b.n_rules], "inputs": inputs}
     return f"the tree {b.name} has other branches: {what}", 0, details
@@ -378,7 +378,7 @@ def _asked(tree: TreeNode) -> list[str]:
 def _importance_differences(a: Model, b: Model) -> Iterator[Difference]:
     """Report the features that matter more or less than before, the largest change first."""
     before, after = (
-        dict(zip((one.name for one in model.attributes), attribute_importances(model), strict=True))
+        dict(zip((one.name for one in model.features), feature_importances(model), strict=True))
         for model in (a, b)
     )
     shifts = {name: float(after[name] - before[name]) for name in after if name in before}
@@ -387,4 +387,4 @@ def _importance_differences(a: Model, b: Model) -> Iterator[Difference]:
             shares = instead(100 * float(after[name]), 100 * float(before[name]), 0)
             text = f"{name} brings {shares.replace(' instead', ' % of what was learnt instead')} %"
             details = {"before": float(before[name]), "after": float(after[name])}
-            yield Difference("attribute", name, text, abs(shifts[name]), details)
+            yield Difference("feature", name, text, abs(shifts[name]), details)

@@ -60,7 +60,7 @@ def named(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-Part = Literal["goal", "attribute", "words", "group", "rule", "tree", "policy", "figures"]
+Part = Literal["target", "feature", "words", "group", "rule", "tree", "policy", "figures"]
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ class ModelDiff:
 # --- as text ----------------------------------------------------------------------------------
 
 _TITLES: dict[Part, str] = {
-    "goal": "What is decided",
-    "attribute": "Attributes",
+    "target": "What is decided",
+    "feature": "Features",
     "words": "Words",
     "group": "Groups",
     "rule": "Rules, the largest change first",

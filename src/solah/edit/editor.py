@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.edit.changes import Found
     from solah.edit.sentence import StatedRule
-    from solah.model.attributes import Attribute
     from solah.model.document import Branch
+    from solah.model.features import Feature
 
 
 class HasModel(Protocol):
@@ -65,16 +65,16 @@ class Editor:
     --------
     >>> from solah import RuleClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> learnt = RuleClassifier().fit(iris.table, iris.goal)
+    >>> learnt = RuleClassifier().fit(iris.table, iris.target)
     >>> editor = (
     ...     learnt.edit(author="Ann", time=datetime(2026, 5, 17))
-    ...     .rename_attribute("petal width (cm)", "width")
+    ...     .rename_feature("petal width (cm)", "width")
     ...     .set("if width is low then setosa +3", reason="no other has one like this")
     ...     .pin("if width is low")
     ... )
     >>> for edit in editor.model.edits:
     ...     print(edit)
-    2026-05-17T00:00:00Z, Ann: renamed the attribute 'petal width (cm)' to 'width'
+    2026-05-17T00:00:00Z, Ann: renamed the feature 'petal width (cm)' to 'width'
     2026-05-17T00:00:00Z, Ann: set the rule: if width is low then setosa +3 (because: no other \
 has one like this)
     2026-05-17T00:00:00Z, Ann: pinned the rule: if width is low
@@ -122,12 +122,12 @@ has one like this)
             raise ParameterError(
                 f"{shorten(rule)} has no ':' with weights; remove() takes conditions only"
             )
-        found, goal = find_rules(self._model, stated.conditions, node), self._model.goal
+        found, target = find_rules(self._model, stated.conditions, node), self._model.target
         if isinstance(found.part, TreeNode):
-            belief = stated.conclusion.shares_for(target_names(goal))
+            belief = stated.conclusion.shares_for(target_names(target))
             model = self._with_branches(found, lambda branch: replace(branch, belief=belief))
         else:
-            model = self._with_weights(found, found.part, stated.scores_for(goal.states))
+            model = self._with_weights(found, found.part, stated.scores_for(target.states))
         return self._step(model, f"set the rule: {stated}", reason)
 
     def remove(self, rule: str, *, node: str | None = None, reason: str = "") -> Self:
@@ -145,7 +145,7 @@ has one like this)
         if isinstance(found.part, TreeNode):
             raise stated.conditions[0].token.fail("rules with shares cannot be removed, only set")
         if found.meant:
-            model = self._with_weights(found, found.part, (0.0,) * self._model.goal.size)
+            model = self._with_weights(found, found.part, (0.0,) * self._model.target.size)
         else:
             _missing_rule(found.part)
             model = found.replaced(self._model, replace(found.part, missing=None))
@@ -168,7 +168,7 @@ has one like this)
             )
         if len(stated.conditions) > 2:
             raise stated.conditions[2].token.fail("a rule has one condition or two")
-        features = {condition.attribute for condition in stated.conditions}
+        features = {condition.feature for condition in stated.conditions}
         if any(set(term.features) == features for term in root.terms):
             raise stated.conditions[0].token.fail("there are such rules already; set one of them")
         root = replace(root, terms=(*root.terms, self._new_term(stated)))
@@ -177,10 +177,10 @@ has one like this)
 
     def _new_term(self, stated: StatedRule) -> Term:
         """Make a term of one rule; its other rules add nothing."""
-        known = {attribute.name: attribute for attribute in self._model.attributes}
+        known = {feature.name: feature for feature in self._model.features}
         inputs, cell = [], []
         for condition in stated.conditions:
-            name = condition.attribute
+            name = condition.feature
             if name not in known:
                 near = did_you_mean(name, known)
                 raise condition.token.fail(f"the model has no attribute {shorten(name)}{near}")
@@ -195,10 +195,10 @@ has one like this)
             parts = pieces_of(one, range(len(one.words)), words)
             inputs.append(TermInput(one, tuple(parts)))
             cell.append([line for line, part in enumerate(parts) if words.issuperset(part)])
-        goal, shape = self._model.goal, tuple(len(one.parts) for one in inputs)
-        weights = np.zeros((*shape, goal.size))
-        weights[np.ix_(*cell)] = stated.scores_for(goal.states)
-        shares = np.broadcast_to(goal.prior or (0.0,), weights.shape)
+        target, shape = self._model.target, tuple(len(one.parts) for one in inputs)
+        weights = np.zeros((*shape, target.size))
+        weights[np.ix_(*cell)] = stated.scores_for(target.states)
+        shares = np.broadcast_to(target.prior or (0.0,), weights.shape)
         term = Term(tuple(inputs), weights, shares, np.zeros(shape))
         return replace(term, variance=spread_of(term)) if self._has_variances else term
 
@@ -210,7 +210,7 @@ has one like this)
     def _with_weights(self, found: Found, term: Term, scores: tuple[float, ...]) -> Model:
         """Give rules other weights, and their term the variance that it has then."""
         if not found.meant:
-            shares = self._model.goal.prior or (0.0,)
+            shares = self._model.target.prior or (0.0,)
             rule = term.missing or MissingRule(0.0, shares, scores)
             return found.replaced(self._model, replace(term, missing=replace(rule, scores=scores)))
         weights = term.weights.copy()
@@ -256,7 +256,7 @@ has one like this)
 
     def move(
         self,
-        attribute: str,
+        feature: str,
         word: str,
         *,
         start: float | None = None,
@@ -268,7 +268,7 @@ has one like this)
 
         Parameters
         ----------
-        attribute, word : str
+        feature, word : str
         start, end : float, default=None
             Where the word begins and ends to apply fully, for words that have ranges.
         peak : float, default=None
@@ -280,22 +280,22 @@ has one like this)
         The rows of rules were counted with the words before. The document says so, and so does
         whatever prints them.
         """
-        before = self._attribute(attribute)
+        before = self._feature(feature)
         after, told = moved(before, word, start, end, peak)
         model = map_features(self._model, lambda one: after if one == before else one)
-        text = f"moved the word {shorten(word)} of {shorten(attribute)}: it {told}"
+        text = f"moved the word {shorten(word)} of {shorten(feature)}: it {told}"
         return self._step(model, text, reason)
 
-    def rename_attribute(self, old: str, new: str, *, reason: str = "") -> Self:
+    def rename_feature(self, old: str, new: str, *, reason: str = "") -> Self:
         """Rename a feature: from now on, a column of this name is read."""
-        self._attribute(old)
-        text = f"renamed the attribute {shorten(old)} to {shorten(new)}"
+        self._feature(old)
+        text = f"renamed the feature {shorten(old)} to {shorten(new)}"
         return self._step(rename_feature(self._model, old, new), text, reason)
 
-    def rename_word(self, attribute: str, old: str, new: str, *, reason: str = "") -> Self:
+    def rename_word(self, feature: str, old: str, new: str, *, reason: str = "") -> Self:
         """Rename a word of a feature, which stays where it is."""
-        text = f"renamed the word {shorten(old)} of {shorten(attribute)} to {shorten(new)}"
-        return self._step(rename_word(self._model, attribute, old, new), text, reason)
+        text = f"renamed the word {shorten(old)} of {shorten(feature)} to {shorten(new)}"
+        return self._step(rename_word(self._model, feature, old, new), text, reason)
 
     def rename_class(self, old: State, new: State, *, reason: str = "") -> Self:
         """Rename a class, which is then predicted by its new name."""
@@ -316,18 +316,18 @@ has one like this)
             All classes; the shares sum to 1.
         reason : as for ``set``
         """
-        goal = self._model.goal
-        if not goal.prior or set(shares) != set(goal.states):
-            needed = ", ".join(map(shorten, goal.states)) if goal.prior else "none here"
+        target = self._model.target
+        if not target.prior or set(shares) != set(target.states):
+            needed = ", ".join(map(shorten, target.states)) if target.prior else "none here"
             raise ParameterError(f"shares are needed for these classes: {needed}")
-        prior = tuple(float(shares[state]) for state in goal.states)
-        named = zip(goal.states, prior, strict=True)
+        prior = tuple(float(shares[state]) for state in target.states)
+        named = zip(target.states, prior, strict=True)
         told = ", ".join(f"{state} {share:g}" for state, share in named)
-        model = replace(self._model, goal=replace(goal, prior=prior))
+        model = replace(self._model, target=replace(target, prior=prior))
         return self._step(model, f"set what is believed when nothing is known: {told}", reason)
 
-    def _attribute(self, name: str) -> Attribute:
-        known = {attribute.name: attribute for attribute in self._model.attributes}
+    def _feature(self, name: str) -> Feature:
+        known = {feature.name: feature for feature in self._model.features}
         if name not in known:
             near = did_you_mean(name, known)
             raise ParameterError(f"the model has no attribute {shorten(name)}{near}")

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from solah.edit.lexer import Cursor, Token
     from solah.edit.rules_reader import Draft
     from solah.edit.sentence import StatedCondition
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal
+    from solah.model.document import Target
+    from solah.model.features import Feature
     from solah.model.policy import Policy
 
 
@@ -44,7 +44,7 @@ _Record = dict[str, Any]
 # --- target and features -------------------------------------------------------------------------
 
 
-def read_target(draft: Draft) -> tuple[Task, dict[str, Any]]:
+def read_target_line(draft: Draft) -> tuple[Task, dict[str, Any]]:
     """Read the target behind its first word, as the model file has it."""
     cursor = draft.cursor
     record: dict[str, Any] = {"name": cursor.name("the name of the target")}
@@ -88,7 +88,7 @@ def _refuse_twice(item: State, others: Sequence[State], token: Token) -> None:
         raise token.fail(f"{shorten(item)} is named twice")
 
 
-def read_feature(draft: Draft, token: Token, place: str) -> dict[str, Any]:
+def read_feature_line(draft: Draft, token: Token, place: str) -> dict[str, Any]:
     """Read a feature behind its first word, as the model file has it."""
     cursor = draft.cursor
     name = cursor.name("the name of a feature")
@@ -229,12 +229,12 @@ class TermLines:
     Parameters
     ----------
     draft : the file
-    goal : the target
+    target : the target
     inputs : the term's features
     """
 
-    def __init__(self, draft: Draft, goal: Goal, inputs: Sequence[Attribute]) -> None:
-        self._draft, self._goal, self._inputs = draft, goal, inputs
+    def __init__(self, draft: Draft, target: Target, inputs: Sequence[Feature]) -> None:
+        self._draft, self._target, self._inputs = draft, target, inputs
         self._words = [[(word,) for word in one.words] for one in inputs]
         self._cells: dict[tuple[Words, ...] | None, tuple[Token, _Record]] = {}
         self._parts: list[dict[int, tuple[Words, Token]]] = [{} for _ in inputs]  # by word
@@ -269,7 +269,7 @@ class TermLines:
     def _read_cell(self, token: Token) -> tuple[Words, ...] | None:
         """Read the conditions of a line; None for a missing value."""
         self._draft.cursor.word("if")
-        conditions = {one.attribute: one for one in read_conditions(self._draft.cursor)}
+        conditions = {one.feature: one for one in read_conditions(self._draft.cursor)}
         for condition in conditions.values():
             _asked(condition, self._inputs)
         cell: tuple[Words, ...] | None = None
@@ -304,17 +304,17 @@ class TermLines:
 
     def _read_facts(self) -> _Record:
         """Read what a rule adds, and its counts; nobody counted them if there is no bar."""
-        cursor, goal = self._draft.cursor, self._goal
-        record: _Record = {"weights": list(read_conclusion(cursor).scores_for(goal.states))}
-        shares = [0.0] if goal.is_additive_number else list(goal.prior)
+        cursor, target = self._draft.cursor, self._target
+        record: _Record = {"weights": list(read_conclusion(cursor).scores_for(target.states))}
+        shares = [0.0] if target.is_additive_number else list(target.prior)
         token, record["rows"] = cursor.token, read_rows(cursor)
         if cursor.took("colon"):
             shares = cursor.numbers("a share")
-            if len(shares) != goal.size:
+            if len(shares) != target.size:
                 raise token.fail(
-                    f"expected {goal.size} numbers behind 'rows:'. Got {len(shares)} instead."
+                    f"expected {target.size} numbers behind 'rows:'. Got {len(shares)} instead."
                 )
-        return record | ({"mean": shares[0]} if goal.is_additive_number else {"shares": shares})
+        return record | ({"mean": shares[0]} if target.is_additive_number else {"shares": shares})
 
     def _rules(self, place: str, end: Token) -> list[_Record]:
         """Put the lines in the order of the grid; those of ``otherwise`` stand for all others."""
@@ -348,7 +348,7 @@ class TermLines:
 
 
 def read_branches(
-    draft: Draft, goal: Goal, inputs: Sequence[Attribute], place: str, anchor: str
+    draft: Draft, target: Target, inputs: Sequence[Feature], place: str, anchor: str
 ) -> list[_Record]:
     """Read the branches of a tree, and return them as the model file has them."""
     cursor, rules = draft.cursor, list[_Record]()
@@ -359,20 +359,20 @@ def read_branches(
             cursor.word("if")
             stated = read_conditions(cursor)
         conditions = []
-        branch: list[tuple[Attribute, Words]] = []
+        branch: list[tuple[Feature, Words]] = []
         for one in stated:
-            attribute = _asked(one, inputs)
+            feature = _asked(one, inputs)
             if one.form == "missing":
                 raise one.token.fail("a branch has no condition for a missing value")
-            sets = one.indices(attribute.focal_sets)
+            sets = one.indices(feature.focal_sets)
             if len(sets) > 1 and one is not stated[-1]:
                 raise one.token.fail("only the last condition of a branch may have several words")
-            branch.append((attribute, sets))
-            words = set_words(attribute)
-            conditions.append([one.attribute, [list(words[index]) for index in sets]])
+            branch.append((feature, sets))
+            words = set_words(feature)
+            conditions.append([one.feature, [list(words[index]) for index in sets]])
         path = f"{place}.rules[{len(rules)}]"
         draft.begin(token, f"{anchor} / {rule_anchor(branch, sets=True)}", path)
-        belief = list(read_conclusion(cursor).shares_for(target_names(goal)))
+        belief = list(read_conclusion(cursor).shares_for(target_names(target)))
         rules.append({"if": conditions, "belief": belief, "rows": read_rows(cursor), **pin})
         cursor.end_line()
     if not rules:
@@ -389,16 +389,16 @@ def read_rows(cursor: Cursor) -> float:
     return rows
 
 
-def _asked(condition: StatedCondition, inputs: Sequence[Attribute]) -> Attribute:
+def _asked(condition: StatedCondition, inputs: Sequence[Feature]) -> Feature:
     """Return the input that a condition is on."""
     known = {one.name: one for one in inputs}
-    if condition.attribute not in known:
-        near = did_you_mean(condition.attribute, known)
-        raise condition.token.fail(f"the rules are not on {shorten(condition.attribute)}{near}")
-    return known[condition.attribute]
+    if condition.feature not in known:
+        near = did_you_mean(condition.feature, known)
+        raise condition.token.fail(f"the rules are not on {shorten(condition.feature)}{near}")
+    return known[condition.feature]
 
 
-def rule_anchor(conditions: Iterable[tuple[Attribute, Words]], *, sets: bool) -> str:
+def rule_anchor(conditions: Iterable[tuple[Feature, Words]], *, sets: bool) -> str:
     """Name a rule by the first words of its conditions, for comments."""
     return " and ".join(spell_condition(one, words[:1], sets=sets) for one, words in conditions)
 
@@ -415,10 +415,10 @@ _LINES = {
 }
 
 
-def spell_policy(policy: Policy, goal: Goal) -> Iterator[tuple[str, str]]:
+def spell_policy(policy: Policy, target: Target) -> Iterator[tuple[str, str]]:
     """Yield the lines of a policy, each with the anchor of its comments."""
     yield "policy", "policy"
-    for state, belief in zip(goal.states, policy.min_belief, strict=False):
+    for state, belief in zip(target.states, policy.min_belief, strict=False):
         name = spell_state(state)
         yield f"needs belief {spell_number(belief)} in {name}", f"policy needs belief in {name}"
     record = policy_record(policy)
@@ -430,7 +430,7 @@ def spell_policy(policy: Policy, goal: Goal) -> Iterator[tuple[str, str]]:
             yield text, f"policy {line}"
 
 
-def read_policy(draft: Draft, goal: Goal, token: Token) -> dict[str, Any]:
+def read_policy(draft: Draft, target: Target, token: Token) -> dict[str, Any]:
     """Read the lines behind ``policy``, as the model file has them; the token is that word."""
     cursor = draft.cursor
     draft.begin(token, "policy", ".policy")
@@ -443,10 +443,10 @@ def read_policy(draft: Draft, goal: Goal, token: Token) -> dict[str, Any]:
         if line.startswith("needs") and cursor.took_word("belief"):
             number_token, belief = cursor.token, cursor.number("the belief")
             cursor.word("in")
-            class_token, number = cursor.token, read_class(cursor, goal)
+            class_token, number = cursor.token, read_class(cursor, target)
             if number in beliefs:
                 raise class_token.fail(f"the belief in {class_token.text} is said twice")
-            anchor = f"policy needs belief in {spell_state(goal.states[number])}"
+            anchor = f"policy needs belief in {spell_state(target.states[number])}"
             draft.begin(first, anchor)
             draft.locate(f".policy.min_belief[{number}]", number_token)
             beliefs[number] = belief
@@ -464,7 +464,7 @@ def read_policy(draft: Draft, goal: Goal, token: Token) -> dict[str, Any]:
                 value = cursor.number("a number")
                 record[key] = int(value) if value.is_integer() else value
         cursor.end_line()
-    for number, state in enumerate(goal.states):
+    for number, state in enumerate(target.states):
         if beliefs and number not in beliefs:
             name = spell_state(state)
             raise token.fail(f"other classes need a belief, and {name} has no line for it")

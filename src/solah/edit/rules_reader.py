@@ -14,15 +14,15 @@ from solah.edit.lexer import STATEMENTS, Cursor, lex, spell_name
 from solah.edit.rule_lines import (
     TermLines,
     read_branches,
-    read_feature,
+    read_feature_line,
     read_policy,
     read_scale,
-    read_target,
+    read_target_line,
 )
 from solah.edit.sentence import read_class, read_conclusion, target_names
 from solah.exceptions import ModelFormatError, RuleTextError, did_you_mean, shorten
-from solah.model.attributes import Attribute, belief_attribute
-from solah.model.feature_format import read_attribute, read_goal
+from solah.model.feature_format import read_feature, read_target
+from solah.model.features import Feature, belief_feature
 from solah.model.format import FORMAT_NAME, FORMAT_VERSION, MAX_BYTES, read_model
 from solah.model.provenance import MAX_TEXT
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from solah.edit.lexer import Token
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model, Target
 
 
 RULES_VERSION = 1
@@ -172,12 +172,12 @@ class _RulesReader:
     def __init__(self, text: str) -> None:
         self._draft = Draft(text)
         self._cursor = self._draft.cursor
-        self._features: dict[str, Attribute] = {}
+        self._features: dict[str, Feature] = {}
         self._nodes: dict[str, Token] = {}
         self._used: set[str] = set()
         # Words over outputs of nodes: those for the next node, those of the last one, and all.
-        self._next_beliefs: dict[str, tuple[Attribute, dict[str, Any]]] = {}
-        self._beliefs: dict[str, Attribute] = {}
+        self._next_beliefs: dict[str, tuple[Feature, dict[str, Any]]] = {}
+        self._beliefs: dict[str, Feature] = {}
         self._belief_tokens: list[tuple[int, str, Token]] = []
         self._lists: dict[str, list[dict[str, Any]]] = {
             key: [] for key in ("features", "nodes", "monotonic", "edits")
@@ -210,7 +210,7 @@ class _RulesReader:
             "version": FORMAT_VERSION,
             "generator": f"solah {package_version('solah')}",
             "task": self._task.value,
-            "target": self._target,
+            "target": self._target_record,
         }
         document |= {key: value for key, value in self._lists.items() if value}
         document |= {"comments": draft.comments} if draft.comments else {}
@@ -247,17 +247,17 @@ class _RulesReader:
     def _read_target(self, token: Token) -> None:
         self._draft.begin(token, "target", ".target")
         self._cursor.word("target")
-        self._task, self._target = read_target(self._draft)
-        read = partial(read_goal, task=self._task)
-        self._goal: Goal = self._draft.checked(read, self._target, ".target")
+        self._task, self._target_record = read_target_line(self._draft)
+        read = partial(read_target, task=self._task)
+        self._target: Target = self._draft.checked(read, self._target_record, ".target")
 
     def _read_feature(self, token: Token) -> None:
         place = f".features[{len(self._features)}]"
-        record = read_feature(self._draft, token, place)
-        attribute = self._draft.checked(read_attribute, record, place)
-        if attribute.name in self._features:
-            raise token.fail(f"the name {shorten(attribute.name)} is taken already")
-        self._features[attribute.name] = attribute
+        record = read_feature_line(self._draft, token, place)
+        feature = self._draft.checked(read_feature, record, place)
+        if feature.name in self._features:
+            raise token.fail(f"the name {shorten(feature.name)} is taken already")
+        self._features[feature.name] = feature
         self._lists["features"].append(record)
 
     def _read_belief(self, token: Token) -> None:
@@ -269,12 +269,12 @@ class _RulesReader:
         cursor.word("of")
         node = self._known(cursor.token, cursor.name("the name of a node"), self._nodes, "node")
         cursor.word("in")
-        number = read_class(cursor, self._goal)
+        number = read_class(cursor, self._target)
         cursor.end_line()
         record = {"name": name, **read_scale(self._draft, anchor)}
         # For the checks of its words, it is a feature like any other.
         described = record | {"type": "continuous", "low": 0.0, "high": 1.0}
-        words = self._draft.checked(read_attribute, described, place)
+        words = self._draft.checked(read_feature, described, place)
         if name in self._next_beliefs:
             raise token.fail(f"the name {shorten(name)} is taken already")
         self._next_beliefs[name] = (
@@ -307,22 +307,22 @@ class _RulesReader:
         self._lists["nodes"].append(record)
         return record, place, anchor
 
-    def _read_input(self, known: Mapping[str, Attribute]) -> Attribute:
+    def _read_input(self, known: Mapping[str, Feature]) -> Feature:
         token, name = self._cursor.token, self._cursor.name("the name of a feature")
-        attribute = known[self._known(token, name, known, "feature")]
-        self._used.add(attribute.origin)
-        return attribute
+        feature = known[self._known(token, name, known, "feature")]
+        self._used.add(feature.origin)
+        return feature
 
     def _read_sum(self, token: Token) -> None:
         record, place, anchor = self._new_node(token, "sum")
-        if self._goal.states and not self._goal.prior:
+        if self._target.states and not self._target.prior:
             raise token.fail("a sum needs a target whose classes have shares ('yes share 0.1')")
         self._nodes[record["name"]] = token
         self._cursor.end_line()
         begin = self._cursor.next_line()
         self._draft.begin(begin, f"{anchor} baseline", f"{place}.baseline")
         self._cursor.word("baseline")
-        record["baseline"] = list(read_conclusion(self._cursor).scores_for(self._goal.states))
+        record["baseline"] = list(read_conclusion(self._cursor).scores_for(self._target.states))
         record["terms"] = []
         self._cursor.end_line()
 
@@ -333,7 +333,7 @@ class _RulesReader:
             raise token.fail("this stands below a sum ('sum NAME')")
         return nodes[-1], f".nodes[{len(nodes) - 1}]"
 
-    def _read_features(self, known: Mapping[str, Attribute]) -> list[Attribute]:
+    def _read_features(self, known: Mapping[str, Feature]) -> list[Feature]:
         """Read the features of a term: one, or two with ``and`` between them."""
         found = [self._read_input(known)]
         return [*found, self._read_input(known)] if self._cursor.took_word("and") else found
@@ -354,7 +354,7 @@ class _RulesReader:
             draft.locate(f"{place}.variance", cursor.token)
             record["variance"] = cursor.number("the variance")
         cursor.end_line()
-        record["rules"] = TermLines(draft, self._goal, inputs).read(place, anchor)
+        record["rules"] = TermLines(draft, self._target, inputs).read(place, anchor)
         node["terms"].append(record)
 
     def _read_group(self, token: Token) -> None:
@@ -382,9 +382,9 @@ class _RulesReader:
     def _read_tree(self, token: Token) -> None:
         cursor, draft = self._cursor, self._draft
         record, place, anchor = self._new_node(token, "tree")
-        states = self._goal.states
+        states = self._target.states
         outputs = {
-            name: belief_attribute(name, states, (1.0 / len(states),) * len(states))
+            name: belief_feature(name, states, (1.0 / len(states),) * len(states))
             for name in (self._nodes if states else ())
         }
         known = {**self._features, **outputs, **self._beliefs}
@@ -399,11 +399,11 @@ class _RulesReader:
         begin = cursor.next_line()
         draft.begin(begin, f"{anchor} start", f"{place}.start")
         cursor.word("start")
-        if self._goal.is_additive_number:
+        if self._target.is_additive_number:
             raise begin.fail("a tree needs a target with classes or words")
-        record["start"] = list(read_conclusion(cursor).shares_for(target_names(self._goal)))
+        record["start"] = list(read_conclusion(cursor).shares_for(target_names(self._target)))
         cursor.end_line()
-        record["rules"] = read_branches(draft, self._goal, inputs, place, anchor)
+        record["rules"] = read_branches(draft, self._target, inputs, place, anchor)
 
     # --- what else a file has --------------------------------------------------------------------
 
@@ -413,8 +413,8 @@ class _RulesReader:
             self._draft.locate(".monotonic", token)
         self._draft.begin(token, f"promise {number + 1}", f".monotonic[{number}]")
         record: dict[str, Any] = {}
-        if self._goal.states:
-            record["class"] = read_class(cursor, self._goal)
+        if self._target.states:
+            record["class"] = read_class(cursor, self._target)
         cursor.word("never")
         record["direction"] = 1 if cursor.word("falls", "rises") == "falls" else -1
         cursor.word("with")
@@ -426,7 +426,7 @@ class _RulesReader:
     def _read_policy(self, token: Token) -> None:
         if self._policy is not None:
             raise token.fail("a model has one policy, and it stands above already")
-        self._policy = read_policy(self._draft, self._goal, token)
+        self._policy = read_policy(self._draft, self._target, token)
 
     def _read_edit(self, token: Token) -> None:
         cursor, number = self._cursor, len(self._lists["edits"])

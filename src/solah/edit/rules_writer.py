@@ -17,8 +17,8 @@ from solah.model.document import AdditiveNode, MissingRule, Task
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal, Model, Monotonic, Term, TreeNode
+    from solah.model.document import Model, Monotonic, Target, Term, TreeNode
+    from solah.model.features import Feature
     from solah.model.provenance import Comment, Edit
 
 _INDENT = "  "
@@ -97,23 +97,23 @@ def _laid_out(block: Sequence[_Line], comments: dict[str, list[Comment]]) -> Ite
 
 
 def _blocks(model: Model) -> Iterator[list[_Line]]:
-    goal = model.goal
+    target = model.target
     yield [_Line([f"solah rules {RULES_VERSION}"], "solah")]
-    yield _target_lines(goal)
-    for attribute in model.attributes:
-        yield _feature_lines(attribute)
+    yield _target_lines(target)
+    for feature in model.features:
+        yield _feature_lines(feature)
     for node in model.nodes:
-        for attribute in node.inputs:
-            if attribute.tree is not None:
-                yield _belief_lines(attribute, goal)
+        for feature in node.inputs:
+            if feature.tree is not None:
+                yield _belief_lines(feature, target)
         if not isinstance(node, AdditiveNode):
-            yield list(_tree_lines(node, goal))
+            yield list(_tree_lines(node, target))
             continue
-        anchor, cells = f"sum {spell_name(node.name)}", _weights(node.baseline, goal)
+        anchor, cells = f"sum {spell_name(node.name)}", _weights(node.baseline, target)
         baseline = _Line([" ".join(["baseline:", *cells])], f"{anchor} baseline", depth=1)
         yield [_Line([anchor], anchor), baseline]
         for term in node.terms:
-            yield list(_term_lines(term, spell_name(node.name), goal))
+            yield list(_term_lines(term, spell_name(node.name), target))
         for group in node.groups:
             anchor = f"group {spell_name(group.name)}"
             names = [_features(node.terms[number]) for number in group.terms]
@@ -121,13 +121,13 @@ def _blocks(model: Model) -> Iterator[list[_Line]]:
             yield [_Line([anchor], anchor), *lines]
     if model.monotonic:
         yield [
-            _Line([_promise_text(one, goal)], f"promise {number}")
+            _Line([_promise_text(one, target)], f"promise {number}")
             for number, one in enumerate(model.monotonic, 1)
         ]
     if model.policy is not None:
         yield [
             _Line([text], anchor, depth=int(anchor != "policy"))
-            for text, anchor in spell_policy(model.policy, goal)
+            for text, anchor in spell_policy(model.policy, target)
         ]
     if model.edits:
         yield [
@@ -138,28 +138,30 @@ def _blocks(model: Model) -> Iterator[list[_Line]]:
 # --- target and features -------------------------------------------------------------------------
 
 
-def _target_lines(goal: Goal) -> list[_Line]:
-    kind = "classes" if goal.task is Task.CLASSIFICATION else "number"
-    lines = [_Line([f"target {spell_name(goal.name)} {kind}"], "target")]
-    for number, state in enumerate(goal.states):
+def _target_lines(target: Target) -> list[_Line]:
+    kind = "classes" if target.task is Task.CLASSIFICATION else "number"
+    lines = [_Line([f"target {spell_name(target.name)} {kind}"], "target")]
+    for number, state in enumerate(target.states):
         cells = [spell_state(state)]
-        cells += [f"share {spell_number(goal.prior[number])}"] if goal.prior else []
-        cells += [f"threshold {spell_number(goal.thresholds[number])}"] if goal.thresholds else []
+        cells += [f"share {spell_number(target.prior[number])}"] if target.prior else []
+        cells += (
+            [f"threshold {spell_number(target.thresholds[number])}"] if target.thresholds else []
+        )
         lines.append(_Line(cells, f"target {spell_state(state)}", depth=1))
-    if goal.centres:
-        names = map(SetName, target_names(goal))
-        for name, peak, centre in zip(names, goal.peaks, goal.centres, strict=True):
+    if target.centres:
+        names = map(SetName, target_names(target))
+        for name, peak, centre in zip(names, target.peaks, target.centres, strict=True):
             cells = [str(name), f"peaks at {spell_number(peak)}", f"centre {spell_number(centre)}"]
             lines.append(_Line(cells, f"target {name}", depth=1))
     return lines
 
 
-def _feature_lines(attribute: Attribute) -> list[_Line]:
-    anchor = f"feature {spell_name(attribute.name)}"
-    head = f"{anchor} {attribute.kind.value}"
-    if not attribute.is_continuous:
-        masses = [_missing([mass]) for mass in attribute.ignorance]
-        texts = [spell_state(state) for state in attribute.states]
+def _feature_lines(feature: Feature) -> list[_Line]:
+    anchor = f"feature {spell_name(feature.name)}"
+    head = f"{anchor} {feature.kind.value}"
+    if not feature.is_continuous:
+        masses = [_missing([mass]) for mass in feature.ignorance]
+        texts = [spell_state(state) for state in feature.states]
         return [
             _Line([head], anchor, "" if texts else masses[0]),
             *(
@@ -167,29 +169,27 @@ def _feature_lines(attribute: Attribute) -> list[_Line]:
                 for text, mass in zip(texts, masses, strict=False)
             ),
         ]
-    low, high = (spell_number(end or 0.0) for end in (attribute.low, attribute.high))
-    moved = " moved" if attribute.is_moved else ""
-    return [_Line([f"{head} from {low} to {high}{moved}"], anchor), *_words(attribute, anchor)]
+    low, high = (spell_number(end or 0.0) for end in (feature.low, feature.high))
+    moved = " moved" if feature.is_moved else ""
+    return [_Line([f"{head} from {low} to {high}{moved}"], anchor), *_words(feature, anchor)]
 
 
-def _belief_lines(attribute: Attribute, goal: Goal) -> list[_Line]:
-    anchor = f"belief {spell_name(attribute.name)}"
-    state = spell_state(goal.states[attribute.place])
-    head = f"{anchor} of {spell_name(attribute.origin)} in {state}"
-    return [_Line([head], anchor), *_words(attribute, anchor)]
+def _belief_lines(feature: Feature, target: Target) -> list[_Line]:
+    anchor = f"belief {spell_name(feature.name)}"
+    state = spell_state(target.states[feature.place])
+    head = f"{anchor} of {spell_name(feature.origin)} in {state}"
+    return [_Line([head], anchor), *_words(feature, anchor)]
 
 
-def _words(attribute: Attribute, anchor: str) -> Iterator[_Line]:
-    if not attribute.cores:
-        sets = zip(attribute.focal_sets, attribute.peaks, attribute.ignorance, strict=True)
+def _words(feature: Feature, anchor: str) -> Iterator[_Line]:
+    if not feature.cores:
+        sets = zip(feature.focal_sets, feature.peaks, feature.ignorance, strict=True)
         for words, peak, mass in sets:
             cells = [str(SetName(words)), f"peaks at {spell_number(peak)}"]
             yield _Line(cells, f"{anchor} {SetName(words)}", _missing([mass]), depth=1)
         return
-    masses = list(zip(attribute.set_words, attribute.ignorance, strict=True))
-    for number, (word, (low, high)) in enumerate(
-        zip(attribute.words, attribute.cores, strict=True)
-    ):
+    masses = list(zip(feature.set_words, feature.ignorance, strict=True))
+    for number, (word, (low, high)) in enumerate(zip(feature.words, feature.cores, strict=True)):
         if math.isinf(low):
             where = "everywhere" if math.isinf(high) else f"up to {spell_number(high)}"
         elif low == high:
@@ -212,9 +212,9 @@ def _features(term: Term) -> str:
     return " and ".join(map(spell_name, term.features))
 
 
-def _weights(weights: Iterable[float], goal: Goal) -> list[str]:
+def _weights(weights: Iterable[float], target: Target) -> list[str]:
     """Write weights, one cell for each class."""
-    names = [f"{spell_state(state)} " for state in goal.states] or [""]
+    names = [f"{spell_state(state)} " for state in target.states] or [""]
     return _listed(f"{name}{spell_signed(one)}" for name, one in zip(names, weights, strict=True))
 
 
@@ -223,11 +223,11 @@ def _listed(cells: Iterable[str]) -> list[str]:
     return [*(f"{cell}," for cell in others), last]
 
 
-def _term_lines(term: Term, node: str, goal: Goal) -> Iterator[_Line]:
+def _term_lines(term: Term, node: str, target: Target) -> Iterator[_Line]:
     anchor = f"{node} rules on {_features(term)}"
     variance = f"variance {spell_number(term.variance)}" if term.variance else ""
     yield _Line([f"rules on {_features(term)}"], anchor, variance)
-    features = [one.attribute for one in term.inputs]
+    features = [one.feature for one in term.inputs]
     everything = "anything" if term.missing is None else "known"
 
     rules = []
@@ -250,18 +250,18 @@ def _term_lines(term: Term, node: str, goal: Goal) -> Iterator[_Line]:
     for told, at, one in rules:
         shares = ", ".join(map(spell_number, one.belief))
         yield _Line(
-            [f"{'pin ' if one.is_pinned else ''}if {told}:", *_weights(one.scores, goal)],
+            [f"{'pin ' if one.is_pinned else ''}if {told}:", *_weights(one.scores, target)],
             f"{anchor} / {at}",
             f"{spell_number(one.support)} rows: {shares}",
             depth=1,
         )
 
 
-def _tree_lines(tree: TreeNode, goal: Goal) -> Iterator[_Line]:
+def _tree_lines(tree: TreeNode, target: Target) -> Iterator[_Line]:
     anchor = f"tree {spell_name(tree.name)}"
-    names = [str(SetName(name)) for name in target_names(goal)]
-    if goal.states:
-        names = [spell_state(state) for state in goal.states]
+    names = [str(SetName(name)) for name in target_names(target)]
+    if target.states:
+        names = [spell_state(state) for state in target.states]
 
     def shares(belief: Iterable[float]) -> list[str]:
         numbers = (spell_number(abs(one)) for one in belief)
@@ -287,10 +287,10 @@ def _tree_lines(tree: TreeNode, goal: Goal) -> Iterator[_Line]:
 # --- what else a model has -----------------------------------------------------------------------
 
 
-def _promise_text(promise: Monotonic, goal: Goal) -> str:
-    state = f"{spell_state(goal.states[promise.state])} " if goal.states else ""
+def _promise_text(promise: Monotonic, target: Target) -> str:
+    state = f"{spell_state(target.states[promise.state])} " if target.states else ""
     moves = "falls" if promise.direction > 0 else "rises"
-    return f"promise {state}never {moves} with {spell_name(promise.attribute)}"
+    return f"promise {state}never {moves} with {spell_name(promise.feature)}"
 
 
 def _edit_text(edit: Edit) -> str:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.data import State
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal
+    from solah.model.document import Target
+    from solah.model.features import Feature
 
 Form = Literal["one of", "at least", "at most", "from to", "missing", "anything"]
 
@@ -44,13 +44,13 @@ class StatedCondition:
 
     Attributes
     ----------
-    attribute : the feature's name
+    feature : the feature's name
     form : how the words are meant: one of them, at least or at most the only one, from the first to
         the second; or that the value is missing, or may be anything
     names : the words
     """
 
-    attribute: str
+    feature: str
     form: Form
     names: tuple[SetName, ...] = ()
     token: Token = field(default=NOWHERE, compare=False, repr=False)
@@ -76,7 +76,7 @@ class StatedCondition:
             if words not in known:
                 shown = "-or-".join(words)
                 near = did_you_mean(shown, map("-or-".join, known))
-                raise token.fail(f"{shorten(self.attribute)} has no word {shorten(shown)}{near}")
+                raise token.fail(f"{shorten(self.feature)} has no word {shorten(shown)}{near}")
             found.append(known.index(words))
         if self.form == "one of":
             return tuple(sorted(set(found)))
@@ -96,7 +96,7 @@ class StatedCondition:
             text = f"from {self.names[0]} to {self.names[1]}"
         elif self.form == "one of":
             text = " or ".join(map(str, self.names))
-        return f"{spell_name(self.attribute)} is {text}"
+        return f"{spell_name(self.feature)} is {text}"
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def parse_rule(text: str) -> StatedRule:
     Examples
     --------
     >>> rule = parse_rule('if smoke is high and "room type" is kitchen or hall: alarm +3')
-    >>> [(condition.attribute, condition.form) for condition in rule.conditions]
+    >>> [(condition.feature, condition.form) for condition in rule.conditions]
     [('smoke', 'one of'), ('room type', 'one of')]
     >>> parse_rule("if smoke is high than alarm +3")
     Traceback (most recent call last):
@@ -259,8 +259,8 @@ def read_conditions(cursor: Cursor) -> tuple[StatedCondition, ...]:
     conditions = [_read_condition(cursor)]
     while cursor.took_word("and"):
         condition = _read_condition(cursor)
-        if any(condition.attribute == one.attribute for one in conditions):
-            raise condition.token.fail(f"{shorten(condition.attribute)} stands in the rule twice")
+        if any(condition.feature == one.feature for one in conditions):
+            raise condition.token.fail(f"{shorten(condition.feature)} stands in the rule twice")
         conditions.append(condition)
     return tuple(conditions)
 
@@ -268,12 +268,12 @@ def read_conditions(cursor: Cursor) -> tuple[StatedCondition, ...]:
 def _read_condition(cursor: Cursor) -> StatedCondition:
     """Read ``FEATURE is WORD``."""
     token = cursor.token
-    attribute = cursor.name("the name of a feature")
+    feature = cursor.name("the name of a feature")
     cursor.word("is")
     if cursor.took_word("missing"):
-        return StatedCondition(attribute, "missing", (), token)
+        return StatedCondition(feature, "missing", (), token)
     if cursor.took_word("anything", "known"):
-        return StatedCondition(attribute, "anything", (), token)
+        return StatedCondition(feature, "anything", (), token)
     form: Form = "one of"
     if cursor.took_word("at"):
         form = "at least" if cursor.word("least", "most") == "least" else "at most"
@@ -287,7 +287,7 @@ def _read_condition(cursor: Cursor) -> StatedCondition:
         names.append(SetName(read_words(cursor)))
     if form == "from to" and len(names) != 2:
         raise cursor.expected("'to' and one more word", ["to"])
-    return StatedCondition(attribute, form, tuple(names), token, tuple(tokens))
+    return StatedCondition(feature, form, tuple(names), token, tuple(tokens))
 
 
 def read_words(cursor: Cursor) -> tuple[str, ...]:
@@ -313,10 +313,10 @@ def read_state(cursor: Cursor, what: str) -> State:
     return cursor.name(what)
 
 
-def read_class(cursor: Cursor, goal: Goal) -> int:
+def read_class(cursor: Cursor, target: Target) -> int:
     """Read a class of the target, as its index."""
     token, name = cursor.token, read_state_text(cursor, "a class")
-    known = [str(one) for one in goal.states]
+    known = [str(one) for one in target.states]
     if name not in known:
         raise token.fail(f"there is no class {shorten(name)}{did_you_mean(name, known)}")
     return known.index(name)
@@ -375,26 +375,26 @@ def focal_sets(words: Sequence[str]) -> list[tuple[str, ...]]:
     return sets
 
 
-def target_names(goal: Goal) -> list[tuple[str, ...]]:
+def target_names(target: Target) -> list[tuple[str, ...]]:
     """Name the classes, or the focal sets of a number that is described with words."""
-    return [(str(state),) for state in goal.states] or focal_sets(goal.words)
+    return [(str(state),) for state in target.states] or focal_sets(target.words)
 
 
 def spell_condition(
-    attribute: Attribute, indices: Sequence[int], *, sets: bool, everything: str = "anything"
+    feature: Feature, indices: Sequence[int], *, sets: bool, everything: str = "anything"
 ) -> str:
     """Write a condition on words of a feature, or on its focal sets, by their indices."""
-    n_known = attribute.n_focal_sets if sets else len(attribute.words)
-    if attribute.states:
-        chosen = [spell_state(attribute.states[index]) for index in indices]
+    n_known = feature.n_focal_sets if sets else len(feature.words)
+    if feature.states:
+        chosen = [spell_state(feature.states[index]) for index in indices]
     elif sets:
-        chosen = [str(SetName(attribute.focal_sets[index])) for index in indices]
+        chosen = [str(SetName(feature.focal_sets[index])) for index in indices]
     else:
-        chosen = [spell_name(attribute.words[index]) for index in indices]
+        chosen = [spell_name(feature.words[index]) for index in indices]
     is_run = indices[-1] - indices[0] + 1 == len(indices) > 2
     if len(chosen) == n_known > 1:
         text = everything
-    elif not is_run or not attribute.is_ordered:
+    elif not is_run or not feature.is_ordered:
         text = " or ".join(chosen)
     elif indices[0] == 0:
         text = f"at most {chosen[-1]}"
@@ -402,4 +402,4 @@ def spell_condition(
         text = f"at least {chosen[0]}"
     else:
         text = f"from {chosen[0]} to {chosen[-1]}"
-    return f"{spell_name(attribute.name)} is {text}"
+    return f"{spell_name(feature.name)} is {text}"

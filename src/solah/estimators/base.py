@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from solah.estimators.inputs import (
     complete_thresholds,
     known_names,
-    read_class_goal,
+    read_class_target,
     read_features,
     read_groups,
     read_known_classes,
@@ -22,7 +22,7 @@ from solah.estimators.inputs import (
 )
 from solah.estimators.out_of_core import fit_scan, score_rows
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
-from solah.explain import attribute_importances, rules_of
+from solah.explain import feature_importances, rules_of
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.drawing import LIMITS, Limits
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from solah.explain.rules import Rules
     from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
-    from solah.labels.goals import ClassGoal
-    from solah.model import Goal, Model
+    from solah.labels.targets import ClassTarget
+    from solah.model import Model, Target
 
 
 class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
@@ -123,7 +123,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             params[name] = clone(part) if is_set else self._parts[name]()
         if "thresholds" in params and hasattr(self, "classes_"):
             thresholds = complete_thresholds(params["thresholds"], self.classes_.tolist())
-            self._set_goal(replace(self._goal, thresholds=thresholds))
+            self._set_target(replace(self._target, thresholds=thresholds))
         super().set_params(**params)
         return self
 
@@ -159,7 +159,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         self._fit(X, y, sample_weight, groups)
         return self
 
-    def _rows(self, table: Table, goal: ClassGoal, groups: UInt64 | None = None) -> MemoryRows:
+    def _rows(self, table: Table, target: ClassTarget, groups: UInt64 | None = None) -> MemoryRows:
         """Describe rows in memory with words."""
         settings = self._word_settings()
         if self._sorts_columns:
@@ -169,9 +169,9 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             table = table.select(sorted(table.names))
             settings = settings.only(table.names)
         n_threads = count_threads(self.n_jobs)
-        described = describe_table(table, settings, goal.weights, n_threads)
+        described = describe_table(table, settings, target.weights, n_threads)
         n_threads = n_threads if is_large(table.n_rows, len(table.columns)) else 1
-        return MemoryRows(described, goal, n_threads, groups=groups, limits=self._limits)
+        return MemoryRows(described, target, n_threads, groups=groups, limits=self._limits)
 
     @property
     def n_rules_(self) -> int:
@@ -182,8 +182,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
     def feature_importances_(self) -> Float:
         """Each feature's share of the information gained by splits, or of the spread of weights."""
         model = self._model()
-        names = [attribute.name for attribute in model.attributes]
-        share_of = dict(zip(names, attribute_importances(model), strict=True))
+        names = [feature.name for feature in model.features]
+        share_of = dict(zip(names, feature_importances(model), strict=True))
         return np.array([share_of.get(name, 0.0) for name in known_names(self)])
 
     def rules(self) -> Rules:
@@ -193,7 +193,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         rules : Rules
             A list that filters, sorts and writes itself, and that a notebook shows as a table.
-            ``str(rule)`` is a sentence; its parts are attributes.
+            ``str(rule)`` is a sentence; its parts are features.
         """
         return rules_of(self._model())
 
@@ -274,11 +274,11 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     @property
-    def _goal(self) -> Goal:
-        return self.model_.goal
+    def _target(self) -> Target:
+        return self.model_.target
 
-    def _set_goal(self, goal: Goal) -> None:
-        self.model_ = replace(self.model_, goal=goal)
+    def _set_target(self, target: Target) -> None:
+        self.model_ = replace(self.model_, target=target)
 
     def _predictor(self) -> Predictor:
         n_threads = 1 if self.n_jobs is None else count_threads(self.n_jobs)
@@ -309,8 +309,8 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
             fit_scan(self, X, y, sample_weight, groups)
             return
         table = read_features(self, X, reset=True)
-        goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        self._learn(self._rows(table, goal, read_groups(groups, table.n_rows)))
+        target = read_class_target(self, y, sample_weight, table.n_rows)
+        self._learn(self._rows(table, target, read_groups(groups, table.n_rows)))
 
     def partial_fit(
         self,
@@ -358,12 +358,12 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
             X, y, *_ = read_problem(X, y, None)
         table = read_features(self, X, reset=False)
         codes = read_known_classes(self, y, table.n_rows)
-        warn_of_unseen(table, model.attributes)
+        warn_of_unseen(table, model.features)
         # The last learner goes on, so that batches teach as their rows in one call would.
         learner, learned = getattr(self, "_learner", (None, None))
         if learner is None or learned is not model or learner.pace != Pace(pace, forgetting):
             learner = Learner(model, pace=pace, forgetting=forgetting)
-        learner.learn(encode(table, model.attributes), codes)
+        learner.learn(encode(table, model.features), codes)
         self.model_ = learner.model()
         self._learner = learner, self.model_
         return self
@@ -408,7 +408,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
             check_is_fitted(self)
             return predict_partitions(self, X, "predict")
         probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[self._goal.decide(probabilities)])
+        return np.asarray(self.classes_[self._target.decide(probabilities)])
 
     def predict_proba(self, X: ArrayLike) -> Any:
         """Return the probability of each class.
@@ -427,5 +427,5 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         if is_dask(X):
             return predict_partitions(self, X, "predict_proba")
         model, table = self.model_, read_features(self, X, reset=False)
-        warn_of_unseen(table, model.attributes)
+        warn_of_unseen(table, model.features)
         return run_model(model, table, 1 if self.n_jobs is None else count_threads(self.n_jobs))

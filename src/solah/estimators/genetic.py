@@ -228,7 +228,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     def _learn(self, rows: MemoryRows) -> None:
         self.search_ = GeneticSearch() if self.search is None else clone(self.search)
         settings = self.search_
-        names, goal = rows.names, rows.facts.goal.name
+        names, target = rows.names, rows.facts.target.name
         fitness = self._fitness(rows, settings.scoring, settings.n_folds)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         variation = Variation(len(names), settings.max_inputs, settings.cascade)
@@ -237,7 +237,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
 
         @cache
         def spell(genome: Genome) -> Hierarchy:
-            return genome.hierarchy(names, goal)
+            return genome.hierarchy(names, target)
 
         if fitness is None:
             best, self.best_score_, history = spell(start[0]), float("nan"), []
@@ -277,7 +277,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
                     "'initial' must be 'organised', 'random' or a list of hierarchies: texts such "
                     f"as 'z1 <- a, b; y <- z1, c', mappings or Hierarchy. Got {shorten(one)} in it."
                 )
-        return [read_hierarchy(one, rows.names, rows.facts.goal.name) for one in initial]
+        return [read_hierarchy(one, rows.names, rows.facts.target.name) for one in initial]
 
     def _scores(self, fitness: Fitness, hierarchies: list[Hierarchy]) -> Scores:
         """Score hierarchies one after another, or several at a time in other processes."""

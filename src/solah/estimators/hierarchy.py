@@ -22,8 +22,8 @@ from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.fitness import Fitness
 from solah.learn.levels import NODE_KINDS, DocumentNode, hierarchy_model, train_nodes
-from solah.model.attributes import BELIEF_WORDS
 from solah.model.encode import warn_of_unseen
+from solah.model.features import BELIEF_WORDS
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
 from solah.sklearn_private import HasMethods, Interval, StrOptions
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from solah.learn.growth import TreeSettings
     from solah.learn.levels import NodeModel
     from solah.learn.memory import MemoryRows
-    from solah.model import Goal, Model
+    from solah.model import Model, Target
 
 Scoring = Literal["auc", "accuracy", "log_loss"]
 SCORINGS: tuple[Scoring, ...] = get_args(Scoring)
@@ -105,7 +105,7 @@ class HierarchyEstimator(BranchMixin):
 
     def _train(self, hierarchy: Hierarchy, rows: MemoryRows) -> None:
         """Train a hierarchy whose trees take the beliefs of others as inputs."""
-        facts, attributes = rows.facts, rows.attributes
+        facts, features = rows.facts, rows.features
         growth = self._tree_settings(facts.sums, facts.weight_unit)
         if growth.max_rules is not None and growth.max_rules < len(hierarchy.nodes):
             raise ParameterError(
@@ -120,8 +120,8 @@ class HierarchyEstimator(BranchMixin):
         self.nodes_ = train_nodes(hierarchy, rows, kinds, growth)
         linguistic = [node for node in self.nodes_ if isinstance(node, DocumentNode)]
         if len(linguistic) == len(self.nodes_):
-            self.model_ = hierarchy_model(facts, attributes, linguistic)
-        self._trained_goal = facts.goal
+            self.model_ = hierarchy_model(facts, features, linguistic)
+        self._trained_target = facts.target
         self.hierarchy_, self.classes_ = hierarchy, facts.classes
 
     def _fitness(self, data: MemoryRows, scoring: Scoring, n_folds: int) -> Fitness | None:
@@ -130,7 +130,7 @@ class HierarchyEstimator(BranchMixin):
         Of very many rows, a sample is compared on.
         """
         if data.is_many:
-            data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.goal.size))
+            data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.target.size))
 
         def describe(table: Table, weights: Int64) -> Description:  # each fold has its own words
             return describe_table(table, self._word_settings(), weights, count_threads(self.n_jobs))
@@ -173,13 +173,13 @@ class HierarchyEstimator(BranchMixin):
         return super().predict_proba(X)  # type: ignore[misc]
 
     @property
-    def _goal(self) -> Goal:
-        return self.model_.goal if hasattr(self, "model_") else self._trained_goal
+    def _target(self) -> Target:
+        return self.model_.target if hasattr(self, "model_") else self._trained_target
 
-    def _set_goal(self, goal: Goal) -> None:
+    def _set_target(self, target: Target) -> None:
         if hasattr(self, "model_"):
-            super()._set_goal(goal)  # type: ignore[misc]
-        self._trained_goal = goal
+            super()._set_target(target)  # type: ignore[misc]
+        self._trained_target = target
 
     def _model(self) -> Model:
         check_is_fitted(self)
@@ -210,7 +210,7 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     ----------
     hierarchy : Hierarchy, str or mapping, default=None
         The wiring, as a :class:`~solah.Hierarchy`, as text (``"z1 <- a, b; y <- z1, c"``) or as a
-        mapping of node name to input names. None is a single tree on all attributes.
+        mapping of node name to input names. None is a single tree on all features.
     tree : LinguisticTreeClassifier, default=None
         How trees are grown, and how features are described with words. Give the parameters of the
         whole model (``feature_types``, ``class_weight``, ``thresholds``, ``n_jobs``) below instead.
@@ -285,17 +285,17 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         self.n_jobs = n_jobs
 
     def _learn(self, rows: MemoryRows) -> None:
-        self._train(read_hierarchy(self.hierarchy, rows.names, rows.facts.goal.name), rows)
+        self._train(read_hierarchy(self.hierarchy, rows.names, rows.facts.target.name), rows)
 
 
 def read_hierarchy(
     given: Hierarchy | str | Mapping[str, Sequence[str]] | None,
     names: tuple[str, ...],
-    goal: str,
+    target: str,
 ) -> Hierarchy:
     """Read the wiring, and check that its columns are there."""
     if given is None:
-        return Hierarchy((HierarchyNode(fresh_name(goal, names), names),))
+        return Hierarchy((HierarchyNode(fresh_name(target, names), names),))
     hierarchy = given
     if isinstance(given, str):
         hierarchy = Hierarchy.parse(given)
@@ -303,7 +303,7 @@ def read_hierarchy(
         hierarchy = Hierarchy.from_dict(given)
     assert isinstance(hierarchy, Hierarchy)
     hierarchy.each_once()
-    for name in hierarchy.attributes:
+    for name in hierarchy.features:
         if name not in names:
             raise ColumnError.unknown(name, names)
     for node in hierarchy.nodes:

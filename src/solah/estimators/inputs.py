@@ -36,8 +36,8 @@ from solah.exceptions import (
     shorten,
 )
 from solah.kernels.arrays import MAX_FOCAL_SETS
-from solah.labels.goals import ClassGoal, integer_weights
-from solah.model import Goal
+from solah.labels.targets import ClassTarget, integer_weights
+from solah.model import Target
 from solah.model.encode import is_path, read_path
 from solah.model.limits import LEAST_THRESHOLD, what_classes_must_be
 from solah.scale import is_scan
@@ -141,7 +141,7 @@ def read_problem(
     """
     if not isinstance(y, str):
         raise ParameterError(
-            f"the goal of a file's rows is one of its columns; give its name as y. Got "
+            f"the target of a file's rows is one of its columns; give its name as y. Got "
             f"{type(y).__name__}."
         )
     table = read_path(path)
@@ -248,14 +248,14 @@ def read_numbers(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, Fl
         target = to_numbers(y) if isinstance(y, Column) else y
     except DataError:
         raise DataError(
-            f"the goal {y.name!r} has values that are not numbers; use a classifier for classes"
+            f"the target {y.name!r} has values that are not numbers; use a classifier for classes"
         ) from None
     name, values = _read_target(estimator, target, n_rows, "y")
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            "the goal has values that are not numbers; use a classifier for classes"
+            "the target has values that are not numbers; use a classifier for classes"
         ) from None
     _refuse_missing(~np.isfinite(numbers))
     return name, numbers
@@ -289,22 +289,24 @@ def _refuse_missing(missing: NDArray[np.bool_]) -> None:
         )
 
 
-def read_class_goal(estimator: BaseEstimator, y: Any, sample_weight: Any, n_rows: int) -> ClassGoal:
+def read_class_target(
+    estimator: BaseEstimator, y: Any, sample_weight: Any, n_rows: int
+) -> ClassTarget:
     """Read the classes and the weights of the rows by an estimator's parameters."""
     name, classes = read_classes(estimator, y, n_rows)
     states, codes = np.unique(classes, return_inverse=True)
-    goal = class_goal(estimator, name, states)
+    target = class_target(estimator, name, states)
     class_weight = match_class_weight(estimator.class_weight, states.tolist())
     of_classes = compute_sample_weight(class_weight, classes)
     integers, unit = integer_weights(read_weights(sample_weight, n_rows) * of_classes)
-    return ClassGoal(goal, states, codes, integers, unit)
+    return ClassTarget(target, states, codes, integers, unit)
 
 
-def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goal:
+def class_target(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Target:
     """Name the target and its classes by an estimator's parameters."""
     if len(states) > MAX_FOCAL_SETS:
         raise DataError(
-            f"the goal {name!r} has {len(states)} classes, and solah tells at most "
+            f"the target {name!r} has {len(states)} classes, and solah tells at most "
             f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
             "(--task regression)"
         )
@@ -318,7 +320,7 @@ def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goa
         raise DataError(f"the classes of {name!r} must be {needed}. Got {shorten(named)}.")
     match_class_weight(estimator.class_weight, states.tolist())
     thresholds = complete_thresholds(estimator.thresholds, states.tolist())
-    return Goal(name, states=named, thresholds=thresholds)
+    return Target(name, states=named, thresholds=thresholds)
 
 
 def read_known_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[np.intp]:

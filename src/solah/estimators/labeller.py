@@ -14,10 +14,10 @@ from solah.estimators.inputs import read_features, read_weights, tolerant_tags
 from solah.exceptions import ColumnError, DataError
 from solah.kernels.reference import masses
 from solah.labels.describe import LabelSettings, describe_table
-from solah.labels.goals import integer_weights
+from solah.labels.targets import integer_weights
 from solah.labels.words import MAX_WORDS
-from solah.model.attributes import flatten
 from solah.model.encode import encode
+from solah.model.features import flatten
 from solah.sklearn_private import Interval, StrOptions, fit_context
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ LABEL_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Describe attributes with overlapping words.
+    r"""Describe features with overlapping words.
 
     A value becomes masses on *focal sets* (sets of words that all and only describe it): at
     most two neighbouring ones have any, and they sum to 1.
@@ -46,7 +46,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_words : int or mapping of column name to int, default=3
-        How many words describe a continuous attribute.
+        How many words describe a continuous feature.
     placement : {"quantile", "uniform"}, default="quantile"
         Where the words peak: at equal shares of the rows, or at equal distances over the range.
     words : mapping of column name to words, default=None
@@ -59,8 +59,8 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    attributes_ : tuple of Attribute
-        The described attributes.
+    features_ : tuple of Feature
+        The described features.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -94,7 +94,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> LinguisticLabeller:
-        """Learn each attribute's words.
+        """Learn each feature's words.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = read_features(self, X, reset=True)
         weights, _ = integer_weights(read_weights(sample_weight, table.n_rows))
         settings = LabelSettings(self.n_words, self.placement, self.words, self.feature_types)
-        self.attributes_ = describe_table(table, settings, weights).attributes
+        self.features_ = describe_table(table, settings, weights).features
         return self
 
     def transform(self, X: ArrayLike) -> Float:
@@ -125,15 +125,15 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_features(self, X, reset=False)
-        readings, sets = encode(table, self.attributes_), flatten(self.attributes_)
-        return np.hstack([masses(readings[:, a], sets, a) for a in range(sets.n_attributes)])
+        readings, sets = encode(table, self.features_), flatten(self.features_)
+        return np.hstack([masses(readings[:, a], sets, a) for a in range(sets.n_features)])
 
-    def describe(self, attribute: str) -> tuple[WordRange, ...]:
-        """Return where each word of a continuous attribute applies, fully and partly.
+    def describe(self, feature: str) -> tuple[WordRange, ...]:
+        """Return where each word of a continuous feature applies, fully and partly.
 
         Parameters
         ----------
-        attribute : str
+        feature : str
             The column's name.
 
         Returns
@@ -141,23 +141,23 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ranges : tuple of WordRange
         """
         check_is_fitted(self)
-        by_name = {known.name: known for known in self.attributes_}
-        if attribute not in by_name:
-            raise ColumnError.unknown(attribute, by_name, "the labeller")
-        if not by_name[attribute].is_continuous:
+        by_name = {known.name: known for known in self.features_}
+        if feature not in by_name:
+            raise ColumnError.unknown(feature, by_name, "the labeller")
+        if not by_name[feature].is_continuous:
             raise DataError(
-                f"column {attribute!r} is {by_name[attribute].kind.value}: each of its states "
-                f"({', '.join(by_name[attribute].words)}) is a word of its own"
+                f"column {feature!r} is {by_name[feature].kind.value}: each of its states "
+                f"({', '.join(by_name[feature].words)}) is a word of its own"
             )
-        return by_name[attribute].word_ranges()
+        return by_name[feature].word_ranges()
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Name the columns of ``transform``: ``"alcohol is medium-or-high"``."""
         check_is_fitted(self)
         names = [
-            f"{attribute.name} is {'-or-'.join(words)}"
-            for attribute in self.attributes_
-            for words in attribute.focal_sets
+            f"{feature.name} is {'-or-'.join(words)}"
+            for feature in self.features_
+            for words in feature.focal_sets
         ]
         return np.array(names, dtype=object)
 

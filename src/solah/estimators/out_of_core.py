@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from solah.data.cells import encode_states
-from solah.estimators.inputs import class_goal, known_names, read_problem, refuse_one_group
+from solah.estimators.inputs import class_target, known_names, read_problem, refuse_one_group
 from solah.exceptions import ColumnError, DataError, ParameterError, shorten
 from solah.kernels.choose import count_threads
 from solah.kernels.sums import exact_sum, negative_log, whole_and_parts
 from solah.learn.rows import add_up
-from solah.model.encode import encode_goal, is_path
+from solah.model.encode import encode_target, is_path
 from solah.scale import Scan, scan
 from solah.scale.memory_limit import batch_within, sample_within
 from solah.scale.scanned_rows import ScannedRows, read_whole
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from solah.data import Column, Table
     from solah.kernels.arrays import Int64
     from solah.learn.rows import Statistics
-    from solah.model import Goal
+    from solah.model import Target
 
 
 def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups: Any) -> None:
@@ -56,13 +56,15 @@ def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups:
         column = replace(column, values=classes[codes])
         estimator._fit(table.select(names), column, weights, of_rows)
     else:
-        goal = class_goal(estimator, roles.target, np.array(list(facts.classes)))
+        described = class_target(estimator, roles.target, np.array(list(facts.classes)))
         settings, weight = estimator._word_settings(), estimator.class_weight
         if rows.memory is not None:
             sizes = [len(states) for states in facts.states()]
-            most = sample_within(rows.memory, sizes, goal.size, limits.many_rows)
+            most = sample_within(rows.memory, sizes, described.size, limits.many_rows)
             limits = replace(limits, many_rows=most)
-        opened = ScannedRows.open(rows, roles, facts, goal, weight, settings, limits, n_threads)
+        opened = ScannedRows.open(
+            rows, roles, facts, described, weight, settings, limits, n_threads
+        )
         if opened.sample.groups is not None:
             refuse_one_group(opened.sample.groups)
         estimator.feature_names_in_ = np.array(names, dtype=object)
@@ -145,19 +147,19 @@ class Score:
         self.columns = (*names, target)
 
     @property
-    def _goal(self) -> Goal:
-        goal: Goal = self.estimator._goal
-        return goal
+    def _target(self) -> Target:
+        target: Target = self.estimator._target
+        return target
 
     def begin(self) -> Statistics:
         """Return the sums of no rows."""
-        sizes = {"confusion": (self._goal.size,) * 2, "loss": (2,), "distance": (2,)}
+        sizes = {"confusion": (self._target.size,) * 2, "loss": (2,), "distance": (2,)}
         return {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
 
     def add(self, gathered: Statistics, table: Table) -> None:
         """Predict rows, and compare."""
         column: Column = table.column(self.target)
-        truth = encode_goal(column, self._goal)
+        truth = encode_target(column, self._target)
         if (truth < 0).any():
             row = int(np.argmax(truth < 0))
             raise DataError(
@@ -166,7 +168,7 @@ class Score:
             )
         probabilities = self.estimator.predict_proba(table.select(self.names))
         rows = np.arange(len(truth))
-        np.add.at(gathered["confusion"], (truth, self._goal.decide(probabilities)), 1)
+        np.add.at(gathered["confusion"], (truth, self._target.decide(probabilities)), 1)
         gathered["loss"] += exact_sum(negative_log(probabilities[rows, truth]))
         probabilities[rows, truth] -= 1.0
         gathered["distance"] += exact_sum((probabilities**2).sum(axis=1))

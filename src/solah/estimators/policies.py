@@ -82,27 +82,27 @@ def fit_policy(
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> from solah.model.predictor import Predictor
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.goal)
-    >>> chosen = fit_policy(tree, iris.table, iris.goal, max_error=0.01, confidence=None)
+    >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.target)
+    >>> chosen = fit_policy(tree, iris.table, iris.target, max_error=0.01, confidence=None)
     >>> chosen.limit.risk <= 0.01
     True
     >>> Predictor(chosen.model).decide([[6.0, 3.0, 4.9, 1.7]]).decisions
     [None]
     """
     model: Model = estimator.model_
-    if not model.goal.states:
+    if not model.target.states:
         raise ParameterError("a policy is for classes, and this model estimates a number")
     table = read_features(estimator, X, reset=False)
-    goal = as_array(y.values if isinstance(y, Column) else y)
+    target = as_array(y.values if isinstance(y, Column) else y)
     known_groups = None if groups is None else as_array(groups)
     model = with_costs(model, costs) if costs else model
     model = replace(model, domain=learn_domain(model, table), policy=None)
     if policy is not None:
-        check_policy(policy, model.domain, model.goal)
+        check_policy(policy, model.domain, model.target)
     found = cross_validate(
-        {"": estimator}, table, goal, Plan(folds), groups=known_groups, on_fold=on_fold
+        {"": estimator}, table, target, Plan(folds), groups=known_groups, on_fold=on_fold
     )
-    classes, truth = np.unique(goal, return_inverse=True)
+    classes, truth = np.unique(target, return_inverse=True)
     rows = RowsApart(
         truth,
         beliefs=np.zeros((table.n_rows, len(classes))),

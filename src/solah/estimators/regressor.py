@@ -16,7 +16,7 @@ from solah.estimators.inputs import (
     read_weights,
 )
 from solah.exceptions import DataError
-from solah.labels.goals import integer_weights
+from solah.labels.targets import integer_weights
 from solah.labels.words import NumbersAtHand, check_span
 from solah.model.encode import is_path
 from solah.scale import is_scan
@@ -67,7 +67,7 @@ class LinguisticRegressor(RegressorMixin, LinguisticEstimator):  # type: ignore[
         name, numbers = read_numbers(self, y, table.n_rows)
         weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
         target = NumberColumn(name, numbers, weights, unit, read_groups(groups, table.n_rows))
-        check_span(f"the goal {name!r}", target.counted)
+        check_span(f"the target {name!r}", target.counted)
         self._learn_numbers(table, target)
 
     def predict(self, X: ArrayLike) -> Float:

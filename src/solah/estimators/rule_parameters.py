@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from solah.learn.recipe import WordKind
-    from solah.model import Attribute, Model
+    from solah.model import Feature, Model
 
     Directions = Mapping[str, int] | Sequence[int] | np.ndarray[Any, Any]
     MonotonicConstraints = Directions | Mapping[Any, Directions]
@@ -67,7 +67,7 @@ RULE_CONSTRAINTS: dict[str, list[Any]] = {
 def recipe_of(
     estimator: Any,
     names: Sequence[str],
-    attributes: Sequence[Attribute] = (),
+    features: Sequence[Feature] = (),
     classes: Sequence[Any] | None = None,
 ) -> AdditiveRecipe:
     """Build the recipe of an estimator's parameters, and check the columns that they name.
@@ -76,7 +76,7 @@ def recipe_of(
     ----------
     estimator : one of those of the additive model
     names : the columns, in the order in which they came
-    attributes : how the features are described
+    features : how the features are described
     classes : the classes; None for a number
     """
     words = estimator.words
@@ -85,13 +85,11 @@ def recipe_of(
     _check_columns("feature_types", estimator.feature_types or {}, names)
     kind: WordKind = "auto" if isinstance(words, Mapping) else words
     return AdditiveRecipe(
-        words=WordSettings(
-            kind=kind, by_hand=frozenset(by_hand), kept=estimator._by_hand.attributes
-        ),
+        words=WordSettings(kind=kind, by_hand=frozenset(by_hand), kept=estimator._by_hand.features),
         interactions=_interactions(estimator, names),
         budget=_budget(estimator, names),
         groups=_groups(estimator, names),
-        monotonic=_monotonic(estimator.monotonic_cst, names, attributes, classes),
+        monotonic=_monotonic(estimator.monotonic_cst, names, features, classes),
         rules=estimator._by_hand.resolved(names, classes),
         max_rows=estimator._limits.many_rows,
     )
@@ -232,7 +230,7 @@ def _allowed_together(given: Any, names: Sequence[str]) -> tuple[frozenset[str],
 def _monotonic(
     given: Any,
     names: Sequence[str],
-    attributes: Sequence[Attribute],
+    features: Sequence[Feature],
     classes: Sequence[Any] | None,
 ) -> tuple[Monotonic, ...]:
     """Read along which features the target goes one way only.
@@ -267,16 +265,16 @@ def _monotonic(
     if classes is not None and len(classes) == 2:
         # What holds of the first class holds of the second, the other way round.
         turned = (
-            one if one.state else Monotonic(one.attribute, -one.direction, 1) for one in promises
+            one if one.state else Monotonic(one.feature, -one.direction, 1) for one in promises
         )
         promises = list(dict.fromkeys(turned))
-    described = {attribute.name: attribute for attribute in attributes}
+    described = {feature.name: feature for feature in features}
     for one in promises:
-        attribute = described.get(one.attribute)
-        if attribute is not None and not may_be_monotonic(attribute):
+        feature = described.get(one.feature)
+        if feature is not None and not may_be_monotonic(feature):
             raise ParameterError(
-                f"'monotonic_cst' needs an order, and the states of {one.attribute!r} have none; "
-                f"give them one by feature_types={{{one.attribute!r}: [lowest, …, highest]}}"
+                f"'monotonic_cst' needs an order, and the states of {one.feature!r} have none; "
+                f"give them one by feature_types={{{one.feature!r}: [lowest, …, highest]}}"
             )
     return tuple(promises)
 
@@ -329,18 +327,18 @@ class ByHand:
     Attributes
     ----------
     rules : the rules
-    attributes : features whose words are kept with them, by name
+    features : features whose words are kept with them, by name
     """
 
     rules: tuple[Any, ...] = ()
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    features: Mapping[str, Feature] = field(default_factory=dict)
 
     @classmethod
     def pinned_in(cls, model: Model) -> Self:
         """Keep the terms of a model that have a pinned rule, whole."""
         rules: list[FixedRule] = []
-        attributes: dict[str, Attribute] = {}
-        states = model.goal.states
+        features: dict[str, Feature] = {}
+        states = model.target.states
         for term in model.terms:
             if not term.pinned:
                 continue
@@ -350,23 +348,23 @@ class ByHand:
                     "refit keeps only rules with one condition"
                 )
             (one,) = term.inputs
-            named: Sequence[Any] = one.attribute.states or one.attribute.words
+            named: Sequence[Any] = one.feature.states or one.feature.words
             for line, words in enumerate(one.parts):
                 numbers = term.weights[line].tolist()
                 scores = dict(zip(states, numbers, strict=True)) if states else numbers[0]
                 is_pinned = (line,) in term.pinned
                 rules += [FixedRule(one.name, named[word], scores, is_pinned) for word in words]
-            if not one.attribute.is_coded:
-                attributes[one.name] = one.attribute
-        return cls(tuple(rules), attributes)
+            if not one.feature.is_coded:
+                features[one.name] = one.feature
+        return cls(tuple(rules), features)
 
     def resolved(
         self, names: Sequence[str], classes: Sequence[Any] | None
     ) -> tuple[FixedRule, ...]:
         """Check the rules, and give each a score for every class, or one for a number."""
         rules = tuple(_as_rule(one, classes) for one in self.rules)
-        _check_columns("rules", [rule.attribute for rule in rules], names)
-        asked = [(rule.attribute, rule.word) for rule in rules]
+        _check_columns("rules", [rule.feature for rule in rules], names)
+        asked = [(rule.feature, rule.word) for rule in rules]
         for name, word in asked:
             if asked.count((name, word)) > 1:
                 raise ParameterError(f"two rules by hand ask whether {name!r} is {shorten(word)}")
@@ -387,12 +385,12 @@ def _as_rule(given: Any, classes: Sequence[Any] | None) -> FixedRule:
     is_one_word = condition.form == "one of" and len(condition.names) == 1
     if len(stated.conditions) > 1 or not is_one_word or len(condition.names[0].words) > 1:
         raise ParameterError(
-            f"a rule by hand asks whether one attribute is one word. Got {shorten(given)}."
+            f"a rule by hand asks whether one feature is one word. Got {shorten(given)}."
         )
     scores = stated.scores_for(classes or ())
     (word,) = condition.names[0].words
     named = scores[0] if classes is None else dict(zip(classes, scores, strict=True))
-    return FixedRule(condition.attribute, word, named)
+    return FixedRule(condition.feature, word, named)
 
 
 def _scores(given: Any, classes: Sequence[Any] | None) -> tuple[float, ...]:

@@ -19,12 +19,12 @@ from solah.estimators.rule_parameters import RULE_CONSTRAINTS, ByHand, recipe_of
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.kernels.arrays import WEIGHT_ONE
 from solah.labels.describe import LabelSettings
-from solah.labels.goals import ClassGoal
+from solah.labels.targets import ClassTarget
 from solah.learn.assembly import assemble_numbers, with_weight
 from solah.learn.learning import find_groups, learn, settle, with_promises
 from solah.learn.objective import NumberObjective
 from solah.learn.sample import Sample
-from solah.model import Goal
+from solah.model import Target
 from solah.progress import report_progress
 from solah.sklearn_private import StrOptions
 
@@ -156,8 +156,8 @@ class RuleMixin:
     def _keep(self, model: Model, names: Sequence[str], choice: Choice) -> None:
         """Keep a model, with its features in the order of the columns, and what was selected."""
         order = {name: place for place, name in enumerate(names)}
-        attributes = sorted(model.attributes, key=lambda one: order[one.name])
-        self.model_ = replace(model, attributes=tuple(attributes))
+        features = sorted(model.features, key=lambda one: order[one.name])
+        self.model_ = replace(model, features=tuple(features))
         self.hierarchy_ = model.hierarchy
         self.selection_ = choice
         self.path_, self.selection_reason_ = RulePath(choice.path), choice.reason
@@ -218,7 +218,7 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
     model_ : Model
         The model document.
     path_ : RulePath
-        The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_attributes``, and
+        The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_features``, and
         the cross-validated ``loss`` and ``quality`` (accuracy). Empty where there was no choice.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
@@ -295,7 +295,7 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
 
     def _learn(self, rows: Rows) -> None:
         names = known_names(self)
-        recipe = recipe_of(self, names, rows.attributes, rows.facts.classes.tolist())
+        recipe = recipe_of(self, names, rows.features, rows.facts.classes.tolist())
         if self.robust_to is not None:
             recipe = recipe.losing(self.robust_to)
         with _one_blas_thread, report_progress(None, "steps", is_shown=self.verbose) as advance:
@@ -381,13 +381,13 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         # Rows are drawn by their content; the target is part of it.
         levels, codes = np.unique(numbers.values, return_inverse=True)
-        stand_in = Goal(numbers.name, states=tuple(levels.tolist()))
-        goal = ClassGoal(stand_in, levels, codes, numbers.weights, numbers.weight_unit)
-        rows = self._rows(table, goal, numbers.groups)
-        recipe = recipe_of(self, table.names, rows.attributes)
+        stand_in = Target(numbers.name, states=tuple(levels.tolist()))
+        target = ClassTarget(stand_in, levels, codes, numbers.weights, numbers.weight_unit)
+        rows = self._rows(table, target, numbers.groups)
+        recipe = recipe_of(self, table.names, rows.features)
         every = rows.draw(rows.table.n_rows)
-        weights = every.goal.weights / WEIGHT_ONE
-        values = np.asarray(every.goal.classes, dtype=np.float64)[every.goal.codes]
+        weights = every.target.weights / WEIGHT_ONE
+        values = np.asarray(every.target.classes, dtype=np.float64)[every.target.codes]
         mean = float(np.average(values, weights=weights))
         spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
         unit = spread if spread > 0 else 1.0
@@ -399,9 +399,9 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
             structure = settle(sample, recipe, lambda news: advance(1, news), self._selected)
             groups, self.feature_groups_ = find_groups(structure, rows, recipe.groups)
             counted = replace(whole, weights=weights)
-            target = Goal(numbers.name)
-            model = assemble_numbers(structure, target, values, unit, groups, counted)
-            model = with_weight(model, every.goal.weight_unit * WEIGHT_ONE)
+            number = Target(numbers.name)
+            model = assemble_numbers(structure, number, values, unit, groups, counted)
+            model = with_weight(model, every.target.weight_unit * WEIGHT_ONE)
         self._keep(with_promises(model, recipe.monotonic), table.names, structure.choice)
 
 
@@ -418,7 +418,7 @@ class RulePath(tuple["PathStep", ...]):
     >>> many = PathStep(20, 17.5, 4, loss=31.2, quality=0.9, metrics=names)
     >>> few = PathStep(8, 8, 3, loss=33, quality=0.88, is_chosen=True, metrics=names)
     >>> print(RulePath([many, few]))
-    at most  rules  attributes     R²  RMSE
+    at most  rules  features     R²  RMSE
          20     18           4  0.900  31.2
           8      8           3  0.880    33  chosen
     """
@@ -433,14 +433,14 @@ class RulePath(tuple["PathStep", ...]):
             (
                 f"{step.max_rules:,}",
                 spell_mean(step.n_rules),
-                spell_mean(step.n_attributes),
+                spell_mean(step.n_features),
                 f"{step.quality:.3f}",
                 f"{step.loss:.4g}",
                 "chosen" if step.is_chosen else "",
             )
             for step in self
         )
-        return [("at most", "rules", "attributes", *metrics, ""), *steps]
+        return [("at most", "rules", "features", *metrics, ""), *steps]
 
     def __str__(self) -> str:
         if not self:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from solah.dependence import screen_attributes
+from solah.dependence import screen_features
 from solah.estimators.base import LinguisticClassifier
 from solah.estimators.hierarchy import HIERARCHY_CONSTRAINTS, SCORINGS, HierarchyEstimator
 from solah.estimators.inputs import known_names
@@ -168,13 +168,13 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         columns = rows.names
         if self.screen is not None:
             relevance = rows.relevance(bias_corrected=self.bias_corrected).tolist()
-            self.screening_ = screen_attributes(relevance, columns, self.screen)
+            self.screening_ = screen_features(relevance, columns, self.screen)
             kept = {*self.screening_.kept}
             rows = rows.only([name for name in columns if name in kept])
         dependence = rows.dependence(bias_corrected=self.bias_corrected)
         clusters = self.clusters.values() if isinstance(self.clusters, Mapping) else self.clusters
         by_hand = None if clusters is None else list(clusters)
-        organiser = Organiser(dependence, rows.names, rows.facts.goal.name, self.top, by_hand)
+        organiser = Organiser(dependence, rows.names, rows.facts.target.name, self.top, by_hand)
         best = self._best(organiser, rows)
         self._train(best.hierarchy, rows)
         self.clusters_ = tuple(tuple(rows.names[j] for j in one) for one in best.clusters)
@@ -185,7 +185,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         self.relevance_ = np.array([relevance_of[name] for name in names])
         used: set[str] = set()  # the features that trees split on, and all inputs of other nodes
         for node in self.nodes_:
-            inputs = [attribute.name for attribute in node.inputs]
+            inputs = [feature.name for feature in node.inputs]
             if isinstance(node, Tree):
                 inputs = [inputs[j] for j in np.unique(node.split[node.split >= 0])]
             used.update(inputs)

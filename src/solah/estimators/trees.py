@@ -18,10 +18,10 @@ from solah.explain.traversal import traced_blocks
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.describe import LabelSettings
-from solah.labels.goals import NumberGoal, split_weights
+from solah.labels.targets import NumberTarget, split_weights
 from solah.labels.words import MAX_WORDS, default_names, place_peaks
 from solah.learn.growth import LEAVES, LeafSettings, TreeSettings, learn_tree
-from solah.model import Goal, Model
+from solah.model import Model, Target
 from solah.model.encode import warn_of_unseen
 from solah.model.structure import fresh_name
 from solah.sklearn_private import Interval, StrOptions
@@ -120,9 +120,9 @@ class TreeMixin(BranchMixin):
         """Grow a tree, and keep it as a model document."""
         facts = rows.facts
         settings = self._tree_settings(facts.sums, facts.weight_unit)
-        name = fresh_name(facts.goal.name, rows.names)
-        tree = learn_tree(name, rows.attributes, settings, rows)
-        self.model_ = Model(facts.goal, rows.attributes, (tree.node(),))
+        name = fresh_name(facts.target.name, rows.names)
+        tree = learn_tree(name, rows.features, settings, rows)
+        self.model_ = Model(facts.target, rows.features, (tree.node(),))
         if isinstance(self, LinguisticClassifier):
             self.classes_ = facts.classes
 
@@ -140,7 +140,7 @@ class TreeMixin(BranchMixin):
         """
         model = self._model()
         table = read_features(self, X, reset=False)
-        warn_of_unseen(table, model.attributes)
+        warn_of_unseen(table, model.features)
         (term,) = model.program.stages[0].terms
         return vstack([csr_array(rows.rule_weights(term)) for rows in traced_blocks(model, table)])
 
@@ -343,18 +343,18 @@ class LinguisticTreeRegressor(TreeMixin, LinguisticRegressor):
 
     def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         peaks = place_peaks(numbers.counted, self.target_words, self.placement)
-        labels, weights = _label_goal(numbers.values, peaks), numbers.weights
-        goal = Goal(
+        labels, weights = _label_target(numbers.values, peaks), numbers.weights
+        target = Target(
             numbers.name,
             words=default_names((len(peaks) + 1) // 2),
             peaks=peaks,
             centres=_centres(labels, weights, peaks),
         )
-        target = NumberGoal.of(goal, labels, weights, numbers.weight_unit)
-        self._learn(self._rows(table, target))
+        encoded = NumberTarget.of(target, labels, weights, numbers.weight_unit)
+        self._learn(self._rows(table, encoded))
 
 
-def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:
+def _label_target(numbers: Float, peaks: tuple[float, ...]) -> Labels:
     sets = FocalSets(
         peaks=np.array(peaks),
         ignorance=np.full(len(peaks), 1 / len(peaks)),
@@ -365,18 +365,18 @@ def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:
     return labels[:, 0].copy()
 
 
-def _centres(goals: Labels, weights: Int64, peaks: tuple[float, ...]) -> tuple[float, ...]:
+def _centres(targets: Labels, weights: Int64, peaks: tuple[float, ...]) -> tuple[float, ...]:
     """Return E(y|F): the mean number of each focal set; its peak if it has no weight.
 
     Between two peaks the mass of the upper set gives where a number stands, so that only integers
     are summed, and the result does not depend on the order of the rows.
     """
-    lower, shares = split_weights(goals, weights)
+    lower, shares = split_weights(targets, weights)
     weight_of = np.zeros(len(peaks) + 1, dtype=np.int64)
     sum_of = np.zeros(len(peaks) + 1)
     gaps = np.append(np.diff(peaks), 0.0)
     for place, share in enumerate(shares):
-        _, (_, above) = split_weights(goals, share)
+        _, (_, above) = split_weights(targets, share)
         weights_here, above_here = np.zeros((2, len(peaks)), dtype=np.int64)
         np.add.at(weights_here, lower, share)
         np.add.at(above_here, lower, above)

@@ -73,7 +73,7 @@ class Splits:
 
 
 def plan_splits(
-    goal: NDArray[Any], task: Task, plan: Plan, groups: NDArray[Any] | None = None
+    target: NDArray[Any], task: Task, plan: Plan, groups: NDArray[Any] | None = None
 ) -> Splits:
     """Split rows into shuffled folds, stratified by class; groups are kept together.
 
@@ -85,7 +85,7 @@ def plan_splits(
         If the rows or groups are too few to be split at all.
     """
     are_classes = task is Task.CLASSIFICATION
-    plan, notes = _possible(goal, are_classes, plan, groups)
+    plan, notes = _possible(target, are_classes, plan, groups)
     if groups is None:
         splitter, method = (StratifiedKFold, "stratified") if are_classes else (KFold, "shuffled")
     else:
@@ -98,17 +98,17 @@ def plan_splits(
         with warnings.catch_warnings():
             # Rare classes have a note already.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            parts = list(cut.split(np.zeros(len(goal)), np.asarray(goal), groups))
+            parts = list(cut.split(np.zeros(len(target)), np.asarray(target), groups))
         splits += [Split(repeat, fold, *rows) for fold, rows in enumerate(parts) if len(rows[1])]
     return Splits(plan, method, tuple(splits), notes)
 
 
 def _possible(
-    goal: NDArray[Any], are_classes: bool, plan: Plan, groups: NDArray[Any] | None
+    target: NDArray[Any], are_classes: bool, plan: Plan, groups: NDArray[Any] | None
 ) -> tuple[Plan, tuple[str, ...]]:
     """Lower the number of folds to what the data allow, and note what the user should know."""
-    classes, counts = np.unique(goal, return_counts=True)
-    limits = {count(len(goal), "row"): len(goal)}
+    classes, counts = np.unique(target, return_counts=True)
+    limits = {count(len(target), "row"): len(target)}
     if are_classes:
         largest = int(counts.max())
         limits[f"{count(largest, 'row')} in the largest class"] = largest
@@ -271,7 +271,7 @@ def cross_validate(
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
     >>> trees = {"tree": LinguisticTreeClassifier(max_depth=2)}
-    >>> result = cross_validate(trees, iris.table, iris.goal, Plan(folds=5))
+    >>> result = cross_validate(trees, iris.table, iris.target, Plan(folds=5))
     >>> result.spreads("tree")["accuracy"].mean > 0.9
     True
     """

@@ -109,8 +109,8 @@ def with_policy(model: Model, policy: Policy, domain: Domain | None = None) -> M
     """
     known = model.domain if domain is None else domain
     if known is not None:
-        check_domain(known, model.attributes)
-    check_policy(policy, known, model.goal)
+        check_domain(known, model.features)
+    check_policy(policy, known, model.target)
     return replace(model, domain=known, policy=policy)
 
 
@@ -128,11 +128,11 @@ def with_costs(model: Model, costs: Mapping[Any, float]) -> Model:
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal).model_
-    >>> with_costs(model, {"virginica": 2}).goal.thresholds
+    >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.target).model_
+    >>> with_costs(model, {"virginica": 2}).target.thresholds
     (0.4, 0.4, 0.2)
     """
-    names = [spell(state) for state in model.goal.states]
+    names = [spell(state) for state in model.target.states]
     if not names:
         raise ParameterError("costs are for classes, and this model estimates a number")
     by_place = [1.0] * len(names)
@@ -148,8 +148,8 @@ def with_costs(model: Model, costs: Mapping[Any, float]) -> Model:
     if thresholds.min() < LEAST_THRESHOLD:
         raise ParameterError(f"costs may differ by a factor of up to {1 / LEAST_THRESHOLD:g}")
     equal = len(set(by_place)) == 1
-    goal = replace(model.goal, thresholds=() if equal else tuple(thresholds.tolist()))
-    return replace(model, goal=goal)
+    target = replace(model.target, thresholds=() if equal else tuple(thresholds.tolist()))
+    return replace(model, target=target)
 
 
 def choose_policy(
@@ -186,13 +186,13 @@ def choose_policy(
     DataError
         If no row has a known class.
     """
-    check_policy(policy or Policy(), model.domain, model.goal)
+    check_policy(policy or Policy(), model.domain, model.target)
     table = read_named(X)
-    truth = read_truth(model.goal, table, y)
+    truth = read_truth(model.target, table, y)
     known = np.flatnonzero(~np.isnan(truth))
     if not len(known):
         raise DataError(
-            f"no row has a class of {model.goal.name!r} that the model knows; a policy is chosen "
+            f"no row has a class of {model.target.name!r} that the model knows; a policy is chosen "
             "by rows whose class is known"
         )
     rows = table.take(known)
@@ -216,13 +216,13 @@ def select_policy(
     confidence: float | None,
 ) -> ChosenPolicy:
     """Select limits on held-out rows."""
-    goal, found = model.goal, policy or Policy()
-    curve = risk_coverage(rows.truth, rows.beliefs, goal.decide(rows.beliefs), goal.thresholds)
+    target, found = model.target, policy or Policy()
+    curve = risk_coverage(rows.truth, rows.beliefs, target.decide(rows.beliefs), target.thresholds)
     limit = None
     if max_error is not None:
         limit = least_limit(curve, max_error, confidence)
-        shares = goal.thresholds or (1 / goal.size,) * goal.size
-        per_class = tuple(min(limit.limit * share * goal.size, 1.0) for share in shares)
+        shares = target.thresholds or (1 / target.size,) * target.size
+        per_class = tuple(min(limit.limit * share * target.size, 1.0) for share in shares)
         found = replace(found, min_belief=per_class if limit.limit > 0 else ())
     if auto_unseen:
         rising = np.sort(rows.n_unseen)

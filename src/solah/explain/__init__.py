@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solah.explain.contributions import attribute_rows
+    from solah.explain.contributions import feature_rows
     from solah.explain.counterfactuals import ChangeFinder, Changes
     from solah.explain.explanation import Contribution, Explainer, Explanation
     from solah.explain.fired_rules import Semantics, semantics_of
-    from solah.explain.importance import attribute_importances
+    from solah.explain.importance import feature_importances
     from solah.explain.robustness import Stress, stress
     from solah.explain.rule_text import Rule
     from solah.explain.rules import Rules, rules_of
@@ -25,8 +25,8 @@ __all__ = [
     "Rules",
     "Semantics",
     "Stress",
-    "attribute_importances",
-    "attribute_rows",
+    "feature_importances",
+    "feature_rows",
     "rules_of",
     "semantics_of",
     "stress",
@@ -34,11 +34,11 @@ __all__ = [
 
 # Names are imported when they are first used: a prediction needs none of them.
 _MODULES = {
-    "contributions": ("attribute_rows",),
+    "contributions": ("feature_rows",),
     "counterfactuals": ("ChangeFinder", "Changes"),
     "explanation": ("Contribution", "Explainer", "Explanation"),
     "fired_rules": ("Semantics", "semantics_of"),
-    "importance": ("attribute_importances",),
+    "importance": ("feature_importances",),
     "robustness": ("Stress", "stress"),
     "rule_text": ("Rule",),
     "rules": ("Rules", "rules_of"),

@@ -57,7 +57,7 @@ class Attribution:
     evidence: Float | None
 
 
-def attribute_rows(model: Model, table: Table) -> Attribution:
+def feature_rows(model: Model, table: Table) -> Attribution:
     """Share out decisions among their readings.
 
     Parameters
@@ -68,15 +68,15 @@ def attribute_rows(model: Model, table: Table) -> Attribution:
     Returns
     -------
     attribution : Attribution
-        With the features in the order of ``model.attributes``. A missing reading adds 0.
+        With the features in the order of ``model.features``. A missing reading adds 0.
 
     Examples
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
-    >>> from solah.explain.contributions import attribute_rows
+    >>> from solah.explain.contributions import feature_rows
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.goal)
-    >>> added = attribute_rows(tree.model_, iris.table)
+    >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.target)
+    >>> added = feature_rows(tree.model_, iris.table)
     >>> bool(abs(added.start + added.effects.sum(axis=1) - added.belief).max() < 1e-12)
     True
     """

@@ -18,10 +18,10 @@ from solah.explain.novelty import RowDoubts, name_doubts, novelty_of, row_doubts
 from solah.explain.rule_text import spell_result, spell_set, spell_value
 from solah.explain.traversal import TracedRows, numbers_of, rows_at_once
 from solah.kernels.reference import masses
-from solah.model.attributes import flatten
 from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.evaluate import damping
+from solah.model.features import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -40,7 +40,7 @@ class Contribution(NamedTuple):
 
     Attributes
     ----------
-    attribute : the feature's name
+    feature : the feature's name
     value : its value; None if there is none
     words : the focal sets that describe the value, as text, with their masses; None if the value
         is missing or unseen
@@ -49,7 +49,7 @@ class Contribution(NamedTuple):
     evidence : its part of the scores of the classes, if the model has scores
     """
 
-    attribute: str
+    feature: str
     value: State | None
     words: dict[str, float] | None
     belief: tuple[float, ...]
@@ -59,11 +59,11 @@ class Contribution(NamedTuple):
     def __str__(self) -> str:
         if self.words is None:
             known = "missing" if self.value is None else f"{spell_value(self.value)} (unseen)"
-            return f"{self.attribute} {known}"
+            return f"{self.feature} {known}"
         words = ", ".join(
             name if mass == 1 else f"{mass:.0%} {name}" for name, mass in self.words.items()
         )
-        return f"{self.attribute} {spell_value(self.value)} ({words})"
+        return f"{self.feature} {spell_value(self.value)} ({words})"
 
 
 class Explainer:
@@ -74,7 +74,7 @@ class Explainer:
     model : Model
     changes : bool, default=False
         Whether to find changes that flip a prediction, too.
-    ranges : mapping of attribute name to (low, high), default=None
+    ranges : mapping of feature name to (low, high), default=None
         Limits for the values of continuous features; by default those of the training rows.
     fixed : collection of str, default=()
         Features that cannot change.
@@ -86,11 +86,11 @@ class Explainer:
     >>> from solah import RuleClassifier, datasets
     >>> from solah.explain import Explainer
     >>> wine = datasets.load("wine")
-    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
     >>> explanation = next(Explainer(model).of_table(wine.table))
     >>> explanation
     <Explanation: class_0, 100%>
-    >>> explanation.contributions[0].attribute
+    >>> explanation.contributions[0].feature
     'proline'
     """
 
@@ -112,7 +112,7 @@ class Explainer:
 
     def of_table(self, table: Table) -> Iterator[Explanation]:
         """Explain the prediction for each row of a table, in order."""
-        warn_of_unseen(table, self.model.attributes)
+        warn_of_unseen(table, self.model.features)
         size = min(_MOST_ROWS_AT_ONCE, rows_at_once(self.model.program))
         for start in range(0, table.n_rows, size):
             rows = ExplainedRows(self, table.rows(start, start + size))
@@ -145,8 +145,8 @@ class ExplainedRows:
 
     def __init__(self, explainer: Explainer, table: Table) -> None:
         self.explainer, self.model, self._table = explainer, explainer.model, table
-        self.goal = self.model.goal
-        self.readings = encode(table, self.model.attributes)
+        self.target = self.model.target
+        self.readings = encode(table, self.model.features)
         self.traced = TracedRows(self.model.program, self.readings)
         self.fired = FiredRows(explainer.rule_finder, self.traced)
         added = explainer.attributor.of_rows(self.traced)
@@ -155,13 +155,13 @@ class ExplainedRows:
         self.effects: list[list[list[float]]] = added.effects.tolist()
         nothing = [None] * table.n_rows
         self.evidence: list[Any] = nothing if added.evidence is None else added.evidence.tolist()
-        self.places: list[int] = self.goal.decide(added.belief).tolist()
-        if self.goal.task is Task.REGRESSION:
-            towards = numbers_of(self.goal, added.effects)
-            self.decisions: list[State] = numbers_of(self.goal, added.belief).tolist()
+        self.places: list[int] = self.target.decide(added.belief).tolist()
+        if self.target.task is Task.REGRESSION:
+            towards = numbers_of(self.target, added.effects)
+            self.decisions: list[State] = numbers_of(self.target, added.belief).tolist()
         else:
             towards = added.effects[np.arange(table.n_rows), :, self.places]
-            self.decisions = [self.goal.states[place] for place in self.places]
+            self.decisions = [self.target.states[place] for place in self.places]
         self.towards: list[list[float]] = towards.tolist()
         self.is_known: list[list[bool]] = (~np.isnan(self.readings)).tolist()
         self.known: list[float] = known_of(self.model, self.readings).tolist()
@@ -169,7 +169,7 @@ class ExplainedRows:
     @cached_property
     def dampings(self) -> list[float]:
         """The factor of all weights beside missing values, row by row."""
-        if not self.model.program.has_variances or self.goal.is_additive_number:
+        if not self.model.program.has_variances or self.target.is_additive_number:
             return [1.0] * len(self.readings)
         dampings: list[float] = damping(self.traced.steps[-1].parts[-1].variance).tolist()
         return dampings
@@ -183,9 +183,9 @@ class ExplainedRows:
     def values(self) -> list[list[Any]]:
         """The values of each feature: numbers (an infinite one as text), categories or None."""
         values: list[list[Any]] = []
-        for attribute, numbers in zip(self.model.attributes, self.readings.T, strict=True):
-            if attribute.is_coded:
-                column = self._table.column(attribute.name)
+        for feature, numbers in zip(self.model.features, self.readings.T, strict=True):
+            if feature.is_coded:
+                column = self._table.column(feature.name)
                 cells = zip(column.values.tolist(), column.missing().tolist(), strict=True)
                 values.append([None if is_missing else value for value, is_missing in cells])
             else:
@@ -201,10 +201,10 @@ class ExplainedRows:
     def _memberships(self) -> list[tuple[list[str], list[list[float]]]]:
         return [
             (
-                [spell_set(words) for words in attribute.focal_sets],
-                masses(self.readings[:, j], flatten([attribute]), 0).tolist(),
+                [spell_set(words) for words in feature.focal_sets],
+                masses(self.readings[:, j], flatten([feature]), 0).tolist(),
             )
-            for j, attribute in enumerate(self.model.attributes)
+            for j, feature in enumerate(self.model.features)
         ]
 
     def words(self, j: int, row: int) -> dict[str, float] | None:
@@ -224,7 +224,7 @@ class Explanation:
 
     Attributes
     ----------
-    goal : the target
+    target : the target
     decision : the predicted class, or the expected number
     belief, start : the probability of each class, and the same before any value is known
     known : the completeness: the share of all importance that has a value
@@ -235,7 +235,7 @@ class Explanation:
 
     def __init__(self, rows: ExplainedRows, place: int, changes: Changes | None = None) -> None:
         self._rows, self._place = rows, place
-        self.goal = rows.goal
+        self.target = rows.target
         self.decision = rows.decisions[place]
         self.belief = rows.beliefs[place]
         self.start = rows.start
@@ -247,9 +247,9 @@ class Explanation:
     @property
     def certainty(self) -> float:
         """The probability of the decision; for words of a number, the largest; for a sum, 1."""
-        if self.goal.is_additive_number:
+        if self.target.is_additive_number:
             return 1.0
-        if self.goal.task is Task.REGRESSION:
+        if self.target.task is Task.REGRESSION:
             return max(self.belief)
         return self.belief[self._rows.places[self._place]]
 
@@ -257,12 +257,12 @@ class Explanation:
     def missing(self) -> tuple[str, ...]:
         """The features without a value that the model can use."""
         known = self._rows.is_known[self._place]
-        return tuple(one.name for j, one in enumerate(self._rows.model.attributes) if not known[j])
+        return tuple(one.name for j, one in enumerate(self._rows.model.features) if not known[j])
 
     @property
     def missing_without_rule(self) -> tuple[str, ...]:
         """Of the missing features, those without a rule for missing values."""
-        names = [one.name for one in self._rows.model.attributes]
+        names = [one.name for one in self._rows.model.features]
         needed = {names[j] for j in self._rows.explainer.without_rule}
         return tuple(name for name in self.missing if name in needed)
 
@@ -273,7 +273,7 @@ class Explanation:
         towards, effects, evidence = rows.towards[row], rows.effects[row], rows.evidence[row]
         return tuple(
             Contribution(
-                attribute=rows.model.attributes[j].name,
+                feature=rows.model.features[j].name,
                 value=rows.values[j][row],
                 words=rows.words(j, row),
                 belief=tuple(effects[j]),
@@ -324,14 +324,14 @@ class Explanation:
         return self._of_decision(self.belief)
 
     def _of_decision(self, belief: tuple[float, ...]) -> float:
-        if self.goal.task is Task.REGRESSION:
-            return float(numbers_of(self.goal, np.array(belief)))
+        if self.target.task is Task.REGRESSION:
+            return float(numbers_of(self.target, np.array(belief)))
         return belief[self._rows.places[self._place]]
 
     @property
     def conclusion(self) -> str:
         """The prediction as text, with its probability."""
-        return spell_result(self.goal, self.belief, self.decision)
+        return spell_result(self.target, self.belief, self.decision)
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:
         """Return plain values, ready for JSON.
@@ -346,9 +346,9 @@ class Explanation:
         if added is None:
             unit, added = "belief", rows.effects[row]
         return {
-            "goal": self.goal.name,
-            "states": list(self.goal.states or self.goal.words),
-            "thresholds": list(self.goal.thresholds),
+            "target": self.target.name,
+            "states": list(self.target.states or self.target.words),
+            "thresholds": list(self.target.thresholds),
             "decision": self.decision,
             "certainty": self.certainty,
             "belief": list(self.belief),
@@ -362,13 +362,13 @@ class Explanation:
             "damping": self.damping,
             "readings": [
                 {
-                    "attribute": attribute.name,
+                    "feature": feature.name,
                     "value": rows.values[j][row],
                     "words": rows.words(j, row),
                     "towards": rows.towards[row][j],
                     unit: added[j],
                 }
-                for j, attribute in enumerate(rows.model.attributes)
+                for j, feature in enumerate(rows.model.features)
             ],
             "groups": self.groups,
             "rules": [

@@ -80,12 +80,12 @@ def summarise_explanation(explanation: Explanation, top: int | None = TOP) -> Su
     top : int or None, default=8
         The maximum number of features, rules and changes; None shows all.
     """
-    goal, is_number = explanation.goal, explanation.goal.task is Task.REGRESSION
+    target, is_number = explanation.target, explanation.target.task is Task.REGRESSION
     before = spell_number(explanation.before) if is_number else f"{explanation.before:.0%}"
     sections = [_contributions(explanation, top), _rules(explanation, top)]
     if len(explanation.groups) > 1:
         sums = [
-            f"{spell_gain(gain_of(adds, goal.states), goal.name)}: {name}"
+            f"{spell_gain(gain_of(adds, target.states), target.name)}: {name}"
             for name, adds in explanation.groups.items()
         ]
         sections.append(Section("Sums of the feature groups", sums))
@@ -106,7 +106,7 @@ def summarise_explanation(explanation: Explanation, top: int | None = TOP) -> Su
 
 
 def _contributions(explanation: Explanation, top: int | None) -> Section:
-    is_number = explanation.goal.task is Task.REGRESSION
+    is_number = explanation.target.task is Task.REGRESSION
     scale = 1.0 if is_number else 100.0
 
     def write(amount: float) -> str:
@@ -136,18 +136,18 @@ def _rules(explanation: Explanation, top: int | None) -> Section:
 
 def _threshold(explanation: Explanation) -> str:
     """Explain why the class with the largest probability is not predicted; nothing if it is."""
-    goal, belief = explanation.goal, explanation.belief
-    if not goal.thresholds:
+    target, belief = explanation.target, explanation.belief
+    if not target.thresholds:
         return ""
     most = max(range(len(belief)), key=belief.__getitem__)
-    place = goal.states.index(explanation.decision)
+    place = target.states.index(explanation.decision)
     if most == place:
         return ""
-    likelier, predicted = (spell_class(goal.states[one], goal.name) for one in (most, place))
+    likelier, predicted = (spell_class(target.states[one], target.name) for one in (most, place))
     return (
         f"{likelier} has a larger probability ({belief[most]:.0%}), but the class with the largest "
-        f"ratio to its threshold is predicted: {goal.thresholds[place]:.2f} for {predicted}, "
-        f"{goal.thresholds[most]:.2f} for {likelier}."
+        f"ratio to its threshold is predicted: {target.thresholds[place]:.2f} for {predicted}, "
+        f"{target.thresholds[most]:.2f} for {likelier}."
     )
 
 
@@ -162,7 +162,7 @@ def _missing(explanation: Explanation) -> str:
     )
     more = f" and {len(missing) - TOP} more" if len(missing) > TOP else ""
     cost = ""
-    if explanation.damps and without_rule and not explanation.goal.is_additive_number:
+    if explanation.damps and without_rule and not explanation.target.is_additive_number:
         cost = f" Other weights count {explanation.damping:.0%}."
     return f"Missing: {named}{more}.{cost} Completeness {explanation.known:.0%}."
 

@@ -156,14 +156,14 @@ class RuleFinder:
 
     Attributes
     ----------
-    goal, parts : the target, and the parts from bottom to top
+    target, parts : the target, and the parts from bottom to top
     rules : the rules of all terms and trees
     effects : (n_rules,) the size of their effects
     places : mapping of a term's name to its rules among all
     """
 
     def __init__(self, model: Model) -> None:
-        self.goal, self.parts = model.goal, _by_group(model)
+        self.target, self.parts = model.target, _by_group(model)
         self.terms = [term for stage in model.program.stages for term in stage.terms]
         self.rules: list[Rule] = []
         self.places: dict[str, slice] = {}
@@ -245,12 +245,12 @@ class FiredRows:
         return Semantics(tuple(self._step(part, row) for part in self._finder.parts))
 
     def _step(self, part: Part, row: int) -> Step:
-        goal, added, weights = self._finder.goal, self._rows.added, self._weights[row]
+        target, added, weights = self._finder.target, self._rows.added, self._weights[row]
         belief, adds = self._outputs[part.name][row], added[part.name][row].tolist()
         decided: State = (
-            float(numbers_of(goal, belief))
-            if goal.task is Task.REGRESSION
-            else goal.states[int(goal.decide(belief[None])[0])]
+            float(numbers_of(target, belief))
+            if target.task is Task.REGRESSION
+            else target.states[int(target.decide(belief[None])[0])]
         )
         fired: list[FiredRule] = []
         if part.name in self._finder.places:
@@ -259,13 +259,13 @@ class FiredRows:
                 np.argsort(-weights[places], kind="stable")
             ]
             fired = self._fired(numbers[weights[numbers] > 0], weights)
-        gain, own = gain_of(adds, goal.states), belief.tolist()
+        gain, own = gain_of(adds, target.states), belief.tolist()
         return Step(
             tree=part.name,
             inputs=tuple(name for name in part.origins if name in added),
             fired=tuple(fired),
             adds=tuple(adds),
             belief=tuple(own),
-            result=spell_result(goal, own, decided),
-            text=spell_gain(gain, goal.name),
+            result=spell_result(target, own, decided),
+            text=spell_gain(gain, target.name),
         )

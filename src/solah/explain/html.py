@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.data.spelling import count, spell
 from solah.explain.explanation_text import TOP, summarise_explanation
-from solah.explain.importance import attribute_importances
+from solah.explain.importance import feature_importances
 from solah.explain.legend import (
     ABOUT_WORDS,
     count_parts,
@@ -68,23 +68,23 @@ def rules_table(rules: Rules) -> str:
 
 def model_summary(model: Model) -> str:
     """Show the target of a model, its size, the feature importances and the strongest rules."""
-    goal, states = model.goal, model.goal.states
-    about = f"{goal.name}, a number"
+    target, states = model.target, model.target.states
+    about = f"{target.name}, a number"
     if states:
         more = f" and {len(states) - _MOST_CLASSES} more" if len(states) > _MOST_CLASSES else ""
         named = ", ".join(map(spell, states[:_MOST_CLASSES]))
-        about = f"{goal.name}, {len(states)} classes: {named}{more}"
+        about = f"{target.name}, {len(states)} classes: {named}{more}"
     size = [count(model.n_rules, "rule"), count_parts(model)]
     if len(model.parts) > 1:
         size.append(f"{model.hierarchy.n_levels} levels (features included)")
-    names = [attribute.name for attribute in model.attributes]
-    shares = zip(names, attribute_importances(model).tolist(), strict=True)
+    names = [feature.name for feature in model.features]
+    shares = zip(names, feature_importances(model).tolist(), strict=True)
     largest = sorted(shares, key=lambda one: -one[1])[:_MOST_FEATURES]
     return render(
         "estimator.html.j2",
-        goal=about,
+        target=about,
         size=", ".join(size),
-        attributes=[one for one in largest if one[1] > 0],
+        features=[one for one in largest if one[1] > 0],
         rules=strongest_rules(model, _STRONGEST_RULES),
         caption="The strongest rules (rows times effect)",
     )

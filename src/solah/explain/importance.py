@@ -58,14 +58,14 @@ def _spreads_of_inputs(term: Term) -> Float:
     return _shares(np.array([(of_first * (means - whole) ** 2).sum(), within]))
 
 
-def attribute_importances(model: Model) -> Float:
-    """Return the attributes' shares: what a part brings upwards is shared by its inputs.
+def feature_importances(model: Model) -> Float:
+    """Return the features' shares: what a part brings upwards is shared by its inputs.
 
     The axes of a term share by the information that they gained or, in a sum, by how much they
     spread its weights. The parts of a group share by how far their weights are from 0 on average.
     """
     share_of = node_shares(model)
-    return np.array([share_of[attribute.name] for attribute in model.attributes])
+    return np.array([share_of[feature.name] for feature in model.features])
 
 
 def node_shares(model: Model) -> Mapping[str, float]:
@@ -87,14 +87,14 @@ def node_shares(model: Model) -> Mapping[str, float]:
         for term, name in zip(node.terms, stage.part_names, strict=False):
             shares = _spreads_of_inputs(term)
             for side, share in zip(term.inputs, shares.tolist(), strict=True):
-                share_of[side.attribute.origin] += share_of[name] * share
+                share_of[side.feature.origin] += share_of[name] * share
     return share_of
 
 
 def known_of(model: Model, readings: Float) -> Float:
     """Return the share of a model's knowledge that the known readings of each row can reach.
 
-    In a sum it is that of the terms that are not missing. Else it is that of the attributes whose
+    In a sum it is that of the terms that are not missing. Else it is that of the features whose
     reading is known, in the importances.
 
     Parameters
@@ -104,7 +104,7 @@ def known_of(model: Model, readings: Float) -> Float:
     """
     if model.program.has_variances:
         return completeness(missing_share(model.program, readings))
-    shares = attribute_importances(model)
+    shares = feature_importances(model)
     if not shares.any():  # no reading makes a difference
         return np.ones(len(readings))
     return np.asarray(np.minimum((~np.isnan(readings) * shares).sum(axis=1), 1.0))

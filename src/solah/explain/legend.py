@@ -41,18 +41,20 @@ def explain_number(rules: Rules) -> str:
 
 def explain_rules(rules: Rules) -> list[str]:
     """Explain how rules make a prediction, and what their figures mean."""
-    model, goal = rules.model, rules.model.goal
+    model, target = rules.model, rules.model.target
     told = []
-    if model.is_additive and not goal.states:
+    if model.is_additive and not target.states:
         told.append("Each rule adds its weight to the estimate, scaled by how well its words fit.")
     elif model.is_additive:
         fit = "Each rule adds its weights (log-odds) to the class scores, scaled by how well its "
-        if goal.thresholds:
-            pairs = zip(goal.states, goal.thresholds, strict=True)
-            limits = ", ".join(f"{spell_class(one, goal.name)} {limit:.3g}" for one, limit in pairs)
+        if target.thresholds:
+            pairs = zip(target.states, target.thresholds, strict=True)
+            limits = ", ".join(
+                f"{spell_class(one, target.name)} {limit:.3g}" for one, limit in pairs
+            )
             wins = f"The class with the largest ratio of probability to threshold wins: {limits}."
-        elif (named := named_class(goal)) is not None:
-            wins = f"A score above 0 predicts {spell_class(named, goal.name)}."
+        elif (named := named_class(target)) is not None:
+            wins = f"A score above 0 predicts {spell_class(named, target.name)}."
         else:
             wins = "The highest score wins."
         told.append(f"{fit}words fit. {wins}")
@@ -64,9 +66,9 @@ def explain_rules(rules: Rules) -> list[str]:
 
 def words_used(rules: Rules) -> Iterator[tuple[str, str, str]]:
     """Yield feature, word and range of the words that the rules use; categories have no range."""
-    for attribute in rules.attributes:
-        for one in attribute.word_ranges():
-            yield attribute.name, one.word, one.text
+    for feature in rules.features:
+        for one in feature.word_ranges():
+            yield feature.name, one.word, one.text
 
 
 # --- what people asked of a model, and changed ---------------------------------------------------
@@ -74,10 +76,10 @@ def words_used(rules: Rules) -> Iterator[tuple[str, str, str]]:
 
 def spell_constraints(model: Model) -> list[str]:
     """Write the constraints that a model meets whatever the other values are."""
-    states = model.goal.states
+    states = model.target.states
     return [
-        f"a higher {one.attribute} never {'lowers' if one.direction > 0 else 'raises'} "
-        f"{f'the probability of {spell(states[one.state])}' if states else model.goal.name}"
+        f"a higher {one.feature} never {'lowers' if one.direction > 0 else 'raises'} "
+        f"{f'the probability of {spell(states[one.state])}' if states else model.target.name}"
         for one in model.monotonic
     ]
 
@@ -89,7 +91,7 @@ def spell_policy(model: Model) -> list[str]:
         return []
     least = sorted(set(policy.min_belief))
     if len(least) > 1:
-        pairs = zip(map(spell, model.goal.states), policy.min_belief, strict=True)
+        pairs = zip(map(spell, model.target.states), policy.min_belief, strict=True)
         limits = [f"{name} is decided for at a belief of at least {one:.4g}" for name, one in pairs]
     else:
         limits = [f"a decision needs a belief of at least {one:.4g}" for one in least if one]
@@ -135,7 +137,7 @@ def escape(text: object) -> str:
 def rules_page(rules: Rules) -> str:
     """Write rules as a Markdown page."""
     about = f"{explain_number(rules)}. {escape(' '.join(explain_rules(rules)))}"
-    lines = [f"# Rules for “{escape(rules.model.goal.name)}”", "", about, ""]
+    lines = [f"# Rules for “{escape(rules.model.target.name)}”", "", about, ""]
     if rules.start:
         lines += [
             *(f"{escape(line[0].upper() + line[1:])}." for line in rules.start.split("\n")),

@@ -32,7 +32,7 @@ class Novelty:
     Attributes
     ----------
     known : (n_rows,) the share of all evidence that is known
-    out_of_range : (n_rows, n_attributes) whether a known reading lies beyond the training rows'
+    out_of_range : (n_rows, n_features) whether a known reading lies beyond the training rows'
     unseen : (n_rows, n_pairs) whether two cells never occurred together
 
     A model without a domain has no pairs, and no reading is out of range.
@@ -67,14 +67,14 @@ class Novelty:
 
 def novelty_of(model: Model, table: Table) -> Novelty:
     """Compare the rows of a table with what a model's training rows held."""
-    readings = encode(table, model.attributes)
+    readings = encode(table, model.features)
     known = known_of(model, readings)
     if model.domain is None:
-        n_rows, n_attributes = readings.shape
-        return Novelty(known, np.zeros((n_rows, n_attributes), bool), np.zeros((n_rows, 0), bool))
-    columns = dict(zip((one.name for one in model.attributes), readings.T, strict=True))
+        n_rows, n_features = readings.shape
+        return Novelty(known, np.zeros((n_rows, n_features), bool), np.zeros((n_rows, 0), bool))
+    columns = dict(zip((one.name for one in model.features), readings.T, strict=True))
     beyond = [is_out_of_range(cells, columns[cells.name]) for cells in model.domain.cells]
-    unseen = unseen_pairs(model.domain, model.attributes, columns)
+    unseen = unseen_pairs(model.domain, model.features, columns)
     return Novelty(known, np.column_stack(beyond), unseen)
 
 
@@ -133,10 +133,10 @@ def row_doubts(
     readings : sequence of values
         The value of each feature.
     """
-    policy, states = model.policy or _NO_POLICY, model.goal.states
+    policy, states = model.policy or _NO_POLICY, model.target.states
     if not states:  # a number has no policy
         return RowDoubts()
-    place = int(model.goal.decide(np.array([belief]))[0])
+    place = int(model.target.decide(np.array([belief]))[0])
     doubts = Doubt(int(novelty.doubts(policy)[row]))
     reasons: list[str] = []
     if policy.min_belief and belief[place] < (least := policy.min_belief[place]):

@@ -10,7 +10,7 @@ import numpy as np
 from solah.exceptions import DataError, ParameterError
 from solah.explain.counterfactuals.boundaries import compared_scores
 from solah.explain.counterfactuals.paths import Paths
-from solah.explain.importance import attribute_importances
+from solah.explain.importance import feature_importances
 from solah.model.document import Task
 from solah.model.evaluate import run
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
     Right = NDArray[np.bool_]
 
-# An adversary goes over all attributes this often.
+# An adversary goes over all features this often.
 _SWEEPS = 2
 _BLOCK_ROWS = 2_048
 
 
 @dataclass(frozen=True)
-class AttributeStress:
+class FeatureStress:
     """The effect of one feature alone on predictions.
 
     Attributes
     ----------
-    attribute : the feature's name
+    feature : the feature's name
     flips : the share of rows whose prediction changes somewhere in the feature's range
     lost : the accuracy when it is always missing
     noisy : the accuracy when its values are noisy
     pushed : the accuracy when an adversary moves them within the budget
     """
 
-    attribute: str
+    feature: str
     flips: float
     lost: float
     noisy: float
@@ -57,13 +57,13 @@ class Stress:
     Attributes
     ----------
     n_rows : how many rows were decided on
-    noise : the deviation of the noise, as a share of an attribute's range; for states the share
+    noise : the deviation of the noise, as a share of a feature's range; for states the share
         of rows that have another one
     budget : how far an adversary may move a reading, as a share of its range
     seed : what the noise was drawn with
     accuracy : with the readings as they are
     noisy, pushed : the accuracy when all readings are noisy, or moved by an adversary
-    attributes : each attribute alone, in the model's order
+    features : each feature alone, in the model's order
     """
 
     n_rows: int
@@ -73,7 +73,7 @@ class Stress:
     accuracy: float
     noisy: float
     pushed: float
-    attributes: tuple[AttributeStress, ...]
+    features: tuple[FeatureStress, ...]
 
 
 def stress(
@@ -92,7 +92,7 @@ def stress(
     ----------
     model : Model
         A classifier.
-    rows : ndarray of shape (n_rows, n_attributes)
+    rows : ndarray of shape (n_rows, n_features)
         As :func:`solah.model.encode.encode` returns them.
     truth : ndarray of shape (n_rows,)
         The index of each row's class; -1 for one that the model does not have.
@@ -107,9 +107,9 @@ def stress(
     -------
     stress : Stress
     """
-    if model.goal.task is not Task.CLASSIFICATION:
+    if model.target.task is not Task.CLASSIFICATION:
         raise DataError(
-            f"{model.goal.name!r} is a number; only decisions between classes can be stressed"
+            f"{model.target.name!r} is a number; only decisions between classes can be stressed"
         )
     if not len(rows):
         raise DataError("there is no row whose true class is known")
@@ -132,9 +132,9 @@ def stress(
         accuracy=figures[0],
         noisy=figures[1],
         pushed=figures[2],
-        attributes=tuple(
-            AttributeStress(attribute.name, *shares)
-            for attribute, shares in zip(model.attributes, alone, strict=True)
+        features=tuple(
+            FeatureStress(feature.name, *shares)
+            for feature, shares in zip(model.features, alone, strict=True)
         ),
     )
 
@@ -142,7 +142,7 @@ def stress(
 def n_steps(model: Model, n_rows: int) -> int:
     """Return how many steps of work there are."""
     n_blocks = -(-n_rows // _BLOCK_ROWS)
-    return n_blocks * len(model.attributes) * (1 + _SWEEPS)
+    return n_blocks * len(model.features) * (1 + _SWEEPS)
 
 
 class _StressedRows:
@@ -161,10 +161,10 @@ class _StressedRows:
         rng: np.random.Generator,
         advance: Callable[[int], None],
     ) -> Right:
-        """Return which rows are predicted rightly: ``(3 + 4 * n_attributes, n_rows)``.
+        """Return which rows are predicted rightly: ``(3 + 4 * n_features, n_rows)``.
 
         With the values as they are, with all noisy, and with all pushed; then, for each feature
-        alone, the rows that :class:`AttributeStress` counts.
+        alone, the rows that :class:`FeatureStress` counts.
         """
         places = range(self._rows.shape[1])
         alone: list[Right] = []
@@ -187,7 +187,7 @@ class _StressedRows:
     def _all_pushed(self, budget: float, advance: Callable[[int], None]) -> Right:
         """Let an adversary move one reading after the other to where it hurts most."""
         rows = self._rows.copy()
-        by_importance = np.argsort(-attribute_importances(self._model), kind="stable")
+        by_importance = np.argsort(-feature_importances(self._model), kind="stable")
         for place in np.tile(by_importance, _SWEEPS).tolist():
             worst, least = rows[:, place].copy(), self._leads(rows)
             for moved in self._within_reach(place, self._rows[:, place], budget):
@@ -200,8 +200,8 @@ class _StressedRows:
 
     def _leads(self, rows: Float) -> Float:
         """Return how far the true class of each row is ahead of all others."""
-        program, goal = self._model.program, self._model.goal
-        scores, each = compared_scores(program, goal, run(program, rows)), np.arange(len(rows))
+        program, target = self._model.program, self._model.target
+        scores, each = compared_scores(program, target, run(program, rows)), np.arange(len(rows))
         own = scores[each, self._truth]
         scores[each, self._truth] = -np.inf
         return np.asarray(own - scores.max(axis=1))
@@ -215,20 +215,20 @@ class _StressedRows:
         return rows
 
     def _decide(self, rows: Float) -> Places:
-        return self._model.goal.decide(run(self._model.program, rows))
+        return self._model.target.decide(run(self._model.program, rows))
 
     def _everywhere(self, place: int) -> list[float]:
-        attribute = self._model.attributes[place]
-        if not attribute.is_continuous:
-            return list(attribute.peaks)
+        feature = self._model.features[place]
+        if not feature.is_continuous:
+            return list(feature.peaks)
         knots: list[float] = self._paths.between(place, *self._paths.range_of(place)).tolist()
         return knots
 
     def _within_reach(self, place: int, readings: Float, budget: float) -> Iterator[Float]:
         """Yield readings that a budget reaches: the ends, and the knots on the path."""
-        attribute = self._model.attributes[place]
+        feature = self._model.features[place]
         reach = budget * self._paths.span(place)
-        if attribute.is_continuous:
+        if feature.is_continuous:
             yield readings - reach
             yield readings + reach
         for knot in self._everywhere(place):
@@ -236,10 +236,10 @@ class _StressedRows:
             yield np.where(sizes <= budget, knot, readings)
 
     def _noisy(self, place: int, noise: float, rng: np.random.Generator) -> Float:
-        attribute, readings = self._model.attributes[place], self._rows[:, place]
-        if attribute.is_continuous:
+        feature, readings = self._model.features[place], self._rows[:, place]
+        if feature.is_continuous:
             deviation = noise * self._paths.span(place)
             return np.asarray(readings + rng.normal(0.0, 1.0, len(readings)) * deviation)
-        others = rng.choice(np.array(attribute.peaks), len(readings))
+        others = rng.choice(np.array(feature.peaks), len(readings))
         hit = (rng.random(len(readings)) < noise) & ~np.isnan(readings)
         return np.where(hit, others, readings)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.data import State
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model, Target
 
 # From here on, the share of a class and the weight for it count as on different sides.
 _CLEAR_SHARE = _CLEAR_WEIGHT = 0.05
 _MOST_CLASSES = 4
 
 
-def spell_class(state: State, goal: str) -> str:
+def spell_class(state: State, target: str) -> str:
     """Write a class so that it can be told from the text around it.
 
     Examples
@@ -37,7 +37,7 @@ def spell_class(state: State, goal: str) -> str:
     """
     text = spell(state)
     if not any(letter.isalpha() for letter in text):
-        text = f"{goal}={text}"
+        text = f"{target}={text}"
     return f'"{text}"' if any(one.isspace() or one in ',:|"' for one in text) else text
 
 
@@ -100,23 +100,23 @@ def gain_of(weights: Sequence[float], states: Sequence[State]) -> Gain:
     return Gain(size, states[weights.index(most)]) if size > 0 else Gain(0.0)
 
 
-def spell_gain(gain: Gain, goal: str) -> str:
+def spell_gain(gain: Gain, target: str) -> str:
     """Write the largest weight with its class; of a number, the weight alone."""
     if gain.state is None:
         return signed(gain.size) if gain.size else "nothing"
-    return f"{spell_class(gain.state, goal)} {signed(gain.size, 2)}"
+    return f"{spell_class(gain.state, target)} {signed(gain.size, 2)}"
 
 
-def named_class(goal: Goal) -> State | None:
+def named_class(target: Target) -> State | None:
     """Return the class that all rules name: of two classes the rarer one, else None."""
-    if len(goal.states) != 2:
+    if len(target.states) != 2:
         return None
-    first, second = goal.prior or (1, 0)
-    return goal.states[0 if first < second else 1]
+    first, second = target.prior or (1, 0)
+    return target.states[0 if first < second else 1]
 
 
 def spell_weights(
-    weights: Sequence[float], states: Sequence[State], goal: str, named: State | None = None
+    weights: Sequence[float], states: Sequence[State], target: str, named: State | None = None
 ) -> str:
     """Write weights: of two classes the difference, of several the largest first.
 
@@ -128,34 +128,34 @@ def spell_weights(
     ('good -0.40', 'y +12.34')
     """
     if not states:
-        return f"{goal} {signed(weights[0])}"
+        return f"{target} {signed(weights[0])}"
     pairs = sorted(zip(weights, states, strict=True), key=lambda pair: -pair[0])
     if len(pairs) == 2:
         (most, state), (least, _) = pairs
         named = state if named is None else named
         pairs = [(most - least if state == named else least - most, named)]
-    texts = [f"{spell_class(state, goal)} {signed(weight, 2)}" for weight, state in pairs]
+    texts = [f"{spell_class(state, target)} {signed(weight, 2)}" for weight, state in pairs]
     if (more := len(texts) - _MOST_CLASSES) > 0:
         texts[2:-1] = [f"… {more + 1} more"]
     return ", ".join(texts)
 
 
-def spell_result(goal: Goal, belief: Sequence[float], decided: State) -> str:
+def spell_result(target: Target, belief: Sequence[float], decided: State) -> str:
     """Write a prediction with its probability, or the estimate of a number."""
-    if goal.task is Task.REGRESSION:
-        return f"{goal.name} {spell_number(float(decided))}"
-    return f"{spell_class(decided, goal.name)}, {belief[goal.states.index(decided)]:.0%}"
+    if target.task is Task.REGRESSION:
+        return f"{target.name} {spell_number(float(decided))}"
+    return f"{spell_class(decided, target.name)}, {belief[target.states.index(decided)]:.0%}"
 
 
 def spell_baselines(model: Model) -> str:
     """Write the baseline of each sum, a line each; nothing if rules do not add up."""
-    goal, named = model.goal, named_class(model.goal)
+    target, named = model.target, named_class(model.target)
     lines = []
     for node in model.sums:
         whose = "baseline" if node is model.root else f"baseline of {node.name}"
-        amount = spell_weights(node.baseline, goal.states, goal.name, named)
-        if not goal.states:
-            amount = f"{goal.name} {spell_number(node.baseline[0])}"
+        amount = spell_weights(node.baseline, target.states, target.name, named)
+        if not target.states:
+            amount = f"{target.name} {spell_number(node.baseline[0])}"
         lines.append(f"{whose}: {amount}")
     return "\n".join(lines)
 
@@ -166,7 +166,7 @@ class Condition:
 
     Attributes
     ----------
-    attribute : the feature's name
+    feature : the feature's name
     words : the words of the focal set, which all apply: ``hue is medium-or-high``; of several
         focal sets, all words in them; none where the value must be missing
     phrase : the common name of several focal sets: ``hue is at least medium-or-high``; empty
@@ -174,7 +174,7 @@ class Condition:
     sets : the focal sets, where several are joined
     """
 
-    attribute: str
+    feature: str
     words: tuple[str, ...]
     phrase: str = ""
     sets: tuple[tuple[str, ...], ...] = ()
@@ -187,7 +187,7 @@ class Condition:
     def to_dict(self) -> dict[str, Any]:
         """Return the condition's parts and its text as plain values, ready for JSON."""
         return {
-            "attribute": self.attribute,
+            "feature": self.feature,
             "words": list(self.words),
             "sets": [list(words) for words in self.focal_sets],
             "text": str(self),
@@ -196,10 +196,10 @@ class Condition:
     @property
     def short(self) -> str:
         """The condition without "is"."""
-        return f"{self.attribute} {self.phrase or spell_set(self.words)}"
+        return f"{self.feature} {self.phrase or spell_set(self.words)}"
 
     def __str__(self) -> str:
-        return f"{self.attribute} is {self.phrase or spell_set(self.words)}"
+        return f"{self.feature} is {self.phrase or spell_set(self.words)}"
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class Rule:
     ----------
     tree : the name of the term or tree
     conditions : what must hold, from the root on
-    goal : the target's name
+    target : the target's name
     belief : the share of each class among the rule's rows (of each focal set, for a number of a
         tree; the mean of an additive number)
     support : the weight of the training rows behind the rule
@@ -231,7 +231,7 @@ class Rule:
 
     tree: str
     conditions: tuple[Condition, ...]
-    goal: str
+    target: str
     belief: tuple[float, ...]
     support: float
     decision: State
@@ -274,10 +274,10 @@ class Rule:
         is_number = self.task is Task.REGRESSION
         if self.adds:
             states = () if is_number else tuple(state for state, _ in self.adds)
-            return spell_weights([one for _, one in self.adds], states, self.goal, self.named)
+            return spell_weights([one for _, one in self.adds], states, self.target, self.named)
         if is_number:
-            return f"{self.goal} {spell_number(float(self.decision))}"
-        return f"{spell_class(self.decision, self.goal)} {self.certainty:.0%}"
+            return f"{self.target} {spell_number(float(self.decision))}"
+        return f"{spell_class(self.decision, self.target)} {self.certainty:.0%}"
 
     @property
     def counts(self) -> str:
@@ -295,7 +295,7 @@ class Rule:
         assert self.named is not None
         where = "" if overall is None else f" ({overall:.0%} overall)"
         offset = ", offsets other rules" if self.is_offset else ""
-        return f"{rows}, {self.share:.0%} {spell_class(self.named, self.goal)}{where}{offset}"
+        return f"{rows}, {self.share:.0%} {spell_class(self.named, self.target)}{where}{offset}"
 
     @property
     def is_offset(self) -> bool:
@@ -321,7 +321,7 @@ class Rule:
         if len(self.adds) < 3:
             return f"{premise}: {self.result}"
         weight = self._of(self.decision, [one for _, one in self.adds])
-        return f"{premise}: {spell_class(self.decision, self.goal)} {signed(weight, 2)}"
+        return f"{premise}: {spell_class(self.decision, self.target)} {signed(weight, 2)}"
 
     def __str__(self) -> str:
         return f"{self.sentence} | {self.counts}"

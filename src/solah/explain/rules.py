@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from solah.data import State
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal, Model, Term, TermInput
+    from solah.model.document import Model, Target, Term, TermInput
+    from solah.model.features import Feature
 
 MISSING = -1
 """The number of the rule for a missing value."""
@@ -68,16 +68,18 @@ def part_rules(model: Model) -> list[PartRules]:
     parts = []
     for node, stage in zip(model.nodes, model.program.stages, strict=True):
         if isinstance(node, TreeNode):
-            parts.append(PartRules(node.name, dict(enumerate(_tree_rules(node, model.goal)))))
+            parts.append(PartRules(node.name, dict(enumerate(_tree_rules(node, model.target)))))
             continue
         for term, compiled in zip(node.terms, stage.terms, strict=True):
-            rules = dict(enumerate(_term_rules(term, compiled.name, model.goal)))
+            rules = dict(enumerate(_term_rules(term, compiled.name, model.target)))
             if (one := term.missing) is not None:
                 condition = Condition(term.features[0], (), "missing")
                 figures = (one.belief, one.support, one.scores)
-                rule = _adding_rule(compiled.name, [condition], model.goal, *figures)
+                rule = _adding_rule(compiled.name, [condition], model.target, *figures)
                 rules[MISSING] = replace(rule, is_pinned=one.is_pinned)
-            if not model.goal.states:  # all rows have a rule of the term, so its means tell theirs
+            if (
+                not model.target.states
+            ):  # all rows have a rule of the term, so its means tell theirs
                 rows = sum(rule.support for rule in rules.values())
                 total = sum(rule.support * rule.belief[0] for rule in rules.values())
                 overall = total / rows if rows else None
@@ -86,9 +88,9 @@ def part_rules(model: Model) -> list[PartRules]:
     return parts
 
 
-def _tree_rules(tree: TreeNode, goal: Goal) -> Iterator[Rule]:
+def _tree_rules(tree: TreeNode, target: Target) -> Iterator[Rule]:
     """Read the branches of a tree as rules."""
-    edited = {attribute.name for attribute in tree.inputs if attribute.is_moved}
+    edited = {feature.name for feature in tree.inputs if feature.is_moved}
     for branch in tree.branches:
         conditions = tuple(
             one
@@ -96,108 +98,108 @@ def _tree_rules(tree: TreeNode, goal: Goal) -> Iterator[Rule]:
             for one in _set_conditions(tree.inputs[place], sets)
         )
         moved, gains = np.array(branch.belief) - np.array(tree.start), None
-        if goal.task is Task.REGRESSION:
-            effect = abs(float(numbers_of(goal, moved)))
+        if target.task is Task.REGRESSION:
+            effect = abs(float(numbers_of(target, moved)))
         else:
             # Gains and losses cancel out, so that a largest gain below 0 is a matter of rounding.
             effect = max(float(moved.max()), 0.0)
-            gains = goal.states[int(moved.argmax())] if effect else None
+            gains = target.states[int(moved.argmax())] if effect else None
         yield Rule(
             tree=tree.name,
             conditions=conditions,
-            goal=goal.name,
+            target=target.name,
             belief=branch.belief,
             support=branch.support,
-            decision=_decision(branch.belief, goal),
-            task=goal.task,
+            decision=_decision(branch.belief, target),
+            task=target.task,
             effect=effect,
             effect_class=gains,
-            is_outdated=any(condition.attribute in edited for condition in conditions),
+            is_outdated=any(condition.feature in edited for condition in conditions),
             is_pinned=branch.is_pinned,
         )
 
 
-def _term_rules(term: Term, name: str, goal: Goal) -> Iterator[Rule]:
+def _term_rules(term: Term, name: str, target: Target) -> Iterator[Rule]:
     """Read the cells of a term as rules."""
-    is_outdated = any(one.attribute.is_moved for one in term.inputs)
+    is_outdated = any(one.feature.is_moved for one in term.inputs)
     for cell in term.cells():
         sides = zip(cell, term.inputs, strict=True)
         conditions = [one for line, side in sides for one in _line_conditions(side, line)]
         if not conditions and term.missing is not None:
-            feature = term.inputs[0].attribute
+            feature = term.inputs[0].feature
             conditions = [Condition(feature.name, feature.words, "known", feature.focal_sets)]
         shares, weights = term.shares[cell].tolist(), term.weights[cell].tolist()
-        rule = _adding_rule(name, conditions, goal, shares, float(term.counts[cell]), weights)
+        rule = _adding_rule(name, conditions, target, shares, float(term.counts[cell]), weights)
         yield replace(rule, is_outdated=is_outdated, is_pinned=cell in term.pinned)
 
 
 def _adding_rule(
     name: str,
     conditions: Sequence[Condition],
-    goal: Goal,
+    target: Target,
     belief: Sequence[float],
     support: float,
     weights: Sequence[float],
 ) -> Rule:
-    gain = gain_of(weights, goal.states)
-    decision = _decision(belief, goal) if gain.state is None else gain.state
+    gain = gain_of(weights, target.states)
+    decision = _decision(belief, target) if gain.state is None else gain.state
     named: State | None = None
     overall: float | None = None
-    if goal.states:
-        named = decision if len(goal.states) > 2 else named_class(goal)
-        overall = goal.prior[goal.states.index(named)] if goal.prior else None
+    if target.states:
+        named = decision if len(target.states) > 2 else named_class(target)
+        overall = target.prior[target.states.index(named)] if target.prior else None
     return Rule(
         tree=name,
         conditions=tuple(conditions),
-        goal=goal.name,
+        target=target.name,
         belief=tuple(belief),
         support=support,
         decision=decision,
-        task=goal.task,
+        task=target.task,
         effect=abs(gain.size),
         effect_class=gain.state,
-        adds=tuple(zip(goal.states or (goal.name,), weights, strict=True)),
+        adds=tuple(zip(target.states or (target.name,), weights, strict=True)),
         named=named,
         overall=overall,
     )
 
 
-def _decision(belief: Sequence[float], goal: Goal) -> State:
+def _decision(belief: Sequence[float], target: Target) -> State:
     """Return the class with the largest belief, or the expected number."""
-    if goal.task is Task.REGRESSION:
-        return float(numbers_of(goal, np.array(belief)))
-    return goal.states[belief.index(max(belief))]
+    if target.task is Task.REGRESSION:
+        return float(numbers_of(target, np.array(belief)))
+    return target.states[belief.index(max(belief))]
 
 
 def _line_conditions(side: TermInput, line: int) -> tuple[Condition, ...]:
     """Require one of the words of a line; nothing if the line has all words."""
-    attribute, part = side.attribute, side.parts[line]
-    if len(part) == len(attribute.words) > 1:
+    feature, part = side.feature, side.parts[line]
+    if len(part) == len(feature.words) > 1:
         return ()
-    words = tuple(attribute.words[word] for word in part)
+    words = tuple(feature.words[word] for word in part)
     if len(words) == 1:
-        return (Condition(attribute.name, words),)
-    return (Condition(attribute.name, words, side.phrase(line), tuple((one,) for one in words)),)
+        return (Condition(feature.name, words),)
+    return (Condition(feature.name, words, side.phrase(line), tuple((one,) for one in words)),)
 
 
-def _set_conditions(attribute: Attribute, places: Sequence[int]) -> tuple[Condition, ...]:
-    """Require that one of these focal sets describes an attribute; nothing if any may."""
-    if len(places) == attribute.n_focal_sets > 1:
+def _set_conditions(feature: Feature, places: Sequence[int]) -> tuple[Condition, ...]:
+    """Require that one of these focal sets describes a feature; nothing if any may."""
+    if len(places) == feature.n_focal_sets > 1:
         return ()
-    sets = [attribute.focal_sets[place] for place in places]
+    sets = [feature.focal_sets[place] for place in places]
     if len(sets) == 1:
-        return (Condition(attribute.name, sets[0]),)
+        return (Condition(feature.name, sets[0]),)
     names = list(map(spell_set, sets))
-    if not attribute.is_ordered:
+    if not feature.is_ordered:
         phrase = " or ".join(names)
     elif places[0] == 0:
         phrase = f"at most {names[-1]}"
-    elif places[-1] == attribute.n_focal_sets - 1:
+    elif places[-1] == feature.n_focal_sets - 1:
         phrase = f"at least {names[0]}"
     else:
         phrase = f"from {names[0]} to {names[-1]}"
     words = tuple(dict.fromkeys(word for words in sets for word in words))
-    return (Condition(attribute.name, words, phrase, tuple(sets)),)
+    return (Condition(feature.name, words, phrase, tuple(sets)),)
 
 
 class Rules(list["Rule"]):
@@ -212,7 +214,7 @@ class Rules(list["Rule"]):
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     >>> rules = tree.rules()
     >>> print(rules[:2])
     if petal width (cm) is low then setosa 100% | 20 rows
@@ -251,7 +253,7 @@ class Rules(list["Rule"]):
     def filter(
         self,
         class_: State | None = None,
-        attribute: str | None = None,
+        feature: str | None = None,
         tree: str | None = None,
     ) -> Rules:
         """Keep the rules that decide for a class, look at a feature, and are of a tree.
@@ -260,7 +262,7 @@ class Rules(list["Rule"]):
         ----------
         class_ : a class, default=None
             Its text will do. None keeps the rules of all classes, and so on.
-        attribute : str, default=None
+        feature : str, default=None
             The name of a feature, or of a tree that feeds others.
         tree : str, default=None
 
@@ -276,19 +278,21 @@ class Rules(list["Rule"]):
             If there is no such tree.
         """
         kept: Iterable[Rule] = self
-        model, goal = self.model, self.model.goal
+        model, target = self.model, self.model.target
         if class_ is not None:
-            name, classes = str(class_), list(map(str, goal.states))
+            name, classes = str(class_), list(map(str, target.states))
             if not classes:
-                raise DataError(f"{goal.name!r} is a number, so it has no class {name!r}")
+                raise DataError(f"{target.name!r} is a number, so it has no class {name!r}")
             if name not in classes:
-                raise DataError(f"{goal.name!r} has no class {name!r}{did_you_mean(name, classes)}")
+                raise DataError(
+                    f"{target.name!r} has no class {name!r}{did_you_mean(name, classes)}"
+                )
             kept = [rule for rule in kept if str(rule.decision) == name]
-        if attribute is not None:
+        if feature is not None:
             features = [one.name for node in model.nodes for one in node.inputs]
-            if attribute not in features:
-                raise ColumnError.unknown(attribute, features, "the model")
-            kept = [rule for rule in kept if attribute in _features_in([rule])]
+            if feature not in features:
+                raise ColumnError.unknown(feature, features, "the model")
+            kept = [rule for rule in kept if feature in _features_in([rule])]
         if tree is not None:
             parts = [part.name for part in model.parts if part.kind in ("term", "tree")]
             if tree not in parts:
@@ -334,18 +338,18 @@ class Rules(list["Rule"]):
         return len(self.model.parts) == 1
 
     @property
-    def attributes(self) -> list[Attribute]:
+    def features(self) -> list[Feature]:
         """The features whose words the rules use: measured ones first, then beliefs."""
         used = _features_in(self)
         believed = [a for node in self.model.nodes for a in node.inputs if a.tree is not None]
-        return [a for a in (*self.model.attributes, *believed) if a.name in used]
+        return [a for a in (*self.model.features, *believed) if a.name in used]
 
     @property
     def trees_used(self) -> list[str]:
         """The trees whose beliefs the conditions use, from bottom to top."""
         used = _features_in(self)
         inputs = (a for node in self.model.nodes for a in node.inputs if a.name in used)
-        origins = {attribute.origin for attribute in inputs}
+        origins = {feature.origin for feature in inputs}
         return [node.name for node in self.model.nodes if node.name in origins]
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -368,7 +372,7 @@ class Rules(list["Rule"]):
         """
         page = StringIO()
         rows = table_writer(page)
-        states, root = self.model.goal.states, self.model.root
+        states, root = self.model.target.states, self.model.root
         baseline = root.baseline if isinstance(root, AdditiveNode) else ()
         added = [f"adds({state})" for state in states] or ["adds"]
         shares = [f"P({state})" for state in states]
@@ -394,4 +398,4 @@ class Rules(list["Rule"]):
 
 
 def _features_in(rules: Iterable[Rule]) -> set[str]:
-    return {condition.attribute for rule in rules for condition in rule.conditions}
+    return {condition.feature for rule in rules for condition in rule.conditions}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model, Target
     from solah.model.program import Program, Term
 
 _BLOCK_NUMBERS = 1 << 21
@@ -123,6 +123,6 @@ def weighted_sum(weights: Float, memberships: Float) -> Float:
     return total
 
 
-def numbers_of(goal: Goal, beliefs: Float) -> Float:
-    """Return the numbers ``(...)`` of outputs ``(..., goal.size)`` of a regression model."""
-    return np.asarray(beliefs[..., 0] if goal.is_additive_number else beliefs @ goal.centres)
+def numbers_of(target: Target, beliefs: Float) -> Float:
+    """Return the numbers ``(...)`` of outputs ``(..., target.size)`` of a regression model."""
+    return np.asarray(beliefs[..., 0] if target.is_additive_number else beliefs @ target.centres)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MIN_AGREEMENT = 0.995
 """The share of rows that an export must decide as its model does, unless another is given."""
-# An estimated number agrees if it is as near as this, as a share of the goal's range.
+# An estimated number agrees if it is as near as this, as a share of the target's range.
 _NEAR = 0.005
 _N_DRAWN = 2_000
 _UNKNOWN_SHARE = 0.02
@@ -46,14 +46,14 @@ class Agreement:
     ----------
     n_rows : how many rows were compared
     share : of how many of them the decision is the same; of an estimated number, of how many it
-        is within 0.5 % of the range of the goal (of one that is added up, of its estimates)
+        is within 0.5 % of the range of the target (of one that is added up, of its estimates)
     largest_difference : between beliefs, or between estimated numbers
     expected, found : (n_rows,) the classes by their places, or the numbers, as the model decides
         and as the export does
     settled_share : of how many rows, taken in the order of time, the settled decision is the same;
         None if the model has no policy, or the export does without
     n_clipped : how many rows have a reading that integers clip before the word it belongs to
-    clipped : how many rows this is of each attribute
+    clipped : how many rows this is of each feature
     """
 
     n_rows: int
@@ -92,24 +92,24 @@ def agreement(model: Model, twin: Twin | Run, table: Table) -> Agreement:
     >>> from solah import RuleClassifier, datasets
     >>> from solah.export import agreement, export_c
     >>> wine = datasets.load("wine")
-    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
     >>> agreement(model, export_c(model, numbers="q15").twin, wine.table).share
     1.0
     """
-    return agreement_on(model, twin, encode(table, model.attributes))
+    return agreement_on(model, twin, encode(table, model.features))
 
 
 def agreement_on(model: Model, twin: Twin | Run, rows: Float) -> Agreement:
-    """Compare them on rows as numbers, a column for each attribute of the model."""
+    """Compare them on rows as numbers, a column for each feature of the model."""
     if not len(rows):
         raise DataError("there are no rows to compare the export with the model on")
     beliefs, clipped = run(model.program, rows), _clipped(model, twin, rows)
-    if model.goal.task is Task.REGRESSION:
+    if model.target.task is Task.REGRESSION:
         numbers, estimates = _numbers(model, beliefs), twin.estimate(rows) * twin.unit
         away = np.abs(estimates - numbers)
         share = float((away <= _NEAR * _range(model)).mean())
         return Agreement(len(rows), share, float(away.max()), numbers, estimates, None, *clipped)
-    expected, (found, believed) = model.goal.decide(beliefs), twin.decide(rows)
+    expected, (found, believed) = model.target.decide(beliefs), twin.decide(rows)
     away = np.abs(believed * twin.belief_unit - beliefs)
     share = float((found == expected).mean())
     settled = _settled_share(model, twin, rows)
@@ -194,35 +194,35 @@ def _settled_share(model: Model, twin: Twin | Run, rows: Float) -> float | None:
 def _table(model: Model, rows: Float) -> Table:
     """Write rows as numbers as a table, states by their names."""
     named = []
-    for attribute, values in zip(model.attributes, rows.T, strict=True):
+    for feature, values in zip(model.features, rows.T, strict=True):
         column = values
-        if attribute.is_coded:
-            column = np.array([reading_of(attribute, value) for value in values], dtype=object)
-        named.append(Column(attribute.name, column))
+        if feature.is_coded:
+            column = np.array([reading_of(feature, value) for value in values], dtype=object)
+        named.append(Column(feature.name, column))
     return Table(tuple(named), len(rows))
 
 
 def _clipped(model: Model, twin: Twin | Run, rows: Float) -> tuple[int, dict[str, int]]:
-    """Count the rows of which a reading is clipped, in all and of each attribute."""
+    """Count the rows of which a reading is clipped, in all and of each feature."""
     if not isinstance(twin, FixedTwin):
         return 0, {}
     clipped = twin.clipped(rows)
-    counts = zip(model.attributes, clipped.sum(axis=0).tolist(), strict=True)
+    counts = zip(model.features, clipped.sum(axis=0).tolist(), strict=True)
     return int(clipped.any(axis=1).sum()), {one.name: count for one, count in counts if count}
 
 
 def _numbers(model: Model, beliefs: Float) -> Float:
     """Return the numbers that a model estimates, given what its last node says."""
-    if model.goal.is_additive_number:
+    if model.target.is_additive_number:
         return beliefs[:, 0]
-    return np.asarray(beliefs @ np.array(model.goal.centres))
+    return np.asarray(beliefs @ np.array(model.target.centres))
 
 
 def _range(model: Model) -> float:
-    """Return the range of a goal that is a number; of one that is added up, that of estimates."""
-    if model.goal.is_additive_number:
+    """Return the range of a target that is a number; of one that is added up, that of estimates."""
+    if model.target.is_additive_number:
         return float(np.ptp(_numbers(model, run(model.program, drawn_rows(model)))))
-    return float(np.ptp(model.goal.centres))
+    return float(np.ptp(model.target.centres))
 
 
 def _percent(share: float) -> str:

@@ -159,7 +159,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> from solah.export.blob import export_blob
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     >>> blob = export_blob(tree.model_, name="iris")
     >>> [file for file in sorted(blob.files) if file.startswith("iris")]
     ['iris.bin', 'iris_rules.txt']
@@ -299,8 +299,8 @@ def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
         "bits": _lines(_bits(unit) for unit in tables.units),
         "knots": _lines(tables.knots.tolist()),
         "values": _lines(tables.values.tolist()),
-        "curves": [(one.attribute, one.n_knots, one.knot, one.value) for one in tables.curves],
-        "tables": [(one.attribute, one.n_states, one.value) for one in tables.states],
+        "curves": [(one.feature, one.n_knots, one.knot, one.value) for one in tables.curves],
+        "tables": [(one.feature, one.n_states, one.value) for one in tables.states],
         "grids": [_grid(grid) for grid in tables.grids],
         "lines": _lines(tables.cells.tolist()),
         "trees": [_tree(walk) for walk in walks],
@@ -361,8 +361,8 @@ def _stage(stage: FixedStage) -> tuple[int, ...]:
 
 
 def _names(model: Model) -> Iterator[str]:
-    yield from (attribute.name for attribute in model.attributes)
-    yield from (str(state) for state in model.goal.states)
+    yield from (feature.name for feature in model.features)
+    yield from (str(state) for state in model.target.states)
 
 
 def _name(text: str) -> bytes:

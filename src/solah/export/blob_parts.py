@@ -46,7 +46,7 @@ def policy_sections(policy: PolicyTables | None) -> dict[str, Rows]:
         "pairs": [(row.first, row.second, row.byte) for row in policy.pairs],
         "seen": [(byte,) for byte in policy.seen],
         "min_belief": [(belief,) for belief in policy.min_belief.tolist()],
-        "shares": [(row.share, row.attribute, row.n_states) for row in policy.shares],
+        "shares": [(row.share, row.feature, row.n_states) for row in policy.shares],
     }
 
 

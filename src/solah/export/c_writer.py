@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from solah.device.policy_tables import PolicyTables
     from solah.explain.rule_text import Rule
     from solah.learn.online import Pace
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
     from solah.model.program import Axis
 
 _A_LINE = 92
@@ -66,7 +66,7 @@ def write_c(
     files : dict of file name to text
         The model's header and source, and the runtime that the source includes.
     """
-    _refuse_more("attributes", len(model.attributes), 2**8 - 1)
+    _refuse_more("features", len(model.features), 2**8 - 1)
     _refuse_more("nodes that believe", len(tables.stages), 2**8 - 1)
     _refuse_more("rules", len(tables.layout.rules), 2**16 - 1)
     is_fixed = isinstance(tables, FixedTables)
@@ -103,7 +103,7 @@ def write_python(
         "signals": model.signals is not None,
     }
     environment = source_environment()
-    example = f"{model.attributes[0].peaks[0]:.4g}"
+    example = f"{model.features[0].peaks[0]:.4g}"
     own = "\n\n\n".join(python_text(part) for part, is_needed in needed.items() if is_needed)
     model_text = environment.get_template("model.py.j2")
     return {
@@ -143,24 +143,24 @@ def _values(
     return {
         "name": name,
         "NAME": name.upper(),
-        "goal": model.goal.name,
+        "target": model.target.name,
         "hash": model_hash(model),
         "generator": f"solah {package_version('solah')}",
         "is_number": tables.layout.is_number,
-        "n_classes": max(len(model.goal.states), 1),
+        "n_classes": max(len(model.target.states), 1),
         "n_values": tables.layout.n_values,
-        "class_names": [str(state) for state in model.goal.states],
+        "class_names": [str(state) for state in model.target.states],
         "class_enumerators": class_enumerators(model),
         "rules": rules,
         "sizes_of_texts": {
-            "class_name": _text_size(str(state) for state in model.goal.states),
+            "class_name": _text_size(str(state) for state in model.target.states),
             "rule_text": _text_size(rule.short for rule in rules),
         },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
         "amount_bits": _amount_bits(tables),
         "tables": tables,
-        **_attributes(model, tables),
+        **_features(model, tables),
         **_signals(model),
         **_kinds_of_numbers(tables),
         "types": table_types(tables),
@@ -239,12 +239,12 @@ def _amount_bits(tables: FloatTables | FixedTables) -> int | None:
     return SHARE_BITS if is_share else last.value_bits
 
 
-def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:
-    names = attribute_enumerators(model)
+def _features(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:
+    names = feature_enumerators(model)
     states = state_enumerators(model)
     units = tables.units if isinstance(tables, FixedTables) else [None] * len(names)
     return {
-        "attributes": [
+        "features": [
             {
                 "enumerator": enumerator,
                 "name": one.name,
@@ -252,28 +252,28 @@ def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, An
                 "states": states.get(one.name, ()),
                 "bits": None if unit is None or unit.is_code else unit.bits,
             }
-            for enumerator, one, unit in zip(names, model.attributes, units, strict=True)
+            for enumerator, one, unit in zip(names, model.features, units, strict=True)
         ]
     }
 
 
-def attribute_enumerators(model: Model) -> list[str]:
-    """Name the attributes as the header does, behind ``READING_`` and ``BITS_``."""
-    return [name.upper() for name in distinct((a.name for a in model.attributes), "attribute")]
+def feature_enumerators(model: Model) -> list[str]:
+    """Name the features as the header does, behind ``READING_`` and ``BITS_``."""
+    return [name.upper() for name in distinct((a.name for a in model.features), "feature")]
 
 
 def class_enumerators(model: Model) -> list[str]:
     """Name the classes as the header does, behind ``CLASS_``; there, NAME_SIZE is another macro."""
-    texts = (str(state) for state in model.goal.states)
+    texts = (str(state) for state in model.target.states)
     return [name.upper() for name in distinct(texts, "class", ["name_size"])]
 
 
 def state_enumerators(model: Model) -> dict[str, list[tuple[str, str]]]:
-    """Name the states of attributes as the header does, behind ``STATE_``, with their texts.
+    """Name the states of features as the header does, behind ``STATE_``, with their texts.
 
     All of them are told apart together: the state "c" of "a b" and "b c" of "a" would be one.
     """
-    owners = zip(model.attributes, attribute_enumerators(model), strict=True)
+    owners = zip(model.features, feature_enumerators(model), strict=True)
     states = [
         (one.name, name, str(state)) for one, name in owners if one.is_coded for state in one.states
     ]
@@ -303,12 +303,12 @@ def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:
     }
 
 
-def _about(attribute: Attribute) -> str:
-    """Describe a reading of an attribute."""
-    if not attribute.is_coded:
-        return f"a number, learnt from {attribute.peaks[0]:.6g} to {attribute.peaks[-1]:.6g}"
-    states = ", ".join(f"{place} = {state}" for place, state in enumerate(attribute.states[:8]))
-    more = ", …" if len(attribute.states) > 8 else ""
+def _about(feature: Feature) -> str:
+    """Describe a reading of a feature."""
+    if not feature.is_coded:
+        return f"a number, learnt from {feature.peaks[0]:.6g} to {feature.peaks[-1]:.6g}"
+    states = ", ".join(f"{place} = {state}" for place, state in enumerate(feature.states[:8]))
+    more = ", …" if len(feature.states) > 8 else ""
     return f"a code: {states}{more}"
 
 

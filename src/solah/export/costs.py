@@ -86,7 +86,7 @@ def model_costs(model: Model, numbers: Numbers = "float") -> Costs:
     >>> from solah import RuleClassifier, datasets
     >>> from solah.export.costs import model_costs
     >>> wine = datasets.load("wine")
-    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
     >>> model_costs(model, "q15").flash < 2_000 < model_costs(model, "float").flash
     True
     """

@@ -130,7 +130,7 @@ def export_c(
     >>> from solah import RuleClassifier, datasets
     >>> from solah.export import export_c
     >>> wine = datasets.load("wine")
-    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
     >>> export = export_c(model, name="wine", numbers="q15")
     >>> sorted(file for file in export.files if not file.startswith("solah"))
     ['wine.c', 'wine.h']
@@ -162,7 +162,7 @@ def _check_flash(model: Model, numbers: Numbers, learning: Pace | None, max_flas
 
 def _asked_signals(model: Model) -> Signals | None:
     """Return how the readings are made that the model asks for; None if samples make none."""
-    return model.signals and model.signals.only([one.name for one in model.attributes])
+    return model.signals and model.signals.only([one.name for one in model.features])
 
 
 def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) -> Export:
@@ -201,7 +201,7 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> from solah.export import export_micropython
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     >>> sorted(export_micropython(tree.model_, name="iris").files)
     ['iris.py', 'iris_rules.py']
     """

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from solah.export.exporting import Export
     from solah.export.platforms import Footprint, Platform
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
 
 _PROBE = """
 #include "{name}.h"
@@ -96,7 +96,7 @@ def footprint(export: Export, platform: Platform, rows: Float) -> Footprint:
     export : Export
     platform : Platform
         As ``solah.export.platforms.find_platform`` returns it.
-    rows : ndarray of shape (n_rows, n_attributes)
+    rows : ndarray of shape (n_rows, n_features)
         Readings to count instructions on.
 
     Returns
@@ -166,13 +166,13 @@ def _measured(
 def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:
     """Draw readings, for want of measured ones: near a word as often as the training rows were."""
     rng = np.random.default_rng(seed)
-    return np.column_stack([_sample(rng, one, n_rows) for one in model.attributes])
+    return np.column_stack([_sample(rng, one, n_rows) for one in model.features])
 
 
-def _sample(rng: np.random.Generator, attribute: Attribute, n_rows: int) -> Float:
-    peaks, masses = np.array(attribute.peaks), np.array(attribute.ignorance)
+def _sample(rng: np.random.Generator, feature: Feature, n_rows: int) -> Float:
+    peaks, masses = np.array(feature.peaks), np.array(feature.ignorance)
     near = rng.choice(len(peaks), n_rows, p=masses / masses.sum())
-    if attribute.is_coded:
+    if feature.is_coded:
         return near.astype(np.float64)
     beside = np.clip(near + rng.choice([-1, 1], n_rows), 0, len(peaks) - 1)
     # Few readings lie on the way to a word that has little of the mass.

@@ -30,8 +30,8 @@ from solah.model.format import model_hash
 if TYPE_CHECKING:
     from solah.data import State
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
 
 _FAR = 1e308
 _RUNNER = """
@@ -40,7 +40,7 @@ import * as model from "./model.mjs";
 
 const columns = JSON.parse(readFileSync(0, "utf8"));
 const rows = (columns[0] ?? []).map((_, i) =>
-  model.decide(Object.fromEntries(columns.map((column, j) => [model.attributes[j], column[i]]))));
+  model.decide(Object.fromEntries(columns.map((column, j) => [model.features[j], column[i]]))));
 const answers = model.classes === undefined
   ? rows.map(({ estimate }) => [estimate])
   : rows.map(({ decision, leaning = decision, beliefs }) =>
@@ -69,7 +69,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> from solah.export import export_javascript
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     >>> sorted(export_javascript(tree.model_, name="iris").files)
     ['iris.mjs']
     """
@@ -79,15 +79,15 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
         "name": name,
         "version": version("solah"),
         "hash": model_hash(model),
-        "goal": comment(model.goal.name),
+        "target": comment(model.target.name),
         "example": comment(_example(model)),
-        "is_number": model.goal.task is Task.REGRESSION,
+        "is_number": model.target.task is Task.REGRESSION,
         "has_policy": model.policy is not None or model.domain is not None,
         "predictor": evaluator_text().rstrip(),
         "features": script_json(model.program.features),
         "tables": script_json(describe_program(model)),
-        "states": script_json([_states(attribute) for attribute in model.attributes]),
-        "classes": script_json(model.goal.states),
+        "states": script_json([_states(feature) for feature in model.features]),
+        "classes": script_json(model.target.states),
     }
     text = source_environment().get_template("model.mjs.j2").render(**values)
     node = shutil.which("node")
@@ -95,20 +95,20 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
 
 
 def _example(model: Model) -> str:
-    """Write the reading of one attribute as JavaScript; nothing of a model without attributes."""
-    for attribute in model.attributes:
-        reading = attribute.states[0] if attribute.is_coded and attribute.states else None
-        value = attribute.peaks[0] if reading is None else reading
-        return f"{script_json(attribute.name)}: {script_json(value)}"
+    """Write the reading of one feature as JavaScript; nothing of a model without features."""
+    for feature in model.features:
+        reading = feature.states[0] if feature.is_coded and feature.states else None
+        value = feature.peaks[0] if reading is None else reading
+        return f"{script_json(feature.name)}: {script_json(value)}"
     return ""
 
 
-def _states(attribute: Attribute) -> dict[str, Any] | None:
-    """Say how a state is known; None for an attribute that is measured."""
-    if not attribute.is_coded:
+def _states(feature: Feature) -> dict[str, Any] | None:
+    """Say how a state is known; None for a feature that is measured."""
+    if not feature.is_coded:
         return None
-    texts = [state for state in attribute.states if isinstance(state, str)]
-    numbers = [state for state in attribute.states if not isinstance(state, str)]
+    texts = [state for state in feature.states if isinstance(state, str)]
+    numbers = [state for state in feature.states if not isinstance(state, str)]
     return {"texts": texts} if texts else {"bounds": state_bounds(numbers)}
 
 

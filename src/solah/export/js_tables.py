@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from solah.explain.importance import attribute_importances
+from solah.explain.importance import feature_importances
 from solah.export.programs import as_walk
 from solah.model.policy import Domain, Policy, cell_cuts, domain_record
 
@@ -93,9 +93,9 @@ def _policy(model: Model) -> dict[str, Any] | None:
     if model.policy is None and model.domain is None:
         return None
     policy, domain = model.policy or Policy(), model.domain or Domain(())
-    importances = attribute_importances(model)
+    importances = feature_importances(model)
     has_shares = any(term.share for term in model.program.stages[-1].terms)
-    places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    places = {feature.name: place for place, feature in enumerate(model.features)}
     return {
         "minBelief": list(policy.min_belief),
         "minKnown": policy.min_known if importances.any() else 0.0,
@@ -103,8 +103,8 @@ def _policy(model: Model) -> dict[str, Any] | None:
         "inRange": policy.stays_in_range,
         "maxUnseen": policy.max_unseen,
         "cells": [
-            {"low": cells.low, "high": cells.high, "cuts": cell_cuts(attribute, cells)}
-            for attribute, cells in zip(model.attributes, domain.cells, strict=False)
+            {"low": cells.low, "high": cells.high, "cuts": cell_cuts(feature, cells)}
+            for feature, cells in zip(model.features, domain.cells, strict=False)
         ],
         "pairs": [
             record | {"first": places[record["first"]], "second": places[record["second"]]}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from solah.device.fixed_tables import FixedTables
 from solah.device.policy_tables import policy_tables
-from solah.explain.importance import attribute_importances
+from solah.explain.importance import feature_importances
 from solah.export.prices import JUDGING_FLOAT, JUDGING_Q15
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def lower_policy(model: Model, tables: Tables) -> PolicyTables | None:
     """Lower when a model decides, and when it does not know; None if it always decides."""
     if model.policy is None and model.domain is None:
         return None
-    return policy_tables(model, tables, attribute_importances(model))
+    return policy_tables(model, tables, feature_importances(model))
 
 
 def state_bytes(policy: PolicyTables, n_values: int, *, is_fixed: bool) -> int:

@@ -105,8 +105,8 @@ def distinct(texts: Iterable[str], fallback: str, reserved: Iterable[str] = ()) 
 
     Examples
     --------
-    >>> distinct(["Größe (cm)", "Größe cm", "色", "2nd"], "attribute")
-    ['groe_cm', 'groe_cm_2', 'attribute', '2nd']
+    >>> distinct(["Größe (cm)", "Größe cm", "色", "2nd"], "feature")
+    ['groe_cm', 'groe_cm_2', 'feature', '2nd']
     >>> distinct(["-1", "1", "<=50K", ">50K", "name size"], "class", ["name_size"])
     ['minus_1', '1', 'at_most_50k', 'above_50k', 'name_size_2']
     """
@@ -114,7 +114,7 @@ def distinct(texts: Iterable[str], fallback: str, reserved: Iterable[str] = ()) 
 
 
 def distinct_states(states: Iterable[tuple[str, str]]) -> list[str]:
-    """Make parts of identifiers of states, each behind the name of its attribute, all different.
+    """Make parts of identifiers of states, each behind the name of its feature, all different.
 
     Examples
     --------

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from solah.data import State
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
     from solah.model.program import Axis, Stage, Term, Walk
 
 # What onnxruntime knows since version 1.12.
@@ -46,8 +46,8 @@ _ML = "ai.onnx.ml"
 def export_onnx(model: Model, *, name: str = "model") -> Program:
     """Write a model as an ONNX graph.
 
-    It has one input for each attribute, by its name, of shape ``(n_rows, 1)``: doubles, NaN for an
-    missing reading; for an attribute whose states are texts, strings, of which any that is no state
+    It has one input for each feature, by its name, of shape ``(n_rows, 1)``: doubles, NaN for an
+    missing reading; for a feature whose states are texts, strings, of which any that is no state
     is missing. Its outputs are ``label`` and ``probabilities``, or ``variable`` for a number.
 
     Parameters
@@ -74,7 +74,7 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> from solah.export import export_onnx
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     >>> sorted(export_onnx(tree.model_, name="iris").files)
     ['iris.onnx']
     """
@@ -134,9 +134,9 @@ class _Writer:
         self._model = model
         self._program = model.program
         self._onnx = onnx
-        self._inputs = [model.attributes[j] for j in self._program.read_features]
+        self._inputs = [model.features[j] for j in self._program.read_features]
         names = [one.name for one in self._inputs]
-        outputs = ("label", "probabilities") if model.goal.states else ("variable",)
+        outputs = ("label", "probabilities") if model.target.states else ("variable",)
         self._outputs = [fresh_name(output, names) for output in outputs]
         self._graph = _Graph(onnx, [*names, *self._outputs])
         self._stages: list[str] = []
@@ -167,35 +167,35 @@ class _Writer:
             producer_name="solah",
             producer_version=version("solah"),
         )
-        about = {"goal": self._model.goal.name, "model_hash": model_hash(self._model)}
+        about = {"target": self._model.target.name, "model_hash": model_hash(self._model)}
         helper.set_model_props(written, about)
         return written
 
-    def _declared_input(self, attribute: Attribute) -> Any:
+    def _declared_input(self, feature: Feature) -> Any:
         kinds = self._onnx.TensorProto
-        kind = kinds.STRING if _is_text(attribute) else kinds.DOUBLE
-        return self._onnx.helper.make_tensor_value_info(attribute.name, kind, [None, 1])
+        kind = kinds.STRING if _is_text(feature) else kinds.DOUBLE
+        return self._onnx.helper.make_tensor_value_info(feature.name, kind, [None, 1])
 
     def _declared_outputs(self) -> list[Any]:
         kinds, declare = self._onnx.TensorProto, self._onnx.helper.make_tensor_value_info
-        goal = self._model.goal
-        if not goal.states:
+        target = self._model.target
+        if not target.states:
             return [declare(self._outputs[0], kinds.DOUBLE, [None, 1])]
-        kind = self._onnx.helper.np_dtype_to_tensor_dtype(_label_array(goal.states).dtype)
+        kind = self._onnx.helper.np_dtype_to_tensor_dtype(_label_array(target.states).dtype)
         return [
             declare(self._outputs[0], kind, [None]),
-            declare(self._outputs[1], kinds.DOUBLE, [None, goal.size]),
+            declare(self._outputs[1], kinds.DOUBLE, [None, target.size]),
         ]
 
     def _read(self, j: int) -> None:
         """Find the category of a reading, and where it is missing."""
-        add, constant, attribute = self._graph.add, self._graph.constant, self._model.attributes[j]
-        name = attribute.name
-        if not attribute.is_coded:
+        add, constant, feature = self._graph.add, self._graph.constant, self._model.features[j]
+        name = feature.name
+        if not feature.is_coded:
             self._missing[j] = add("IsNaN", name)
             return
-        if _is_text(attribute):
-            states = list(attribute.states)
+        if _is_text(feature):
+            states = list(feature.states)
             code = add(
                 "LabelEncoder",
                 name,
@@ -206,7 +206,7 @@ class _Writer:
             )
             is_category = add("Equal", code, constant(np.arange(len(states))[None]))
         else:
-            numbers = [state for state in attribute.states if not isinstance(state, str)]
+            numbers = [state for state in feature.states if not isinstance(state, str)]
             ends = np.array(state_bounds(numbers) or [(math.nan, math.nan)])
             low, high = (constant(end[None]) for end in ends.T)
             is_low, is_high = add("GreaterOrEqual", name, low), add("LessOrEqual", name, high)
@@ -234,7 +234,7 @@ class _Writer:
         if axis.kind is AxisKind.CATEGORY:
             known = self._categories[axis.source]
         else:
-            known = self._hats(self._model.attributes[axis.source].name, axis)
+            known = self._hats(self._model.features[axis.source].name, axis)
         return add("Where", self._missing[axis.source], constant(axis.missing[None]), known)
 
     def _hats(self, reading: str, axis: Axis) -> str:
@@ -308,7 +308,7 @@ class _Writer:
 
     def _decide(self, outputs: str) -> None:
         add, constant, program = self._graph.add, self._graph.constant, self._program
-        states = self._model.goal.states
+        states = self._model.target.states
         if states:
             preferred = outputs
             if program.thresholds is not None:
@@ -322,8 +322,8 @@ class _Writer:
             add("MatMul", outputs, constant(program.centres[:, None]), output=self._outputs[0])
 
 
-def _is_text(attribute: Attribute) -> bool:
-    return attribute.is_coded and any(isinstance(state, str) for state in attribute.states)
+def _is_text(feature: Feature) -> bool:
+    return feature.is_coded and any(isinstance(state, str) for state in feature.states)
 
 
 def _label_array(states: Sequence[State]) -> Any:
@@ -359,15 +359,13 @@ class _ReferenceRun(Run):
     def __init__(self, model: Model, data: bytes) -> None:
         super().__init__(model)
         self._read = model.program.read_features
-        self._states = model.goal.states
+        self._states = model.target.states
         self._data = data
 
     def _answers(self, columns: list[list[State | None]]) -> Float:
         reference = require("onnx.reference", "onnx", "running ONNX")
         run = reference.ReferenceEvaluator(self._data)
-        feeds = {
-            self._attributes[j].name: _column(self._attributes[j], columns[j]) for j in self._read
-        }
+        feeds = {self._features[j].name: _column(self._features[j], columns[j]) for j in self._read}
         label, *beliefs = run.run(None, feeds)
         if not self._states:
             return np.asarray(label, dtype=np.float64)
@@ -375,8 +373,8 @@ class _ReferenceRun(Run):
         return np.hstack([np.array(places, dtype=np.float64), *beliefs])
 
 
-def _column(attribute: Attribute, readings: list[State | None]) -> Any:
-    if not _is_text(attribute):
+def _column(feature: Feature, readings: list[State | None]) -> Any:
+    if not _is_text(feature):
         return np.array([[math.nan if one is None else one] for one in readings], dtype=np.float64)
-    unknown = fresh_name("", set(map(str, attribute.states)))
+    unknown = fresh_name("", set(map(str, feature.states)))
     return np.array([[unknown if one is None else one] for one in readings], dtype=object)

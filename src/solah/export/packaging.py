@@ -7,7 +7,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
-from solah.export.c_writer import attribute_enumerators, source_environment, state_enumerators
+from solah.export.c_writer import feature_enumerators, source_environment, state_enumerators
 from solah.export.names import distinct
 from solah.export.self_test import self_test, size_of_samples
 from solah.model.format import model_hash
@@ -70,9 +70,9 @@ def package_c(
         "kind": kind,
         "version": _plain_version(version("solah")),
         "hash": model_hash(model),
-        "goal": model.goal.name,
+        "target": model.target.name,
         "is_fixed": export.numbers == "q15",
-        "is_number": not model.goal.states,
+        "is_number": not model.target.states,
         "learns": export.learns,
         "tested": bool(test),
         **_inputs(model, export),
@@ -108,7 +108,7 @@ def _inputs(model: Model, export: Export) -> dict[str, Any]:
         return {"rate": rate, "analog": _with_pins(analog), "digital": [], "unread": unread}
     states = state_enumerators(model)
     analog, digital, others = [], [], []
-    for name, one in zip(attribute_enumerators(model), model.attributes, strict=True):
+    for name, one in zip(feature_enumerators(model), model.features, strict=True):
         about: dict[str, Any] = {"enumerator": name, "name": one.name}
         if not one.is_coded:
             analog.append({**about, "low": one.peaks[0], "high": one.peaks[-1]})

@@ -30,7 +30,7 @@ class CodePrices:
     losing_walks: float  # to find whether all is known that a tree asks
     stages: float  # to compute beliefs one after the other and to ask them
     preference: float  # to move the decision by thresholds
-    zeros: float  # to take the zero of an attribute off its readings
+    zeros: float  # to take the zero of a feature off its readings
     arithmetic: float  # soft floating point: addition, multiplication, comparison
     conversion: float  # soft floating point: from and to integers
     division: float  # soft floating point: division

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from solah.data import State
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
     from solah.model.program import Axis, Grid, Term
 
 _SEVEN_DIGITS = Context(prec=7)
@@ -51,11 +51,11 @@ class Run(ABC):
     belief_unit: ClassVar[float] = 1.0
 
     def __init__(self, model: Model) -> None:
-        self.is_number = model.goal.task is Task.REGRESSION
-        self._attributes = model.attributes
+        self.is_number = model.target.task is Task.REGRESSION
+        self._features = model.features
 
     def decide(self, rows: Float) -> tuple[NDArray[np.intp], Float]:
-        """Decide on rows ``(n_rows, n_attributes)``; return places of classes, and beliefs."""
+        """Decide on rows ``(n_rows, n_features)``; return places of classes, and beliefs."""
         answers = self._answers(self._columns(rows))
         return answers[:, 0].astype(np.intp), answers[:, 1:]
 
@@ -66,8 +66,8 @@ class Run(ABC):
     def _columns(self, rows: Float) -> list[list[State | None]]:
         """Write rows as a program reads them: states by their names, None where it is unknown."""
         return [
-            [reading_of(attribute, value) for value in column]
-            for attribute, column in zip(self._attributes, rows.T.tolist(), strict=True)
+            [reading_of(feature, value) for value in column]
+            for feature, column in zip(self._features, rows.T.tolist(), strict=True)
         ]
 
     @abstractmethod
@@ -164,15 +164,15 @@ def refuse_nul(model: Model, language: str) -> None:
 
 
 def model_texts(model: Model) -> Iterator[str]:
-    """Yield the names of attributes, and the states and classes that are texts."""
-    yield from (one.name for one in model.attributes)
-    for states in (model.goal.states, *(one.states for one in model.attributes)):
+    """Yield the names of features, and the states and classes that are texts."""
+    yield from (one.name for one in model.features)
+    for states in (model.target.states, *(one.states for one in model.features)):
         yield from (state for state in states if isinstance(state, str))
 
 
 def refuse_large_states(model: Model, language: str) -> None:
     """Refuse a model with states that no double can hold."""
-    states = (*model.goal.states, *(state for one in model.attributes for state in one.states))
+    states = (*model.target.states, *(state for one in model.features for state in one.states))
     for state in states:
         if isinstance(state, int) and abs(state) > _MOST_WHOLE:
             raise ParameterError(
@@ -181,11 +181,11 @@ def refuse_large_states(model: Model, language: str) -> None:
             )
 
 
-def reading_of(attribute: Attribute, value: float) -> State | None:
+def reading_of(feature: Feature, value: float) -> State | None:
     """Return what a number stands for: a state by its name, None where it is unknown."""
     if value != value:
         return None
-    if not attribute.is_coded:
+    if not feature.is_coded:
         return value
-    is_state = value in range(len(attribute.states))
-    return attribute.states[int(value)] if is_state else None
+    is_state = value in range(len(feature.states))
+    return feature.states[int(value)] if is_state else None

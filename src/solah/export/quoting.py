@@ -1,6 +1,6 @@
 """Quote texts for generated files, so that they cannot break out of their place.
 
-Names of goals, attributes, states and nodes come from the maker of the model. In a generated file
+Names of targets, features, states and nodes come from the maker of the model. In a generated file
 each stands in a comment, in a string or on a line of its own, and must not end it.
 """
 

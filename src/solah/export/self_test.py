@@ -53,7 +53,7 @@ class Vectors:
 
     Attributes
     ----------
-    readings : (n_rows, n_attributes) as the device reads them: float32, or integers
+    readings : (n_rows, n_features) as the device reads them: float32, or integers
     decisions : (n_rows,) the places of classes, or the estimated numbers
     beliefs : (n_rows, n_classes); no columns where a number is estimated
     reasons : of each row the rules that add most, and how much
@@ -137,7 +137,7 @@ def self_test(
     >>> from solah import RuleClassifier, datasets
     >>> from solah.export import export_c, self_test
     >>> wine = datasets.load("wine")
-    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
     >>> export = export_c(model, name="wine", numbers="q15")
     >>> sorted(self_test(model, export, wine.table))
     ['wine_test.c', 'wine_test.h']
@@ -148,7 +148,7 @@ def self_test(
         )
     if n_rows == 0:
         return {}
-    rows = None if table is None else encode(table, model.attributes)
+    rows = None if table is None else encode(table, model.features)
     chosen = choose_rows(model, export.twin, rows, n_rows)
     values = _values(model, export, chosen)
     templates = ["test.h.j2", "test.c.j2"]
@@ -177,18 +177,18 @@ def choose_rows(
     ----------
     model : the model
     twin : decides as the device does
-    rows : (n_rows, n_attributes) rows to take some from; None for drawn ones
+    rows : (n_rows, n_features) rows to take some from; None for drawn ones
     n_rows : how many; None for one of each class and five more
     """
     drawn = drawn_rows(model)
     given = drawn if rows is None or not len(rows) else rows
-    wanted = len(model.goal.states) + _N_MORE if n_rows is None else n_rows
+    wanted = len(model.target.states) + _N_MORE if n_rows is None else n_rows
     found: list[Float] = []
     if not twin.is_number:
         pool = np.concatenate([given, drawn])
         _, first = np.unique(twin.decide(pool)[0], return_index=True)
         found += list(pool[first])
-    found += [np.full(len(model.attributes), np.nan), *_ends(model)]
+    found += [np.full(len(model.features), np.nan), *_ends(model)]
     places = np.linspace(0, len(given) - 1, max(wanted - len(found), 1)).astype(int)
     for number, row in enumerate(given[places]):
         is_unknown = np.arange(number, number + len(row)) % _ONE_UNKNOWN == 0
@@ -219,8 +219,8 @@ def sequence_of(twin: FloatTwin | FixedTwin, rows: Float) -> Sequence | None:
 
 def _ends(model: Model) -> Iterator[Float]:
     """Yield a row below all that was learnt from, and one above; of codes the first and last."""
-    lowest = [a.peaks[0] - (0 if a.is_coded else _beyond(a.peaks)) for a in model.attributes]
-    highest = [a.peaks[-1] + (0 if a.is_coded else _beyond(a.peaks)) for a in model.attributes]
+    lowest = [a.peaks[0] - (0 if a.is_coded else _beyond(a.peaks)) for a in model.features]
+    highest = [a.peaks[-1] + (0 if a.is_coded else _beyond(a.peaks)) for a in model.features]
     yield np.array(lowest, dtype=np.float64)
     yield np.array(highest, dtype=np.float64)
 
@@ -245,12 +245,12 @@ def noise_of(model: Model, export: Export) -> Noise | None:
 
 def size_of_samples(model: Model, signals: Signals, channel: str) -> float:
     """Return about how large the samples of a channel were, judged by what was learnt of them."""
-    peaks = {attribute.name: attribute.peaks for attribute in model.attributes}
+    peaks = {feature.name: feature.peaks for feature in model.features}
     channels = {channel} | {one.name for one in signals.channels if channel in one.axes}
     sizes = [
         max(abs(peaks[name][0]), abs(peaks[name][-1]))
-        for name, feature in zip(signals.names, signals.features, strict=True)
-        if channels & set(feature.channels) and feature.kind in _AS_LARGE_AS_SAMPLES
+        for name, computed in zip(signals.names, signals.features, strict=True)
+        if channels & set(computed.channels) and computed.kind in _AS_LARGE_AS_SAMPLES
     ]
     return float(min(max(max(sizes, default=1.0), 2.0**-30), 2.0**30))
 
@@ -279,7 +279,7 @@ def _values(model: Model, export: Export | Blob, rows: Float) -> dict[str, Any]:
     return {
         "name": name,
         "NAME": name.upper(),
-        "goal": model.goal.name,
+        "target": model.target.name,
         "hash": model_hash(model),
         "is_number": export.twin.is_number,
         "is_fixed": is_fixed,

@@ -19,7 +19,7 @@ from solah.signals.arithmetic import (
 
 if TYPE_CHECKING:
     from solah.model.document import Model
-    from solah.model.signals import Channel, Feature, Signals
+    from solah.model.signals import Channel, Signals, WindowFeature
 
 _MOST_PLACES = 2**16 - 1
 
@@ -142,7 +142,7 @@ def signal_tables(model: Model) -> SignalTables | None:
     """Lower the signals of a model; None if it has none."""
     if model.signals is None:
         return None
-    signals = model.signals.only([one.name for one in model.attributes])
+    signals = model.signals.only([one.name for one in model.features])
     asked = {name for feature in signals.features for name in feature.channels}
     stored = _stored(signals, [one for one in signals.channels if one.name in asked])
     tables = SignalTables(
@@ -198,7 +198,7 @@ def _with_features(tables: SignalTables) -> SignalTables:
 def _feature(
     signals: Signals,
     reading: int,
-    feature: Feature,
+    feature: WindowFeature,
     places: dict[str, int],
     starts: dict[int, int],
 ) -> FeatureRow:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.data import State
-    from solah.model.attributes import Attribute
+    from solah.model.features import Feature
     from solah.model.program import Axis, Walk
 
 Step = list[tuple[str, str]]
@@ -54,10 +54,10 @@ def state_literal(state: State) -> str:
     return str(state) if isinstance(state, int) else literal(state)
 
 
-def read_column(attribute: Attribute) -> str:
+def read_column(feature: Feature) -> str:
     """Read a column: a number, of infinity the largest, or the index of a category; else NULL."""
-    column = f"t.{sql_name(attribute.name)}"
-    if not attribute.is_coded:
+    column = f"t.{sql_name(feature.name)}"
+    if not feature.is_coded:
         least, most = literal(-sys.float_info.max), literal(sys.float_info.max)
         number = f"CAST({column} AS DOUBLE PRECISION)"
         # A text is above all numbers to SQLite, and NaN to others; its negative is below none.
@@ -65,7 +65,7 @@ def read_column(attribute: Attribute) -> str:
             f"CASE WHEN {column} BETWEEN {least} AND {most} THEN {number} "
             f"WHEN {column} < {least} THEN {least} WHEN {ZERO} - {number} < {least} THEN {most} END"
         )
-    cases = [f"WHEN {_is_state(column, *one)}" for one in _known_by(attribute.states)]
+    cases = [f"WHEN {_is_state(column, *one)}" for one in _known_by(feature.states)]
     whens = " ".join(f"{case} THEN {place}" for place, case in enumerate(cases))
     return f"CASE {whens} END" if whens else "CAST(NULL AS INTEGER)"
 

@@ -29,13 +29,13 @@ MAX_GROWN_LEAVES = 16
 
 @dataclass(frozen=True, eq=False)
 class FocalSets:
-    """The focal sets of all attributes, end to end.
+    """The focal sets of all features, end to end.
 
     Attributes
     ----------
-    peaks : (n_sets,) where a focal set has all the mass; increasing within an attribute
-    ignorance : (n_sets,) the masses of an unknown value; they sum to 1 within an attribute
-    offsets : (n_attributes + 1,) the sets of attribute ``a`` are ``offsets[a]:offsets[a + 1]``
+    peaks : (n_sets,) where a focal set has all the mass; increasing within a feature
+    ignorance : (n_sets,) the masses of an unknown value; they sum to 1 within a feature
+    offsets : (n_features + 1,) the sets of feature ``a`` are ``offsets[a]:offsets[a + 1]``
     """
 
     peaks: Float
@@ -43,25 +43,25 @@ class FocalSets:
     offsets: Int32
 
     @property
-    def n_attributes(self) -> int:
-        """How many attributes there are."""
+    def n_features(self) -> int:
+        """How many features there are."""
         return len(self.offsets) - 1
 
     @cached_property
     def sizes(self) -> Int32:
-        """How many focal sets each attribute has."""
+        """How many focal sets each feature has."""
         return np.diff(self.offsets)
 
     @cached_property
     def bins(self) -> Int32:
-        """Where each attribute's counts begin: one bin a set, and one more for ignorance."""
+        """Where each feature's counts begin: one bin a set, and one more for ignorance."""
         return np.asarray(self.offsets + np.arange(len(self.offsets)), dtype=np.int32)
 
     @cached_property
     def cumulated_ignorance(self) -> Labels:
         """The ignorance masses summed up, in units of ``1 / MASS_ONE``, laid out like ``bins``."""
         cumulated = np.zeros(int(self.bins[-1]), dtype=np.uint32)
-        for a in range(self.n_attributes):
+        for a in range(self.n_features):
             masses = self.ignorance[self.offsets[a] : self.offsets[a + 1]]
             sums = np.cumsum(masses)
             sums[-1:] = 1.0
@@ -75,12 +75,12 @@ class TreeShape:
 
     Attributes
     ----------
-    attribute : (n_nodes,) the attribute that an inner node splits on; -1 for a leaf
-    first_child : (n_nodes,) the child of the attribute's first focal set; the others follow it
+    feature : (n_nodes,) the feature that an inner node splits on; -1 for a leaf
+    first_child : (n_nodes,) the child of the feature's first focal set; the others follow it
     depth : the splits on the longest branch
     """
 
-    attribute: Int32
+    feature: Int32
     first_child: Int32
     depth: int
 
@@ -90,24 +90,24 @@ class TreeShape:
         return cls(np.full(1, -1, np.int32), np.zeros(1, np.int32), 0)
 
     @classmethod
-    def of(cls, attribute: Int32, first_child: Int32, sets: FocalSets) -> TreeShape:
+    def of(cls, feature: Int32, first_child: Int32, sets: FocalSets) -> TreeShape:
         """Measure the depth of a table whose nodes are each reached once from the root."""
         depth, level = 0, np.zeros(1, dtype=np.int32)
-        while len(level := level[attribute[level] >= 0]):
-            counts = sets.sizes[attribute[level]]
+        while len(level := level[feature[level] >= 0]):
+            counts = sets.sizes[feature[level]]
             within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
             level = np.repeat(first_child[level], counts) + within
             depth += 1
-        return cls(attribute, first_child, depth)
+        return cls(feature, first_child, depth)
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees over the same attributes, their nodes in one table, and the scores of their leaves.
+    """Trees over the same features, their nodes in one table, and the scores of their leaves.
 
     Attributes
     ----------
-    sets : the focal sets of all attributes
+    sets : the focal sets of all features
     trees : the table; ``first_child`` counts through it
     roots : (n_trees,) where each tree begins
     places : (n_nodes,) the number of each leaf's score
@@ -213,19 +213,19 @@ class Kernel(Protocol):
     name: str
 
     def label(self, values: Float, sets: FocalSets, out: Labels) -> None:
-        """Describe readings ``(n, attributes)`` by their focal sets; NaN is ignorance."""
+        """Describe readings ``(n, features)`` by their focal sets; NaN is ignorance."""
 
     def accumulate(
         self,
         rows: Described,
-        goals: Labels,
+        targets: Labels,
         weights: Int64,
         sets: FocalSets,
         tree: TreeShape,
         slots: Int32,
         out: Int64,
     ) -> None:
-        """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
+        """Add the rows that reach a leaf with a slot to ``out[slot, bin, target]``."""
 
     def route(self, rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
         """Find the leaves that rows reach, and with which weight."""
@@ -300,16 +300,16 @@ class Kernel(Protocol):
     ) -> int:
         """Grow one small regression tree of a boosted ensemble; return how many leaves it has.
 
-        Row ``i`` has its reading of attribute ``a`` in bin ``bins[a, i]``, below ``sizes[a]``, or
-        ``MISSING_BIN``. A split of an ordered attribute sends the bins up to ``b`` left, one of a
-        ``nominal`` attribute the bin ``b`` alone; missing readings go right, or left if that gains
+        Row ``i`` has its reading of feature ``a`` in bin ``bins[a, i]``, below ``sizes[a]``, or
+        ``MISSING_BIN``. A split of an ordered feature sends the bins up to ``b`` left, one of a
+        ``nominal`` feature the bin ``b`` alone; missing readings go right, or left if that gains
         more. Both sides weigh ``least`` or more. With the sums G of gradients and H of curvatures,
         which are not negative, a side counts ``G * G / (H + ridge)``, ``ridge > 0``; a split gains
         what its sides count together more than the whole does, which must be above 0. The leaf
         whose split gains most is split next, until there are ``n_leaves``, 2 to
-        ``MAX_GROWN_LEAVES``; equal gains: the lowest leaf, attribute, then bin. The left part
+        ``MAX_GROWN_LEAVES``; equal gains: the lowest leaf, feature, then bin. The left part
         keeps the leaf's number, the right one gets the next.
 
         ``leaf`` gets the number of each row's leaf; -1 for rows without weight, which take no part.
-        The gain of every split made is added to ``gains[a, b]``, 256 bins an attribute.
+        The gain of every split made is added to ``gains[a, b]``, 256 bins a feature.
         """

@@ -114,26 +114,26 @@ def is_used() -> bool:
 def label(values: Float, sets: FocalSets, out: Labels) -> None:
     """Describe readings by their focal sets."""
     compiled().solah_label(
-        at(values), len(values), sets.n_attributes, at(sets.peaks), at(sets.offsets), at(out)
+        at(values), len(values), sets.n_features, at(sets.peaks), at(sets.offsets), at(out)
     )
 
 
 def accumulate(
     rows: Described,
-    goals: Labels,
+    targets: Labels,
     weights: Int64,
     sets: FocalSets,
     tree: TreeShape,
     slots: Int32,
     out: Int64,
 ) -> None:
-    """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
+    """Add the rows that reach a leaf with a slot to ``out[slot, bin, target]``."""
     status = compiled().solah_accumulate(
         at(rows.labels),
-        at(goals),
+        at(targets),
         at(weights),
         len(rows),
-        sets.n_attributes,
+        sets.n_features,
         *_parts(rows.spread, rows.offsets),
         at(sets.offsets),
         at(sets.cumulated_ignorance),
@@ -152,7 +152,7 @@ def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> 
         at(rows.labels),
         at(weights),
         len(rows),
-        sets.n_attributes,
+        sets.n_features,
         *_parts(rows.spread, rows.offsets),
         at(sets.offsets),
         at(sets.cumulated_ignorance),
@@ -199,7 +199,7 @@ def score_labels(
         at(classes),
         at(weights),
         len(labels),
-        sets.n_attributes,
+        sets.n_features,
         at(sets.offsets),
         at(sets.cumulated_ignorance),
         *_nodes(forest.trees),
@@ -240,7 +240,7 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
     status = compiled().solah_predict(
         at(rows.values),
         len(rows.values),
-        sets.n_attributes,
+        sets.n_features,
         *_parts(rows.given, rows.offsets),
         at(sets.peaks),
         at(sets.ignorance),
@@ -341,7 +341,7 @@ def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int | None, ...]:
 
 
 def _nodes(tree: TreeShape) -> tuple[int | None, ...]:
-    return at(tree.attribute), at(tree.first_child), tree.depth
+    return at(tree.feature), at(tree.first_child), tree.depth
 
 
 def compiled() -> ctypes.CDLL:

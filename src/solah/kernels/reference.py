@@ -45,7 +45,7 @@ name = "reference"
 
 def label(values: Float, sets: FocalSets, out: Labels) -> None:
     """Describe readings by their focal sets."""
-    for a in range(sets.n_attributes):
+    for a in range(sets.n_features):
         peaks = _of(sets.peaks, sets, a)
         lower, upper_mass, ignorant = _describe(values[:, a], peaks)
         fixed = np.floor(upper_mass * MASS_ONE + 0.5).astype(np.int64)
@@ -55,23 +55,23 @@ def label(values: Float, sets: FocalSets, out: Labels) -> None:
 
 def accumulate(
     rows: Described,
-    goals: Labels,
+    targets: Labels,
     weights: Int64,
     sets: FocalSets,
     tree: TreeShape,
     slots: Int32,
     out: Int64,
 ) -> None:
-    """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
+    """Add the rows that reach a leaf with a slot to ``out[slot, bin, target]``."""
     for node, here, weight in _walk(rows, weights, sets, tree):
         if slots[node] < 0:
             continue
         counts = out[slots[node]]
-        goal = (goals[here] >> MASS_BITS).astype(np.int64)
-        upper = _share(weight, goals[here] & MASS_MASK)
-        _add_rows(rows, here, goal, weight - upper, sets, counts)
+        target = (targets[here] >> MASS_BITS).astype(np.int64)
+        upper = _share(weight, targets[here] & MASS_MASK)
+        _add_rows(rows, here, target, weight - upper, sets, counts)
         both = upper > 0
-        _add_rows(rows, here[both], goal[both] + 1, upper[both], sets, counts)
+        _add_rows(rows, here[both], target[both] + 1, upper[both], sets, counts)
 
 
 def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
@@ -90,12 +90,12 @@ def share_weights(
 ) -> None:
     """Share rows' weights among their leaves by how likely each made the class."""
     row = np.repeat(np.arange(len(classes)), np.diff(routes.starts))
-    goal = classes[row]
-    support = routes.weights.astype(np.float64) * beliefs[routes.leaves, goal]
+    target = classes[row]
+    support = routes.weights.astype(np.float64) * beliefs[routes.leaves, target]
     likelihood = np.bincount(row, support, len(classes))
     possible = likelihood > 0
     per_unit = np.divide(weights, likelihood, out=np.zeros(len(classes)), where=possible)
-    np.add.at(out, (routes.leaves, goal), (support * per_unit[row] + 0.5).astype(np.int64))
+    np.add.at(out, (routes.leaves, target), (support * per_unit[row] + 0.5).astype(np.int64))
 
 
 def score_labels(
@@ -177,7 +177,7 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
     stack = [(0, np.arange(len(rows.values)), np.ones(len(rows.values)))]
     while stack:
         node, here, weight = stack.pop()
-        a = int(tree.attribute[node])
+        a = int(tree.feature[node])
         if a < 0:
             out[here] += weight[:, None] * beliefs[node]
             continue
@@ -191,7 +191,7 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
 
 
 def masses(x: Float, sets: FocalSets, a: int) -> Float:
-    """Spread values over an attribute's focal sets: one row a value, summing to 1."""
+    """Spread values over a feature's focal sets: one row a value, summing to 1."""
     peaks = _of(sets.peaks, sets, a)
     lower, upper_mass, ignorant = _describe(x, peaks)
     masses = np.zeros((len(x), len(peaks)))
@@ -203,7 +203,7 @@ def masses(x: Float, sets: FocalSets, a: int) -> Float:
 
 
 def _of(flat: Float, sets: FocalSets, a: int) -> Float:
-    """Return one attribute's part of a flat array."""
+    """Return one feature's part of a flat array."""
     return flat[sets.offsets[a] : sets.offsets[a + 1]]
 
 
@@ -240,7 +240,7 @@ def _walk(
     stack = [(root, here, weights[here])]
     while stack:
         node, here, weight = stack.pop()
-        a = int(tree.attribute[node])
+        a = int(tree.feature[node])
         if a < 0:
             yield node, here, weight
             continue
@@ -280,27 +280,27 @@ def _cumulated(rows: Described, here: Int64, sets: FocalSets, a: int) -> Labels:
 
 
 def _add_rows(
-    rows: Described, here: Int64, goal: Int64, weight: Int64, sets: FocalSets, out: Int64
+    rows: Described, here: Int64, target: Int64, weight: Int64, sets: FocalSets, out: Int64
 ) -> None:
-    """Add weighted rows of known goals to the bins of one node."""
-    for a in range(sets.n_attributes):
+    """Add weighted rows of known targets to the bins of one node."""
+    for a in range(sets.n_features):
         labels = rows.labels[here, a]
         spread = labels >> MASS_BITS == SPREAD
         if spread.any():
             shares = _child_weights(rows, here[spread], weight[spread], sets, a)
             for k, share in enumerate(shares):
-                np.add.at(out, (sets.bins[a] + k, goal[spread]), share)
+                np.add.at(out, (sets.bins[a] + k, target[spread]), share)
         i = ~spread
         bins = sets.bins[a] + (labels[i] >> MASS_BITS).astype(np.int64)
         upper = _share(weight[i], labels[i] & MASS_MASK)
-        np.add.at(out, (bins, goal[i]), weight[i] - upper)
+        np.add.at(out, (bins, target[i]), weight[i] - upper)
         both = upper > 0
-        np.add.at(out, (bins[both] + 1, goal[i][both]), upper[both])
+        np.add.at(out, (bins[both] + 1, target[i][both]), upper[both])
 
 
 class _Split(NamedTuple):
     gain: float = 0.0  # there is none
-    attribute: int = 0
+    feature: int = 0
     bin: int = 0
     missing_left: bool = False
 
@@ -345,7 +345,7 @@ def grow(
 def _best_split(
     cells: Int64, sizes: Int32, nominal: Bytes, terms: Int64, ridge: float, least: int
 ) -> _Split:
-    """Find the split of some rows with the largest gain: the lowest attribute, then bin, if tied.
+    """Find the split of some rows with the largest gain: the lowest feature, then bin, if tied.
 
     A missing reading goes right unless the left gives more.
     """

@@ -1,4 +1,4 @@
-"""Describes the attributes of a table with words, and labels its rows."""
+"""Describes the features of a table with words, and labels its rows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from solah.labels.words import (
     plan_words,
     uniform_peaks,
 )
-from solah.model.attributes import Attribute, discrete_attribute, flatten
 from solah.model.encode import encode
+from solah.model.features import Feature, discrete_feature, flatten
 from solah.model.limits import what_states_must_be
 
 if TYPE_CHECKING:
@@ -66,18 +66,18 @@ class Description:
     Attributes
     ----------
     table : the columns with the values that their kinds ask for
-    attributes : each column described
+    features : each column described
     labels : (n_rows, n_columns) each row described; None where the words are not chosen yet
     """
 
     table: Table
-    attributes: tuple[Attribute, ...]
+    features: tuple[Feature, ...]
     labels: Labels | None
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each attribute stands, by its name."""
-        return {attribute.name: place for place, attribute in enumerate(self.attributes)}
+        """Where each feature stands, by its name."""
+        return {feature.name: place for place, feature in enumerate(self.features)}
 
     def take(self, rows: NDArray[np.intp]) -> Description:
         """Return some of the rows."""
@@ -88,8 +88,8 @@ class Description:
         """Return some of the columns."""
         places = [self.places[name] for name in names]
         labels = None if self.labels is None else np.ascontiguousarray(self.labels[:, places])
-        attributes = tuple(self.attributes[place] for place in places)
-        return Description(self.table.select(names), attributes, labels)
+        features = tuple(self.features[place] for place in places)
+        return Description(self.table.select(names), features, labels)
 
 
 def describe_table(
@@ -99,7 +99,7 @@ def describe_table(
     table, kinds = settle(table, settings.kinds)
     plans = plan_words(table.names, settings.n_words, settings.words)
     used = None if len(weights) and weights.min() == weights.max() > 0 else weights
-    attributes = tuple(
+    features = tuple(
         describe_numbers(
             column.name, _known_numbers(column, used), plans[column.name], settings.placement
         )
@@ -108,33 +108,33 @@ def describe_table(
         for column, kind in zip(table.columns, kinds, strict=True)
     )
     if settings.n_words is None:
-        return Description(table, attributes, None)
-    return describe_by(table, attributes, weights, n_threads)
+        return Description(table, features, None)
+    return describe_by(table, features, weights, n_threads)
 
 
 def describe_by(
-    table: Table, attributes: tuple[Attribute, ...], weights: Int64, n_threads: int = 1
+    table: Table, features: tuple[Feature, ...], weights: Int64, n_threads: int = 1
 ) -> Description:
-    """Describe each row with the words of attributes, and unknown readings as the others are."""
-    labels = label_table(table, attributes, n_threads)
-    attributes = _with_ignorance(attributes, labels, weights, n_threads)
-    return Description(table, attributes, labels)
+    """Describe each row with the words of features, and unknown readings as the others are."""
+    labels = label_table(table, features, n_threads)
+    features = _with_ignorance(features, labels, weights, n_threads)
+    return Description(table, features, labels)
 
 
 def _some(settings: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in (settings or {}).items() if name in names}
 
 
-def label_table(table: Table, attributes: Sequence[Attribute], n_threads: int = 1) -> Labels:
+def label_table(table: Table, features: Sequence[Feature], n_threads: int = 1) -> Labels:
     """Label all rows, block by block: no second copy of the table is made."""
-    sets = flatten(attributes)
-    labels = np.empty((table.n_rows, len(attributes)), dtype=np.uint32)
+    sets = flatten(features)
+    labels = np.empty((table.n_rows, len(features)), dtype=np.uint32)
     label = kernel().label
 
     def label_rows(part: slice) -> None:
         for start in range(part.start, part.stop, _BLOCK_ROWS):
             stop = min(start + _BLOCK_ROWS, part.stop)
-            label(encode(table.rows(start, stop), attributes), sets, labels[start:stop])
+            label(encode(table.rows(start, stop), features), sets, labels[start:stop])
 
     map_slices(label_rows, table.n_rows, n_threads)
     return labels
@@ -149,7 +149,7 @@ def _known_numbers(column: Column, weights: Int64 | None) -> NumbersAtHand:
     return NumbersAtHand(column.values[known], None if weights is None else weights[known])
 
 
-def describe_states(name: str, kind: Kind, states: tuple[State, ...], plan: WordPlan) -> Attribute:
+def describe_states(name: str, kind: Kind, states: tuple[State, ...], plan: WordPlan) -> Feature:
     """Describe a column of states, each of which is a word."""
     if plan.names is not None:
         raise DataError(
@@ -159,12 +159,10 @@ def describe_states(name: str, kind: Kind, states: tuple[State, ...], plan: Word
     needed = what_states_must_be(states)
     if needed is not None:
         raise DataError(f"the states of column {name!r} must be {needed}. Got {shorten(states)}.")
-    return discrete_attribute(name, kind, states, _even(max(1, len(states))))
+    return discrete_feature(name, kind, states, _even(max(1, len(states))))
 
 
-def describe_numbers(
-    name: str, numbers: Numbers, plan: WordPlan, placement: Placement
-) -> Attribute:
+def describe_numbers(name: str, numbers: Numbers, plan: WordPlan, placement: Placement) -> Feature:
     """Describe a column of numbers with words."""
     low, high = check_span(f"column {name!r}", numbers)
     peaks = plan.peaks if plan.n_words > 1 else (low,)
@@ -179,7 +177,7 @@ def describe_numbers(
                     "give their peaks too"
                 )
     n_words = (len(peaks) + 1) // 2
-    return Attribute(
+    return Feature(
         name=name,
         kind=Kind.CONTINUOUS,
         words=plan.names or default_names(n_words),
@@ -191,32 +189,32 @@ def describe_numbers(
 
 
 def _with_ignorance(
-    attributes: tuple[Attribute, ...], labels: Labels, weights: Int64, n_threads: int
-) -> tuple[Attribute, ...]:
-    """Give each attribute the mean masses of its known training values."""
-    sets = flatten(attributes)
+    features: tuple[Feature, ...], labels: Labels, weights: Int64, n_threads: int
+) -> tuple[Feature, ...]:
+    """Give each feature the mean masses of its known training values."""
+    sets = flatten(features)
     root, slot = TreeShape.stump(), np.zeros(1, dtype=np.int32)
 
     def count(rows: slice) -> Int64:
         counts = np.zeros((1, int(sets.bins[-1]), 1), dtype=np.int64)
-        no_goal = np.zeros(rows.stop - rows.start, dtype=np.uint32)
+        no_target = np.zeros(rows.stop - rows.start, dtype=np.uint32)
         inputs = Described.plain(labels[rows])
-        kernel().accumulate(inputs, no_goal, weights[rows], sets, root, slot, counts)
+        kernel().accumulate(inputs, no_target, weights[rows], sets, root, slot, counts)
         return counts[0, :, 0]
 
     counts = map_slices(count, len(labels), n_threads)
-    return with_mean_masses(attributes, np.sum(counts, axis=0, dtype=np.int64))
+    return with_mean_masses(features, np.sum(counts, axis=0, dtype=np.int64))
 
 
-def with_mean_masses(attributes: Sequence[Attribute], counts: Int64) -> tuple[Attribute, ...]:
+def with_mean_masses(features: Sequence[Feature], counts: Int64) -> tuple[Feature, ...]:
     """Let an unknown value be as the known ones are on average, given their counts by bin."""
-    bins = flatten(attributes).bins
+    bins = flatten(features).bins
     described = []
-    for a, attribute in enumerate(attributes):
+    for a, feature in enumerate(features):
         known = counts[bins[a] : bins[a + 1] - 1].astype(np.float64)
         total = known.sum()
         masses = tuple((known / total).tolist()) if total > 0 else _even(len(known))
-        described.append(replace(attribute, ignorance=masses))
+        described.append(replace(feature, ignorance=masses))
     return tuple(described)
 
 

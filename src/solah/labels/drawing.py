@@ -43,9 +43,9 @@ class Limits:
     selection_values: int = 2_000_000
     selection_least: int = 500
 
-    def rows_to_select_by(self, n_attributes: int, n_classes: int) -> int:
+    def rows_to_select_by(self, n_features: int, n_classes: int) -> int:
         """Return how many different rows are enough to compare settings by."""
-        enough = self.selection_values // (n_attributes * n_classes)
+        enough = self.selection_values // (n_features * n_classes)
         return min(self.selection_rows, max(enough, self.selection_least))
 
 
@@ -69,15 +69,15 @@ class Drawn(NamedTuple):
     digests: UInt64
 
 
-def digest_rows(table: Table, of_goal: UInt64) -> UInt64:
-    """Return one number per row: the digest of its values and of its goal."""
-    return digest_values(map(digest_column, table.columns), of_goal)
+def digest_rows(table: Table, of_target: UInt64) -> UInt64:
+    """Return one number per row: the digest of its values and of its target."""
+    return digest_values(map(digest_column, table.columns), of_target)
 
 
-def digest_values(of_columns: Iterable[UInt64], of_goal: UInt64) -> UInt64:
-    """Turn the digests of rows' values, and those of their goals, into one number per row."""
-    # Mixed once more, a goal is told from a value of the first column.
-    return chain(of_columns, mix(of_goal))
+def digest_values(of_columns: Iterable[UInt64], of_target: UInt64) -> UInt64:
+    """Turn the digests of rows' values, and those of their targets, into one number per row."""
+    # Mixed once more, a target is told from a value of the first column.
+    return chain(of_columns, mix(of_target))
 
 
 def digest_within(digests: UInt64, groups: UInt64 | None) -> UInt64:

@@ -1,4 +1,4 @@
-"""The words of an attribute, given by users or by default, and where their peaks are placed."""
+"""The words of a feature, given by users or by default, and where their peaks are placed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class WordPlan:
-    """How to describe one attribute: its words, and their peaks where the user gave them.
+    """How to describe one feature: its words, and their peaks where the user gave them.
 
     ``names`` is None when the default names of ``n_words`` (or fewer, where the data have fewer
     distinct values) will do.

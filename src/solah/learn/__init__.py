@@ -8,8 +8,8 @@ The additive model, in the order of its data:
 
 recipe.py        every setting
 sample.py        the rows that select words and rules, and their folds
-vocabulary.py    the first words of attributes, at quantiles and where the target changes
-terms.py         words of single attributes, and pairs
+vocabulary.py    the first words of features, at quantiles and where the target changes
+terms.py         words of single features, and pairs
 objective.py     the penalised logistic model, and its counterpart for numbers; cone.py its limits
 design.py        terms over the rows of a sample, and pairs ranked by what is left unexplained
 budget.py        the path from many rules to few
@@ -22,7 +22,7 @@ Trees, and trees on trees:
 tree.py          a tree, and how its branches are joined
 growth.py        LID3: trees grown side by side from counts, their leaves shrunk or refitted
 levels.py        hierarchies: nodes trained level by level
-organisation.py  clusters of attributes (Algorithm 1), wired into levels (Algorithm 2)
+organisation.py  clusters of features (Algorithm 1), wired into levels (Algorithm 2)
 fitness.py       hierarchies compared; evolution.py searches for them
 
 domain.py        what the rows held: ranges, and cells that occurred together

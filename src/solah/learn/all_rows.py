@@ -31,7 +31,7 @@ from solah.learn.assembly import (
 )
 from solah.learn.objective import Pins, Problem
 from solah.learn.rows import BlockPass
-from solah.model.attributes import flatten
+from solah.model.features import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from solah.learn.learning import Structure
     from solah.learn.objective import Scores
     from solah.learn.rows import Rows, Statistics
-    from solah.model import Attribute, Model
+    from solah.model import Feature, Model
 
 MAX_ROUNDS = 5
 NEAR_ENOUGH = 1e-3
@@ -58,20 +58,20 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
     structure : Structure
     rows : Rows
         All rows.
-    groups : the names of the attributes of each group
+    groups : the names of the features of each group
     """
     facts = rows.facts
     prior = np.array(facts.prior)
-    goal = replace(facts.goal, prior=facts.prior)
+    target = replace(facts.target, prior=facts.prior)
     if not structure.live_singles:
-        return constant_model(goal, rows.attributes[0], goal.log_prior)
+        return constant_model(target, rows.features[0], target.log_prior)
     draft, described, tallies = draft_rules(structure, rows)
     scores = structure.reduced
     if rows.is_many or structure.design.sample.is_part:
         scores = _fit_all(draft, scores, described)
     draft.take(scores.weights, scores.bias)
     draft.centre()
-    model = draft.model(goal, prior, tallies, groups)
+    model = draft.model(target, prior, tallies, groups)
     return with_weight(model, facts.weight_unit * WEIGHT_ONE)
 
 
@@ -80,14 +80,14 @@ def draft_rules(structure: Structure, rows: Rows) -> tuple[Draft, Rows, list[Tal
     described = rows.described_by([describe(term) for term in structure.live_singles])
     # Counted before the mean memberships are known: the same pass tells these.
     counter = _CountRules(
-        Draft(structure, {one.name: one for one in described.attributes}), rows.facts.goal.size
+        Draft(structure, {one.name: one for one in described.features}), rows.facts.target.size
     )
     found = described.run(counter)
     known = np.concatenate(
-        [found[f"single {j}"].sum(axis=1) for j in range(len(described.attributes))]
+        [found[f"single {j}"].sum(axis=1) for j in range(len(described.features))]
     )
-    attributes = with_mean_masses(described.attributes, known)
-    draft = Draft(structure, {one.name: one for one in attributes})
+    features = with_mean_masses(described.features, known)
+    draft = Draft(structure, {one.name: one for one in features})
     return draft, described, counter.tallies(found)
 
 
@@ -133,7 +133,7 @@ class _Layout:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.attributes = [_with_missing(rules) for rules in draft.singles]
+        self.features = [_with_missing(rules) for rules in draft.singles]
         n_parameters = draft.structure.reduced_columns.shape[1]
         self._rows: list[Float] = []
         self._numbers: dict[object, int] = {}
@@ -153,7 +153,7 @@ class _Layout:
         return np.asarray(self.transform @ np.vstack([scores.weights, scores.bias]))
 
     def _middle(self, rules: SingleRules, width: int) -> Float:
-        """Return what the mean of an attribute's columns takes off, by parameter."""
+        """Return what the mean of a feature's columns takes off, by parameter."""
         structure, term = self.draft.structure, rules.term
         means, middle = structure.means_of(term), np.zeros(width)
         first = term.reduction()[: term.vocabulary.size, : len(rules.scores)]
@@ -184,7 +184,7 @@ class _Layout:
         self._rows.append(row)
 
     def _forest(self) -> Forest:
-        """Put all rules into one table of trees over the described attributes."""
+        """Put all rules into one table of trees over the described features."""
         split: list[int] = []
         first_child: list[int] = []
         places: list[int] = []
@@ -226,7 +226,7 @@ class _Layout:
             2 if self.draft.pairs else 1,
         )
         return Forest(
-            flatten(self.attributes),
+            flatten(self.features),
             shape,
             np.array(roots, dtype=np.int32),
             np.array(places, dtype=np.int32),
@@ -234,13 +234,13 @@ class _Layout:
         )
 
 
-def _with_missing(rules: SingleRules) -> Attribute:
+def _with_missing(rules: SingleRules) -> Feature:
     """Give missing readings that tell something a set which no known reading reaches."""
-    attribute = rules.attribute
+    feature = rules.feature
     if rules.missing_place is None:
-        return attribute
-    nothing = (0.0,) * attribute.n_focal_sets
-    return replace(attribute, peaks=(*attribute.peaks, np.inf), ignorance=(*nothing, 1.0))
+        return feature
+    nothing = (0.0,) * feature.n_focal_sets
+    return replace(feature, peaks=(*feature.peaks, np.inf), ignorance=(*nothing, 1.0))
 
 
 class _EvidenceLoss(BlockPass):
@@ -249,10 +249,10 @@ class _EvidenceLoss(BlockPass):
     name = "fitting evidence"
 
     def __init__(self, layout: _Layout, scores: Float) -> None:
-        self.attributes = tuple(rules.attribute for rules in layout.draft.singles)
-        self.inputs = [self.attributes]
+        self.features = tuple(rules.feature for rules in layout.draft.singles)
+        self.inputs = [self.features]
         self.forest, self.scores = layout.forest, np.ascontiguousarray(scores)
-        self.sizes = np.array([one.n_focal_sets for one in self.attributes], dtype=np.uint32)
+        self.sizes = np.array([one.n_focal_sets for one in self.features], dtype=np.uint32)
 
     def begin(self) -> Statistics:
         """Return the sums of no rows; slopes are parted in two, so that they never overflow."""
@@ -260,7 +260,7 @@ class _EvidenceLoss(BlockPass):
 
     def add(self, sums: Statistics, block: RowBlock) -> None:
         """Add a block of rows."""
-        labels = _relabelled(block, self.attributes, self.sizes, self.forest.sets.sizes)
+        labels = _relabelled(block, self.features, self.sizes, self.forest.sets.sizes)
         likelihood = np.empty(len(labels))
         slope = np.zeros(self.scores.shape, dtype=np.int64)
         kernel().score_labels(
@@ -271,12 +271,12 @@ class _EvidenceLoss(BlockPass):
 
 def _relabelled(
     block: RowBlock,
-    attributes: tuple[Attribute, ...],
+    features: tuple[Feature, ...],
     sizes: NDArray[np.uint32],
     wanted: NDArray[np.int32],
 ) -> NDArray[np.uint32]:
     """Let unknown readings have the number behind all sets, where there is one set more."""
-    labels = np.ascontiguousarray(block.inputs(attributes).labels)
+    labels = np.ascontiguousarray(block.inputs(features).labels)
     more = wanted.astype(np.uint32) - sizes
     if not more.any():
         return labels
@@ -293,15 +293,15 @@ class _CountRules(BlockPass):
     name = "counting rules"
 
     def __init__(self, draft: Draft, n_classes: int) -> None:
-        self.attributes = tuple(rules.attribute for rules in draft.singles)
-        self.inputs = [self.attributes]
+        self.features = tuple(rules.feature for rules in draft.singles)
+        self.inputs = [self.features]
         self.n_classes = n_classes
         place_of = {id(rules): j for j, rules in enumerate(draft.singles)}
         self.pairs = [(place_of[id(a)], place_of[id(b)]) for a, b in (p.sides for p in draft.pairs)]
 
     def begin(self) -> Statistics:
         """Return the counts of no rows; those of pairs are parted in two, and never overflow."""
-        sizes = [one.n_focal_sets for one in self.attributes]
+        sizes = [one.n_focal_sets for one in self.features]
         singles = {
             f"single {j}": np.zeros((size + 1, self.n_classes), dtype=np.int64)
             for j, size in enumerate(sizes)
@@ -314,23 +314,23 @@ class _CountRules(BlockPass):
 
     def add(self, sums: Statistics, block: RowBlock) -> None:
         """Count a block of rows."""
-        labels = block.inputs(self.attributes).labels
+        labels = block.inputs(self.features).labels
         used = block.weights > 0
         labels, codes, weights = labels[used], block.codes[used], block.weights[used]
-        goals = (codes << MASS_BITS).astype(np.uint32)
-        sets = flatten(self.attributes)
+        targets = (codes << MASS_BITS).astype(np.uint32)
+        sets = flatten(self.features)
         counts = np.zeros((1, int(sets.bins[-1]), self.n_classes), dtype=np.int64)
         root = np.zeros(1, dtype=np.int32)
         kernel().accumulate(
             Described.plain(np.ascontiguousarray(labels)),
-            goals,
+            targets,
             np.ascontiguousarray(weights),
             sets,
             TreeShape.stump(),
             root,
             counts,
         )
-        for j in range(len(self.attributes)):
+        for j in range(len(self.features)):
             sums[f"single {j}"] += counts[0, sets.bins[j] : sets.bins[j + 1]]
         for j, (a, b) in enumerate(self.pairs):
             self._add_pair(sums[f"pair {j}"], labels[:, [a, b]], codes, weights, (a, b))
@@ -338,7 +338,7 @@ class _CountRules(BlockPass):
     def tallies(self, sums: Statistics) -> list[Tally]:
         """Return the rows of each rule by class; the heaviest row weighs about 1."""
         tallies = []
-        for j in range(len(self.attributes)):
+        for j in range(len(self.features)):
             told = sums[f"single {j}"] / WEIGHT_ONE
             weights = told.sum(axis=1)
             tallies.append(Tally(weights[:-1], told[:-1], float(weights[-1]), told[-1]))
@@ -356,7 +356,7 @@ class _CountRules(BlockPass):
         weights: Int64,
         places: tuple[int, int],
     ) -> None:
-        sizes = [self.attributes[place].n_focal_sets for place in places]
+        sizes = [self.features[place].n_focal_sets for place in places]
         lower = (labels >> MASS_BITS).astype(np.int64)
         known = (lower < sizes).all(axis=1)
         lower, codes, weights = lower[known], codes[known], weights[known]

@@ -1,6 +1,6 @@
 """Makes a model of terms that were settled: words, rules with weights, groups.
 
-Evidence is centred: what an attribute adds is 0 on average over the rows, and what a pair adds is 0
+Evidence is centred: what a feature adds is 0 on average over the rows, and what a pair adds is 0
 on average for either reading, so that an unknown reading says nothing.
 """
 
@@ -15,7 +15,7 @@ from solah.kernels.reference import masses
 from solah.labels.words import plain_names
 from solah.learn.terms import PairTerm, SingleTerm, part_of_words, part_steps
 from solah.model import AdditiveNode, FeatureGroup, MissingRule, Model, Term, TermInput
-from solah.model.attributes import cored_attribute, flatten, shares_of_peaks
+from solah.model.features import cored_feature, flatten, shares_of_peaks
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.learn.learning import Structure
     from solah.learn.sample import Sample
-    from solah.model import Attribute, Goal
+    from solah.model import Feature, Target
 
 
 @dataclass(eq=False)
 class SingleRules:
-    """The rules of one attribute.
+    """The rules of one feature.
 
     Attributes
     ----------
     term : what was settled
-    attribute : the attribute, described with the words that are left
+    feature : the feature, described with the words that are left
     words : the word of each focal set, by its number
     places : where the scores of the words stand among all parameters
     missing_place : where that of a missing reading stands; None where it is unknown
@@ -45,7 +45,7 @@ class SingleRules:
     """
 
     term: SingleTerm
-    attribute: Attribute
+    feature: Feature
     words: list[int]
     places: slice
     missing_place: int | None
@@ -54,23 +54,23 @@ class SingleRules:
 
     @property
     def name(self) -> str:
-        """The attribute's name."""
-        return self.attribute.name
+        """The feature's name."""
+        return self.feature.name
 
     @property
     def shares(self) -> Float:
         """The share that each word has of the rows whose reading is known."""
-        return np.bincount(self.words, self.attribute.ignorance, len(self.scores)).astype(float)
+        return np.bincount(self.words, self.feature.ignorance, len(self.scores)).astype(float)
 
 
 @dataclass(eq=False)
 class PairRules:
-    """The rules of a pair of attributes.
+    """The rules of a pair of features.
 
     Attributes
     ----------
     term : what was settled
-    sides : the rules of both attributes
+    sides : the rules of both features
     parts : for each side, the part that each of its words is in
     steps : for each side, the high part of each boundary less its mean, by part
     places : where the parameters of the products that are left stand, each with its lifts
@@ -118,7 +118,7 @@ class Tally:
     Attributes
     ----------
     weights : the weight of the rows in each cell; one axis for each input, by its focal sets
-    told : the same, times what they are: ``(..., n_goals)`` weights of classes, or a sum of numbers
+    told : the same, per target: ``(..., n_targets)`` weights of classes, or a sum of numbers
     missing_weight, missing_told : those of the rows whose reading is missing, for one input
     """
 
@@ -128,20 +128,20 @@ class Tally:
     missing_told: Float | None = None
 
 
-def describe(term: SingleTerm) -> Attribute:
-    """Describe an attribute with the words that are left of it."""
+def describe(term: SingleTerm) -> Feature:
+    """Describe a feature with the words that are left of it."""
     vocabulary = term.vocabulary
-    attribute = vocabulary.attribute
-    if attribute.is_coded:
-        return attribute
+    feature = vocabulary.feature
+    if feature.is_coded:
+        return feature
     knots = vocabulary.knots
     cores = [(float(knots[word[0]]), float(knots[word[-1]])) for word in term.words]
     cores[0] = (-np.inf, cores[0][1])
     cores[-1] = (cores[-1][0], np.inf)
-    names = attribute.words if vocabulary.is_fixed else plain_names(len(cores))
-    low = attribute.peaks[0] if attribute.low is None else attribute.low
-    high = attribute.peaks[-1] if attribute.high is None else attribute.high
-    found = cored_attribute(attribute.name, names, cores, (), low, high)
+    names = feature.words if vocabulary.is_fixed else plain_names(len(cores))
+    low = feature.peaks[0] if feature.low is None else feature.low
+    high = feature.peaks[-1] if feature.high is None else feature.high
+    found = cored_feature(feature.name, names, cores, (), low, high)
     return replace(found, ignorance=(1.0 / found.n_focal_sets,) * found.n_focal_sets)
 
 
@@ -151,10 +151,10 @@ class Draft:
     Parameters
     ----------
     structure : what was settled
-    attributes : the attributes that are left, with the mean memberships of all rows, by name
+    features : the features that are left, with the mean memberships of all rows, by name
     """
 
-    def __init__(self, structure: Structure, attributes: Mapping[str, Attribute]) -> None:
+    def __init__(self, structure: Structure, features: Mapping[str, Feature]) -> None:
         self.structure = structure
         self.singles: list[SingleRules] = []
         self.pairs: list[PairRules] = []
@@ -163,16 +163,16 @@ class Draft:
         at = 0
         for term in structure.live:
             if isinstance(term, SingleTerm):
-                rules = self._single(term, attributes[term.vocabulary.attribute.name], at)
+                rules = self._single(term, features[term.vocabulary.feature.name], at)
                 of_term[id(term)] = rules
                 self.singles.append(rules)
             else:
                 self.pairs.append(self._pair(term, of_term, at))
             at += term.reduction().shape[1]
 
-    def _single(self, term: SingleTerm, attribute: Attribute, at: int) -> SingleRules:
-        words = list(attribute.set_words)
-        if attribute.is_coded:
+    def _single(self, term: SingleTerm, feature: Feature, at: int) -> SingleRules:
+        words = list(feature.set_words)
+        if feature.is_coded:
             words = [0] * term.vocabulary.size
             for number, states in enumerate(term.words):
                 for state in states:
@@ -181,7 +181,7 @@ class Draft:
         missing_place = at + n_words if term.has_missing else None
         scores = np.zeros((n_words, len(self.bias)))
         places = slice(at, at + n_words)
-        return SingleRules(term, attribute, words, places, missing_place, scores, nothing)
+        return SingleRules(term, feature, words, places, missing_place, scores, nothing)
 
     def _pair(self, term: PairTerm, of_term: Mapping[int, SingleRules], at: int) -> PairRules:
         sides = (of_term[id(term.low)], of_term[id(term.high)])
@@ -214,7 +214,7 @@ class Draft:
             self._lift(pair, weights[pair.places])
 
     def _lift(self, pair: PairRules, values: Float) -> None:
-        """Let a pair take over what it needs to go one way only along an attribute."""
+        """Let a pair take over what it needs to go one way only along a feature."""
         for side, place in enumerate(pair.term.lifts):
             if place is None:
                 continue
@@ -226,7 +226,7 @@ class Draft:
         """Let what is added be 0 on average, over rows and over classes.
 
         What is given by hand stays as it is, and a pair keeps what it adds on average along an
-        attribute where scores go one way only: it does so by itself, as the attribute's words do.
+        feature where scores go one way only: it does so by itself, as the feature's words do.
         """
         for pair in self.pairs:
             low, high = pair.shares(0), pair.shares(1)
@@ -261,7 +261,7 @@ class Draft:
 
     def model(
         self,
-        goal: Goal,
+        target: Target,
         start: Float,
         tallies: Sequence[Tally],
         groups: Mapping[str, Sequence[str]],
@@ -270,10 +270,10 @@ class Draft:
 
         Parameters
         ----------
-        goal : Goal
-        start : what the goal is where no row is: class shares, or a mean
+        target : Target
+        start : what the target is where no row is: class shares, or a mean
         tallies : what the rows are, for singles, then for pairs
-        groups : the names of the attributes of each group
+        groups : the names of the features of each group
         """
         variances, n_singles = self.structure.variances(), len(self.singles)
         of_singles = zip(self.singles, tallies[:n_singles], strict=True)
@@ -284,13 +284,13 @@ class Draft:
         terms = [
             replace(term, variance=variances[one]) for term, one in zip(terms, every, strict=True)
         ]
-        attributes = tuple(rules.attribute for rules in self.singles)
-        names = {attribute.name for attribute in attributes}
-        root = fresh_name(goal.name, names)
+        features = tuple(rules.feature for rules in self.singles)
+        names = {feature.name for feature in features}
+        root = fresh_name(target.name, names)
         node = AdditiveNode(
             root, tuple(self.bias.tolist()), tuple(terms), _grouped(terms, groups, {*names, root})
         )
-        return Model(goal, attributes, (node,))
+        return Model(target, features, (node,))
 
 
 def with_weight(model: Model, weight: float) -> Model:
@@ -317,7 +317,7 @@ def _single_term(rules: SingleRules, tally: Tally, start: Float) -> Term:
         )
     given = rules.term.given
     return Term(
-        (_input(rules.attribute, words),),
+        (_input(rules.feature, words),),
         rules.scores,
         _shares(told, counts, start),
         counts,
@@ -326,28 +326,28 @@ def _single_term(rules: SingleRules, tally: Tally, start: Float) -> Term:
     )
 
 
-def _input(attribute: Attribute, part_of_set: NDArray[np.intp]) -> TermInput:
+def _input(feature: Feature, part_of_set: NDArray[np.intp]) -> TermInput:
     """Use the words of a feature by the parts that their focal sets are in."""
-    if not attribute.is_coded:
-        part_of_word = dict(zip(attribute.set_words, part_of_set.tolist(), strict=True))
-        part_of_set = np.array([part_of_word[word] for word in range(len(attribute.words))])
+    if not feature.is_coded:
+        part_of_word = dict(zip(feature.set_words, part_of_set.tolist(), strict=True))
+        part_of_set = np.array([part_of_word[word] for word in range(len(feature.words))])
     numbers = dict.fromkeys(part_of_set.tolist())
     parts = (np.flatnonzero(part_of_set == number).tolist() for number in numbers)
-    return TermInput(attribute, tuple(map(tuple, parts)))
+    return TermInput(feature, tuple(map(tuple, parts)))
 
 
 def _pair_term(pair: PairRules, tally: Tally, start: Float) -> Term:
     """Make a term of two features; one with categories comes last."""
-    order = (1, 0) if pair.sides[0].attribute.is_coded else (0, 1)
+    order = (1, 0) if pair.sides[0].feature.is_coded else (0, 1)
     inputs, lines, of_lines = [], [], []
     for side in order:
-        attribute, part_of_set = pair.sides[side].attribute, pair.parts_of_sets(side)
-        one = _input(attribute, part_of_set)
+        feature, part_of_set = pair.sides[side].feature, pair.parts_of_sets(side)
+        one = _input(feature, part_of_set)
         inputs.append(one)
         # Parts by their first words, without those that no word is in.
         lines.append(list(dict.fromkeys(part_of_set.tolist())))
         masses = np.equal.outer(one.part_of_set, np.arange(len(one.parts))).astype(float)
-        of_lines.append(shares_of_peaks(attribute.peaks, one.asked.peaks) @ masses)
+        of_lines.append(shares_of_peaks(feature.peaks, one.asked.peaks) @ masses)
     weights, told = tally.weights.transpose(order), tally.told.transpose(*order, 2)
     counts = np.einsum("ab,ai,bj->ij", weights, *of_lines)
     shares = _shares(np.einsum("abc,ai,bj->ijc", told, *of_lines), counts, start)
@@ -380,10 +380,10 @@ def _grouped(
     return tuple(made)
 
 
-def constant_model(goal: Goal, attribute: Attribute, baseline: Float) -> Model:
+def constant_model(target: Target, feature: Feature, baseline: Float) -> Model:
     """Make a model without rules, which predicts alike whatever it reads."""
-    node = AdditiveNode(fresh_name(goal.name, {attribute.name}), tuple(baseline.tolist()))
-    return Model(goal, (attribute,), (node,))
+    node = AdditiveNode(fresh_name(target.name, {feature.name}), tuple(baseline.tolist()))
+    return Model(target, (feature,), (node,))
 
 
 def name_groups(clusters: Sequence[Sequence[str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -403,7 +403,7 @@ def name_groups(clusters: Sequence[Sequence[str]]) -> Iterator[tuple[str, tuple[
 
 def assemble_numbers(
     structure: Structure,
-    goal: Goal,
+    target: Target,
     numbers: Float,
     unit: float,
     groups: Mapping[str, Sequence[str]],
@@ -415,25 +415,25 @@ def assemble_numbers(
     ----------
     structure : Structure
         Settled on numbers in the unit below, from their mean on.
-    goal : Goal
+    target : Target
     numbers : (n_rows,) the numbers of the rows below as they came
-    unit : what 1 is worth in the goal's unit
-    groups : the names of the attributes of each group
+    unit : what 1 is worth in the target's unit
+    groups : the names of the features of each group
     sample : the rows that rules are counted on: all of them
     """
     weights = sample.weights
     mean = np.array([weights @ numbers / weights.sum()])
     if not structure.live_singles:
-        return constant_model(goal, sample.attributes[0], mean)
+        return constant_model(target, sample.features[0], mean)
     described, memberships = {}, {}
     for term in structure.live_singles:
-        attribute, readings = describe(term), sample.readings[:, term.vocabulary.place]
-        found, known = masses(readings, flatten([attribute]), 0), ~np.isnan(readings)
+        feature, readings = describe(term), sample.readings[:, term.vocabulary.place]
+        found, known = masses(readings, flatten([feature]), 0), ~np.isnan(readings)
         mean_masses = weights[known] @ found[known] / weights[known].sum()
         found[~known] = np.nan
         ignorance = tuple((mean_masses / mean_masses.sum()).tolist())
-        described[attribute.name] = replace(attribute, ignorance=ignorance)
-        memberships[attribute.name] = found
+        described[feature.name] = replace(feature, ignorance=ignorance)
+        memberships[feature.name] = found
     draft = Draft(structure, described)
     draft.take(structure.reduced.weights * unit, structure.reduced.bias * unit)
     draft.centre()
@@ -444,7 +444,7 @@ def assemble_numbers(
         _tally([memberships[side.name] for side in pair.sides], weights, numbers)
         for pair in draft.pairs
     ]
-    model = draft.model(goal, mean, tallies, groups)
+    model = draft.model(target, mean, tallies, groups)
     return model.with_terms(replace(term, variance=term.variance * unit**2) for term in model.terms)
 
 

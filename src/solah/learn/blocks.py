@@ -10,14 +10,14 @@ import numpy as np
 
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, WEIGHT_ONE, Described
 from solah.kernels.choose import kernel
-from solah.model.attributes import flatten
+from solah.model.features import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from solah.kernels.arrays import Float, Int64, Labels, Routes
     from solah.learn.tree import Tree
-    from solah.model import Attribute
+    from solah.model import Feature
 
 _T = TypeVar("_T")
 
@@ -28,17 +28,17 @@ class RowBlock:
 
     Attributes
     ----------
-    attributes : the columns that are described
-    labels : (n_rows, n_attributes) each reading described
-    goals : (n_rows,) the goal, labelled like a reading
+    features : the columns that are described
+    labels : (n_rows, n_features) each reading described
+    targets : (n_rows,) the target, labelled like a reading
     weights : (n_rows,) at most ``WEIGHT_ONE``
     outputs : the beliefs of the nodes below, by name
     cache : what was computed of these rows before; None where they are read for one pass only
     """
 
-    attributes: tuple[Attribute, ...]
+    features: tuple[Feature, ...]
     labels: Labels
-    goals: Labels
+    targets: Labels
     weights: Int64
     outputs: Mapping[str, Float] = field(default_factory=dict)
     cache: dict[Hashable, object] | None = None
@@ -46,14 +46,14 @@ class RowBlock:
     @property
     def codes(self) -> Int64:
         """The place of each row's class."""
-        return (self.goals >> MASS_BITS).astype(np.int64)
+        return (self.targets >> MASS_BITS).astype(np.int64)
 
-    def inputs(self, attributes: Sequence[Attribute]) -> Described:
-        """Describe the rows by the inputs of a node: attributes, and beliefs below."""
-        names = tuple(one.name for one in attributes)
+    def inputs(self, features: Sequence[Feature]) -> Described:
+        """Describe the rows by the inputs of a node: features, and beliefs below."""
+        names = tuple(one.name for one in features)
         if len(names) == len(self._places) and names == tuple(self._places):
             return Described.plain(self.labels)
-        return self._remembered(("inputs", names), lambda: self._gathered(attributes))
+        return self._remembered(("inputs", names), lambda: self._gathered(features))
 
     def routes(self, tree: Tree) -> Routes:
         """Find the leaves that the rows with weight reach, and how much of each row does."""
@@ -66,11 +66,11 @@ class RowBlock:
         # The splits stay in the cache with the routes, so that no later tree can have their id.
         return self._remembered(("routes", id(tree.split)), walk)[1]
 
-    def _gathered(self, attributes: Sequence[Attribute]) -> Described:
+    def _gathered(self, features: Sequence[Feature]) -> Described:
         labels: list[Labels] = []
         spread, width = [np.empty((len(self.labels), 0), dtype=np.uint32)], 0
-        offsets = np.full(len(attributes), -1, dtype=np.int32)
-        for j, one in enumerate(attributes):
+        offsets = np.full(len(features), -1, dtype=np.int32)
+        for j, one in enumerate(features):
             if one.origin not in self.outputs:
                 labels.append(self.labels[:, self._places[one.name]])
             elif one.tree is not None:
@@ -91,7 +91,7 @@ class RowBlock:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {attribute.name: place for place, attribute in enumerate(self.attributes)}
+        return {feature.name: place for place, feature in enumerate(self.features)}
 
     def _remembered(self, key: Hashable, make: Callable[[], _T]) -> _T:
         if self.cache is None:
@@ -101,10 +101,10 @@ class RowBlock:
         return self.cache[key]  # type: ignore[return-value]
 
 
-def label_readings(readings: Float, attributes: Sequence[Attribute]) -> Labels:
-    """Describe readings ``(n_rows, n_attributes)`` by the focal sets of attributes."""
+def label_readings(readings: Float, features: Sequence[Feature]) -> Labels:
+    """Describe readings ``(n_rows, n_features)`` by the focal sets of features."""
     labels = np.empty(readings.shape, dtype=np.uint32)
-    kernel().label(np.ascontiguousarray(readings), flatten(attributes), labels)
+    kernel().label(np.ascontiguousarray(readings), flatten(features), labels)
     return labels
 
 

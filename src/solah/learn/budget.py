@@ -39,7 +39,7 @@ class Path:
     terms : the terms, which change on the way
     weights : (n_parameters, n_outputs) the fitted scores
     curvature : (n_parameters, n_parameters) how the penalised loss bends
-    prices : what the attributes at places cost; 1 where nothing is said
+    prices : what the features at places cost; 1 where nothing is said
     """
 
     def __init__(
@@ -67,29 +67,29 @@ class Path:
         return sum(term.n_rules for term in self.terms)
 
     @property
-    def attributes(self) -> set[int]:
-        """The places of the attributes that are left."""
-        return {place for term in self.terms if term.n_rules for place in term.attributes}
+    def features(self) -> set[int]:
+        """The places of the features that are left."""
+        return {place for term in self.terms if term.n_rules for place in term.features}
 
     def walk(self, max_rules: int) -> None:
         """Take the cheapest steps until there are no more rules than asked for."""
         while self.n_rules > max_rules and self._step():
             pass
 
-    def drop_attributes(self, max_features: int) -> None:
-        """Drop the attributes that are worth least, with all their terms."""
-        while len(self.attributes) > max_features:
-            free = sorted(self.attributes - self._required)
+    def drop_features(self, max_features: int) -> None:
+        """Drop the features that are worth least, with all their terms."""
+        while len(self.features) > max_features:
+            free = sorted(self.features - self._required)
             worth = {place: self._worth(place) for place in free}
             cheapest = min(worth, key=lambda place: worth[place] / self.prices.get(place, 1.0))
             self._drop_all(cheapest)
 
     def drop_idle(self, allowance: float) -> None:
-        """Drop the attributes that are worth least while all of them are worth no more than this.
+        """Drop the features that are worth least while all of them are worth no more than this.
 
         A number of rules is a limit, not an aim: rules that are worth next to nothing go as well.
         """
-        while free := sorted(self.attributes - self._required):
+        while free := sorted(self.features - self._required):
             worth = {place: self._worth(place) for place in free}
             least = min(worth, key=lambda place: worth[place])
             allowance -= worth[least]
@@ -112,7 +112,7 @@ class Path:
 
     @property
     def _required(self) -> set[int]:
-        """The places of the attributes that stay."""
+        """The places of the features that stay."""
         singles = (term for term in self.terms if isinstance(term, SingleTerm))
         return {
             term.vocabulary.place for term in singles if term.is_required or term.given is not None
@@ -154,7 +154,7 @@ class Path:
             touched |= {
                 other
                 for other, one in enumerate(self.terms)
-                if one.n_rules and set(one.attributes) & set(term.attributes)
+                if one.n_rules and set(one.features) & set(term.features)
             }
         self._offer(sorted(touched))
 
@@ -183,11 +183,11 @@ class Path:
         return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
 
     def _costs(self, number: int, moves: Sequence[Move]) -> list[float]:
-        """Return what steps cost for each rule that they save, cheap where attributes are dear."""
+        """Return what steps cost for each rule that they save, cheap where features are dear."""
         term = self.terms[number]
         costs = self._losses(number, moves) / [term.saved(move) for move in moves]
-        if len(term.attributes) == 1:
-            price = self.prices.get(term.attributes[0], 1.0)
+        if len(term.features) == 1:
+            price = self.prices.get(term.features[0], 1.0)
             costs /= [price if move.kind == "drop" else 1.0 for move in moves]
         return list(costs.tolist())
 
@@ -210,17 +210,17 @@ class Path:
         return losses
 
     def _worth(self, place: int) -> float:
-        """Return about what is lost without an attribute."""
+        """Return about what is lost without a feature."""
         return sum(
             float(self._losses(number, [_DROP])[0])
             for number, term in enumerate(self.terms)
-            if term.n_rules and place in term.attributes
+            if term.n_rules and place in term.features
         )
 
     def _drop_all(self, place: int) -> None:
-        """Drop all terms of an attribute, pairs first."""
-        numbers = [n for n, term in enumerate(self.terms) if place in term.attributes]
-        for number in sorted(numbers, key=lambda n: -len(self.terms[n].attributes)):
+        """Drop all terms of a feature, pairs first."""
+        numbers = [n for n, term in enumerate(self.terms) if place in term.features]
+        for number in sorted(numbers, key=lambda n: -len(self.terms[n].features)):
             if self.terms[number].n_rules:
                 self._take(number, _DROP)
 

@@ -38,11 +38,11 @@ _LEAST_PART = 0.03
 
 
 class Part(NamedTuple):
-    """The high part of an attribute.
+    """The high part of a feature.
 
     Attributes
     ----------
-    term : the number of the attribute's single term
+    term : the number of the feature's single term
     boundary : where it is parted
     values : (n_rows,) how far readings are in the high part, less the mean
     """
@@ -53,7 +53,7 @@ class Part(NamedTuple):
 
 
 class Product(NamedTuple):
-    """Two attributes by the numbers of their single terms, and where both are parted."""
+    """Two features by the numbers of their single terms, and where both are parted."""
 
     terms: tuple[int, int]
     boundaries: tuple[int, int]
@@ -69,7 +69,7 @@ class Design:
     recipe : how terms are made
     terms : single terms, then pairs
     memberships, means : of each single term, those of all rows and their means
-    gains : what splits of the attributes gain, where that was asked
+    gains : what splits of the features gain, where that was asked
     columns : (n_rows, n_parameters)
     scores : what was fitted last
     """
@@ -89,15 +89,15 @@ class Design:
     def begin(
         cls, sample: Sample, recipe: AdditiveRecipe, gains: SplitGains | None = None
     ) -> Design:
-        """Place the first words of all attributes; the gains of splits may be known already."""
+        """Place the first words of all features; the gains of splits may be known already."""
         settings, required = recipe.words, recipe.budget.required
-        kept = np.arange(len(sample.attributes))
+        kept = np.arange(len(sample.features))
         if gains is None and (settings.is_learnt or len(kept) > settings.max_features):
             gains = split_gains(sample, settings.boosting)
         if gains is not None and len(kept) > settings.max_features:
-            is_required = np.array([one.name in required for one in sample.attributes])
+            is_required = np.array([one.name in required for one in sample.features])
             most = max(settings.max_features, int(is_required.sum()))
-            kept = np.sort(np.lexsort((-gains.of_attributes, ~is_required))[:most])
+            kept = np.sort(np.lexsort((-gains.of_features, ~is_required))[:most])
         found = place_words(sample, settings, gains if settings.is_learnt else None, kept)
         terms = [_begin(vocabulary, sample, recipe) for vocabulary in found]
         memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
@@ -120,12 +120,12 @@ class Design:
 
     @property
     def singles(self) -> list[SingleTerm]:
-        """The terms of single attributes."""
+        """The terms of single features."""
         return [term for term in self.terms if isinstance(term, SingleTerm)]
 
     @property
     def pairs(self) -> list[PairTerm]:
-        """The terms of pairs of attributes."""
+        """The terms of pairs of features."""
         return [term for term in self.terms if isinstance(term, PairTerm)]
 
     @property
@@ -172,12 +172,12 @@ class Design:
         return price
 
     def high_mean(self, term: SingleTerm, boundary: int) -> float:
-        """Return the mean of the high part of an attribute."""
+        """Return the mean of the high part of a feature."""
         means = self.means[self.singles.index(term)]
         return float(means[high_words(term.vocabulary, boundary)].sum())
 
     def cone(self) -> Cone | None:
-        """Return what scores are allowed: those that keep to the directions of attributes."""
+        """Return what scores are allowed: those that keep to the directions of features."""
         part = self._places()
         steps, signs = [np.empty((0, self.n_parameters))], []
 
@@ -246,7 +246,7 @@ class Design:
         """Begin the way to fewer rules."""
         assert self.scores is not None
         costs = self.recipe.budget.costs
-        names = [attribute.name for attribute in self.sample.attributes]
+        names = [feature.name for feature in self.sample.features]
         prices = {place: costs[name] for place, name in enumerate(names) if name in costs}
         bend = curvature(self.sample.objective, self.columns, self.sample.weights, self.totals)
         return Path(self.terms, self.scores.weights, bend + self.penalty(strength), prices)
@@ -273,7 +273,7 @@ class Design:
         if max_rules is not None:
             path.walk(max_rules)
         if self.recipe.budget.max_features is not None:
-            path.drop_attributes(self.recipe.budget.max_features)
+            path.drop_features(self.recipe.budget.max_features)
         path.drop_idle(allowance * float(self.sample.weights.sum()))
         return self.refit(path, strength), path
 
@@ -334,7 +334,7 @@ class Design:
                 )
             ]
         slope, bend = self.sample.objective.gradient(self.totals)
-        names = [single.vocabulary.attribute.name for single in singles]
+        names = [single.vocabulary.feature.name for single in singles]
         counts = Counter(product.terms for product in self._products)
         there, later = set(self._products), []
         for product in rank_products(self._parts, weights, slope[few], bend[few]):
@@ -358,12 +358,12 @@ class Design:
 
 
 def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> SingleTerm:
-    """Begin with all words of an attribute, and what is asked of them."""
-    name = vocabulary.attribute.name
-    promises = [one for one in recipe.monotonic if one.attribute == name]
+    """Begin with all words of a feature, and what is asked of them."""
+    name = vocabulary.feature.name
+    promises = [one for one in recipe.monotonic if one.feature == name]
     n_outputs = sample.objective.n_outputs
     signs = signs_of(promises, n_outputs) if promises else None
-    rules = [rule for rule in recipe.rules if rule.attribute == name]
+    rules = [rule for rule in recipe.rules if rule.feature == name]
     given = Given.read(vocabulary, rules, n_outputs) if rules else None
     if given is not None and signs is not None:
         if (np.diff(given.scores, axis=0) @ signs.T < 0).any():
@@ -380,7 +380,7 @@ def rank_products(
 
     Parameters
     ----------
-    parts : those of all attributes
+    parts : those of all features
     weights : (n_rows,) what rows weigh
     slope, bend : (n_rows, n_outputs) how the loss of rows grows with their totals, and bends
     """

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
 
 SLACK = 0.05
 """How far readings may lie beyond those of the training rows, as a share of their range."""
@@ -34,22 +34,22 @@ def learn_domain(model: Model, table: Table) -> Domain:
     ----------
     model : Model
     table : Table
-        The training rows, with the model's attributes by name.
+        The training rows, with the model's features by name.
 
     Returns
     -------
     domain : Domain
         The range of each reading, with 5 % of it added at both ends. Cells are cut where one word
-        goes over into the next. Pairs are those of a tree over the attributes with the greatest
-        mutual information (Chow and Liu's), so each attribute is compared with those it depends
+        goes over into the next. Pairs are those of a tree over the features with the greatest
+        mutual information (Chow and Liu's), so each feature is compared with those it depends
         on most. What no rule asks for is never out of range, and in no pair.
     """
     asked = {one.name for node in model.nodes for one in node.inputs if one.tree is None}
-    readings = code(table, model.attributes).columns
-    cells = tuple(_cells(one, readings[one.name], asked) for one in model.attributes)
+    readings = code(table, model.features).columns
+    cells = tuple(_cells(one, readings[one.name], asked) for one in model.features)
     places: dict[str, NDArray[np.intp]] = {}
     sizes: dict[str, int] = {}
-    for one, of_one in zip(model.attributes, cells, strict=True):
+    for one, of_one in zip(model.features, cells, strict=True):
         size = n_cells(one, of_one)
         if one.name in asked and 2 <= size <= _MOST_CELLS:
             places[one.name], sizes[one.name] = cells_of(one, of_one, readings[one.name]), size
@@ -59,30 +59,30 @@ def learn_domain(model: Model, table: Table) -> Domain:
     return Domain(cells, tuple(pairs))
 
 
-def _cells(attribute: Attribute, readings: Float, asked: set[str]) -> Cells:
-    if not attribute.is_continuous:
-        return Cells(attribute.name)
-    if attribute.name not in asked:
-        return Cells(attribute.name, -MOST_NUMBER, MOST_NUMBER)
+def _cells(feature: Feature, readings: Float, asked: set[str]) -> Cells:
+    if not feature.is_continuous:
+        return Cells(feature.name)
+    if feature.name not in asked:
+        return Cells(feature.name, -MOST_NUMBER, MOST_NUMBER)
     known = readings[np.isfinite(readings)]
-    ends = (known.min(), known.max()) if len(known) else (attribute.low, attribute.high)
+    ends = (known.min(), known.max()) if len(known) else (feature.low, feature.high)
     low, high = np.clip(np.array(ends, dtype=np.float64), -MOST_NUMBER, MOST_NUMBER).tolist()
     slack = SLACK * (high - low)
     return Cells(
-        attribute.name,
+        feature.name,
         max(low - slack, -MOST_NUMBER),
         min(high + slack, MOST_NUMBER),
-        _cuts(attribute),
+        _cuts(feature),
     )
 
 
-def _cuts(attribute: Attribute) -> tuple[float, ...]:
+def _cuts(feature: Feature) -> tuple[float, ...]:
     """Return where one word goes over into the next; of very many, some."""
-    if attribute.cores:
-        ends = zip(attribute.cores, attribute.cores[1:], strict=False)
+    if feature.cores:
+        ends = zip(feature.cores, feature.cores[1:], strict=False)
         between = [low_core[1] / 2 + high_core[0] / 2 for low_core, high_core in ends]
     else:
-        between = list(attribute.peaks[1::2])
+        between = list(feature.peaks[1::2])
     kept = np.unique(np.linspace(0, len(between) - 1, MOST_CUTS).round().astype(int))
     cuts: list[float] = []
     for cut in [between[place] for place in kept] if len(between) > MOST_CUTS else between:
@@ -92,7 +92,7 @@ def _cuts(attribute: Attribute) -> tuple[float, ...]:
 
 
 def _most_varied(places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int]) -> list[str]:
-    """Name the attributes whose cells tell most, as many as there may be pairs for."""
+    """Name the features whose cells tell most, as many as there may be pairs for."""
     entropies = {
         name: _information(np.diag(np.bincount(of[of >= 0], minlength=sizes[name])))
         for name, of in places.items()
@@ -103,7 +103,7 @@ def _most_varied(places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int
 
 
 def _mutual_information(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> Float:
-    """Return how much the cells of two attributes tell of each other, on a sample of the rows."""
+    """Return how much the cells of two features tell of each other, on a sample of the rows."""
     if not places:
         return np.zeros((0, 0))
     n_rows = len(places[0])

@@ -183,11 +183,11 @@ _AFTER_ALL = 2**62
 
 @dataclass(frozen=True)
 class Genome:
-    """A partition of the attributes into clusters, and a wiring of the clusters' trees.
+    """A partition of the features into clusters, and a wiring of the clusters' trees.
 
     Attributes
     ----------
-    clusters : the attributes of each tree, bottom-up; a tree that only hears others has none
+    clusters : the features of each tree, bottom-up; a tree that only hears others has none
     parents : the tree that hears each tree, always a later one; ``ROOT`` for the last
     """
 
@@ -204,7 +204,7 @@ class Genome:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, names: Sequence[str]) -> Genome:
-        """Read a hierarchy; attributes that it does not use are not in the genome."""
+        """Read a hierarchy; features that it does not use are not in the genome."""
         place = {name: j for j, name in enumerate(names)}
         number = {node.name: i for i, node in enumerate(hierarchy.nodes)}
         parents = [ROOT] * len(number)
@@ -212,18 +212,18 @@ class Genome:
             for child in hierarchy.children(node.name):
                 parents[number[child]] = number[node.name]
         clusters = tuple(
-            tuple(sorted(place[name] for name in hierarchy.attributes_of(node.name)))
+            tuple(sorted(place[name] for name in hierarchy.features_of(node.name)))
             for node in hierarchy.nodes
         )
         return cls(clusters, tuple(parents))
 
-    def hierarchy(self, names: Sequence[str], goal: str) -> Hierarchy:
+    def hierarchy(self, names: Sequence[str], target: str) -> Hierarchy:
         """Spell it out; genomes that mean the same give equal hierarchies.
 
-        Trees stand in the order of the first attribute below them, each after those it hears.
+        Trees stand in the order of the first feature below them, each after those it hears.
         """
         children = self.children
-        # The lowest attribute at or below each tree.
+        # The lowest feature at or below each tree.
         first = [min(cluster, default=_AFTER_ALL) for cluster in self.clusters]
         for node, parent in enumerate(self.parents[:-1]):
             first[parent] = min(first[parent], first[node])
@@ -234,7 +234,7 @@ class Genome:
             order.append(node)
             stack.extend(sorted(children[node], key=first.__getitem__))
         order.reverse()
-        called = dict(zip(order, node_names(len(order), names, goal), strict=True))
+        called = dict(zip(order, node_names(len(order), names, target), strict=True))
         nodes = []
         for node in order:
             below = sorted(children[node], key=first.__getitem__)
@@ -331,29 +331,27 @@ class Variation:
 
     Attributes
     ----------
-    n_attributes : how many attributes there are
+    n_features : how many features there are
     max_inputs : the most inputs of a tree
     cascade : whether each tree hears the one before it
     """
 
-    n_attributes: int
+    n_features: int
     max_inputs: int
     cascade: bool = False
 
     def draw(self, rng: np.random.Generator) -> Genome:
-        """Draw a genome: any number of clusters up to one for every two attributes."""
-        n_clusters = int(rng.integers(1, max(2, self.n_attributes // 2 + 1)))
-        homes = rng.integers(n_clusters, size=self.n_attributes)
-        clusters = [
-            [j for j in range(self.n_attributes) if homes[j] == c] for c in range(n_clusters)
-        ]
+        """Draw a genome: any number of clusters up to one for every two features."""
+        n_clusters = int(rng.integers(1, max(2, self.n_features // 2 + 1)))
+        homes = rng.integers(n_clusters, size=self.n_features)
+        clusters = [[j for j in range(self.n_features) if homes[j] == c] for c in range(n_clusters)]
         parents = [int(rng.integers(c + 1, n_clusters)) for c in range(n_clusters - 1)]
         return self._mend(clusters, [*parents, ROOT])
 
     def cross(self, mother: Genome, father: Genome, rng: np.random.Generator) -> Genome:
         """Take some clusters from the mother, and the rest as the father has it.
 
-        A tree keeps its relative height, and feeds the tree that now holds the attributes of the
+        A tree keeps its relative height, and feeds the tree that now holds the features of the
         tree that it fed, or of the next one above. If the father's top has only other trees as
         inputs, so has the child's.
         """
@@ -375,7 +373,7 @@ class Variation:
         parents = []
         for place, part in enumerate(parts):
             genome = (mother, father)[part.source]
-            # It is heard by the first tree above it whose attributes went further up.
+            # It is heard by the first tree above it whose features went further up.
             above, hearing = genome.parents[part.node], list[int]()
             while above != ROOT and not hearing:
                 hearing = [home[j] for j in genome.clusters[above] if home[j] > place]
@@ -384,8 +382,8 @@ class Variation:
         return self._mend(clusters, [*parents[:last], ROOT])
 
     def mutate(self, genome: Genome, rng: np.random.Generator) -> Genome:
-        """Change one thing: an attribute's cluster, a pair of clusters, or the wiring."""
-        changes = (_move_attribute, _merge_clusters, _split_cluster, _swap_clusters, _rewire)
+        """Change one thing: a feature's cluster, a pair of clusters, or the wiring."""
+        changes = (_move_feature, _merge_clusters, _split_cluster, _swap_clusters, _rewire)
         parts = [list(cluster) for cluster in genome.clusters], list(genome.parents)
         changes[int(rng.integers(len(changes)))](parts, rng)
         return self._mend(*parts)
@@ -412,7 +410,7 @@ def _pick(items: list[int], rng: np.random.Generator) -> int:
 
 
 def _holders(parts: Parts, least: int = 1) -> list[int]:
-    """Return the trees with so many attributes."""
+    """Return the trees with so many features."""
     return [node for node, cluster in enumerate(parts[0]) if len(cluster) >= least]
 
 
@@ -424,20 +422,20 @@ def _new_child(parts: Parts, parent: int, cluster: list[int]) -> None:
     parents.insert(parent, parent + 1)
 
 
-def _move_attribute(parts: Parts, rng: np.random.Generator) -> None:
-    """Move an attribute to another tree, or to a new one."""
+def _move_feature(parts: Parts, rng: np.random.Generator) -> None:
+    """Move a feature to another tree, or to a new one."""
     clusters, _ = parts
     home = _pick(_holders(parts), rng)
-    attribute = clusters[home].pop(int(rng.integers(len(clusters[home]))))
-    goals = [node for node in range(len(clusters)) if node != home]
-    if not goals or rng.random() < 0.1:
-        _new_child(parts, int(rng.integers(len(clusters))), [attribute])
+    feature = clusters[home].pop(int(rng.integers(len(clusters[home]))))
+    targets = [node for node in range(len(clusters)) if node != home]
+    if not targets or rng.random() < 0.1:
+        _new_child(parts, int(rng.integers(len(clusters))), [feature])
     else:
-        clusters[_pick(goals, rng)].append(attribute)
+        clusters[_pick(targets, rng)].append(feature)
 
 
 def _merge_clusters(parts: Parts, rng: np.random.Generator) -> None:
-    """Give all the attributes of a tree to another."""
+    """Give all the features of a tree to another."""
     clusters, _ = parts
     holders = _holders(parts)
     if len(holders) > 1:
@@ -448,7 +446,7 @@ def _merge_clusters(parts: Parts, rng: np.random.Generator) -> None:
 
 
 def _split_cluster(parts: Parts, rng: np.random.Generator) -> None:
-    """Give some attributes of a tree to a new one below it."""
+    """Give some features of a tree to a new one below it."""
     clusters, _ = parts
     wide = _holders(parts, least=2)
     if wide:
@@ -460,7 +458,7 @@ def _split_cluster(parts: Parts, rng: np.random.Generator) -> None:
 
 
 def _swap_clusters(parts: Parts, rng: np.random.Generator) -> None:
-    """Let two trees exchange their attributes."""
+    """Let two trees exchange their features."""
     clusters, _ = parts
     if len(clusters) > 1:
         one, other = rng.permutation(len(clusters))[:2].tolist()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.kernels.arrays import Float
     from solah.labels.describe import Description
-    from solah.labels.goals import ClassGoal
+    from solah.labels.targets import ClassTarget
     from solah.learn.growth import TreeSettings
     from solah.model.structure import Hierarchy, HierarchyNode
 
@@ -45,13 +45,13 @@ class Fitness:
     Attributes
     ----------
     folds : tuple of FoldRows
-    goal : the classes and weights of all rows
+    target : the classes and weights of all rows
     kinds : settles what stands at each node of a hierarchy
     score_beliefs : scores beliefs in the classes of rows; larger is better
     """
 
     folds: tuple[FoldRows, ...]
-    goal: ClassGoal
+    target: ClassTarget
     kinds: Kinds
     score_beliefs: Score
 
@@ -73,38 +73,38 @@ class Fitness:
         twice or weighs two matters; the rows of a group are in one. None where the rows are too
         few to be split at all.
         """
-        goal, groups = rows.goal, rows.groups
-        used = np.flatnonzero(goal.weights)
-        codes = goal.codes[used]
+        target, groups = rows.target, rows.groups
+        used = np.flatnonzero(target.weights)
+        codes = target.codes[used]
         if groups is None:
             of_rows = stratified_folds(rows.labels[used], codes, n_folds)
         else:
-            of_rows = group_folds(groups[used], codes, goal.weights[used], n_folds)
+            of_rows = group_folds(groups[used], codes, target.weights[used], n_folds)
         if of_rows is None or not of_rows.any():
             return None
         folds = []
         for number in np.unique(of_rows):
             tested = used[of_rows == number]
-            weights = goal.weights.copy()
+            weights = target.weights.copy()
             weights[tested] = 0
-            known = replace(goal, weights=weights)
+            known = replace(target, weights=weights)
             data = MemoryRows(describe(rows.table, weights), known, groups=groups)
             if cross_fit is not None:
                 data = data.with_folds(cross_fit)
             memory = Memory(_MEMORY_BYTES // n_folds)
-            folds.append(FoldRows(data, growth(weights, goal.weight_unit), tested, memory))
-        return cls(tuple(folds), goal, kinds, score_beliefs)
+            folds.append(FoldRows(data, growth(weights, target.weight_unit), tested, memory))
+        return cls(tuple(folds), target, kinds, score_beliefs)
 
     def score(self, hierarchy: Hierarchy) -> float:
         """Return the score over all folds; larger is better."""
-        goal = self.goal
+        target = self.target
         kinds = self.kinds(hierarchy)
-        beliefs = np.full((len(goal.codes), goal.goal.size), np.nan)
+        beliefs = np.full((len(target.codes), target.target.size), np.nan)
         for fold in self.folds:
             beliefs[fold.tested] = fold.decide(hierarchy, kinds)
-        used = goal.weights > 0
-        weights = goal.weights[used].astype(np.float64)
-        return self.score_beliefs(goal.codes[used], beliefs[used], weights)
+        used = target.weights > 0
+        weights = target.weights[used].astype(np.float64)
+        return self.score_beliefs(target.codes[used], beliefs[used], weights)
 
 
 @dataclass(frozen=True)

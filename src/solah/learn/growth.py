@@ -1,8 +1,8 @@
 """LID3: trees grow from counts, level by level; then branches are joined and leaves improved.
 
-For a branch B, with the weights of its rows summed by goal (the paper's symbols)::
+For a branch B, with the weights of its rows summed by target (the paper's symbols)::
 
-    P(c|B)   = weight of goal c in B / weight of B
+    P(c|B)   = weight of target c in B / weight of B
     E(B)     = - sum_c P(c|B) log2 P(c|B)
     EE(B,x)  = sum_F (weight of B+F / weight of B) E(B+F)
     IG(B,x)  = E(B) - EE(B,x)
@@ -23,21 +23,21 @@ import numpy as np
 
 from solah.kernels.arrays import MAX_DEPTH, TreeShape
 from solah.learn.tree import Tree, simplify_tree
-from solah.model.attributes import flatten
+from solah.model.features import flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, FocalSets, Int32, Int64
     from solah.learn.memory import MemoryRows
-    from solah.model import Attribute
+    from solah.model import Feature
 
 Criterion = Literal["information_gain", "gain_ratio", "in_order"]
 NullBranch = Literal["parent", "uniform"]
 Leaves = Literal["counted", "refitted"]
 LEAVES: tuple[Leaves, ...] = get_args(Leaves)
 
-# Gains that differ by less are ties: rounding must not choose an attribute.
+# Gains that differ by less are ties: rounding must not choose a feature.
 _GAIN_GRAIN = 2.0**-40
 # The counts of a part of a level fit into this memory.
 _BATCH_BYTES = 32 * 1024 * 1024
@@ -87,7 +87,7 @@ class TreeSettings:
 class Question:
     """The leaves of a growing tree whose counts are asked for: those that have a slot.
 
-    The answer is ``(slot, attribute's bin, goal)``, sums of weights.
+    The answer is ``(slot, feature's bin, target)``, sums of weights.
     """
 
     tree: TreeShape
@@ -104,12 +104,12 @@ ROOT = Question(TreeShape.stump(), np.zeros(1, dtype=np.int32))
 
 
 def learn_tree(
-    name: str, inputs: tuple[Attribute, ...], settings: TreeSettings, rows: MemoryRows
+    name: str, inputs: tuple[Feature, ...], settings: TreeSettings, rows: MemoryRows
 ) -> Tree:
     """Grow a tree, join its branches, and improve its leaves."""
     unit, leaves = rows.facts.weight_unit, settings.leaves
     grown = _grow(inputs, settings, rows)
-    split, first_child, support = grown.attribute, grown.first_child, grown.counts.sum(axis=1)
+    split, first_child, support = grown.feature, grown.first_child, grown.counts.sum(axis=1)
     tree = Tree(name, inputs, split, first_child, support * unit, grown.belief)
     heads = np.arange(len(tree.split))
     if settings.max_rules is not None or settings.rule_cost > 0:
@@ -145,16 +145,16 @@ def _shrunk(tree: Tree, n_rows: float, heads: NDArray[np.intp]) -> Float:
     return beliefs
 
 
-def _grow(inputs: tuple[Attribute, ...], settings: TreeSettings, rows: MemoryRows) -> _Draft:
+def _grow(inputs: tuple[Feature, ...], settings: TreeSettings, rows: MemoryRows) -> _Draft:
     """Grow a tree level by level, from counts of the rows at the leaves of each level."""
-    goal_weights = rows.facts.sums.astype(np.float64)
-    draft = _Draft(flatten(inputs), goal_weights, settings)
+    target_weights = rows.facts.sums.astype(np.float64)
+    draft = _Draft(flatten(inputs), target_weights, settings)
     while len(draft.frontier):
         shape, level = draft.shape(), draft.next_level()
-        size = max(1, _BATCH_BYTES // (8 * int(draft.sets.bins[-1]) * len(goal_weights)))
+        size = max(1, _BATCH_BYTES // (8 * int(draft.sets.bins[-1]) * len(target_weights)))
         for start in range(0, len(level), size):
             batch = level[start : start + size]
-            slots = np.full(len(shape.attribute), -1, dtype=np.int32)
+            slots = np.full(len(shape.feature), -1, dtype=np.int32)
             slots[batch] = np.arange(len(batch))
             (counts,) = rows.count([inputs], [Question(shape, slots)])
             draft.extend(batch, counts)
@@ -164,20 +164,20 @@ def _grow(inputs: tuple[Attribute, ...], settings: TreeSettings, rows: MemoryRow
 class _Draft:
     """The growing tree: a table of nodes, and the frontier of those that may be split."""
 
-    def __init__(self, sets: FocalSets, goal_weights: Float, settings: TreeSettings) -> None:
+    def __init__(self, sets: FocalSets, target_weights: Float, settings: TreeSettings) -> None:
         self.sets = sets
         self.settings = settings
         self.depth = 0
-        self.attribute = np.full(1, -1, dtype=np.int32)
+        self.feature = np.full(1, -1, dtype=np.int32)
         self.first_child = np.zeros(1, dtype=np.int32)
-        self.used = np.zeros((1, sets.n_attributes), dtype=bool)
-        self.counts = goal_weights[None, :]
-        self.belief = self._beliefs(self.counts, np.full_like(self.counts, 1 / len(goal_weights)))
+        self.used = np.zeros((1, sets.n_features), dtype=bool)
+        self.counts = target_weights[None, :]
+        self.belief = self._beliefs(self.counts, np.full_like(self.counts, 1 / len(target_weights)))
         self.frontier = np.flatnonzero(self._may_be_split(np.zeros(1, dtype=np.int64)))
 
     def shape(self) -> TreeShape:
         # Copied: the counter still walks this tree while a part of its level is being extended.
-        return TreeShape(self.attribute.copy(), self.first_child.copy(), self.depth)
+        return TreeShape(self.feature.copy(), self.first_child.copy(), self.depth)
 
     def next_level(self) -> NDArray[np.intp]:
         """Take the frontier; the nodes that are added from now on make the next one."""
@@ -186,7 +186,7 @@ class _Draft:
         return level
 
     def extend(self, nodes: NDArray[np.intp], counts: Int64) -> None:
-        """Split nodes, given their counts by bin, on the attribute that gains most."""
+        """Split nodes, given their counts by bin, on the feature that gains most."""
         # The totals of these very counts: with the parent's, whose unknown rows were shared in
         # floats, a rounding error would pass for a gain.
         totals = counts[:, : self.sets.bins[1]].sum(axis=1).astype(np.float64)
@@ -203,18 +203,18 @@ class _Draft:
 
     def _add_children(self, nodes: NDArray[np.intp], split: Int32, counts: Float) -> None:
         sizes = self.sets.sizes[split].astype(np.int64)
-        n_known = len(self.attribute)
+        n_known = len(self.feature)
         starts = np.cumsum(sizes) - sizes
         parent = np.repeat(np.arange(len(nodes)), sizes)
         bins = np.repeat(self.sets.bins[split] - starts, sizes) + np.arange(sizes.sum())
         children = counts[parent, bins]
 
-        self.attribute[nodes] = split
+        self.feature[nodes] = split
         self.first_child[nodes] = n_known + starts
         used = self.used[nodes].copy()
         used[np.arange(len(nodes)), split] = True
         added = len(children)
-        self.attribute = np.append(self.attribute, np.full(added, -1, dtype=np.int32))
+        self.feature = np.append(self.feature, np.full(added, -1, dtype=np.int32))
         self.first_child = np.append(self.first_child, np.zeros(added, dtype=np.int32))
         self.used = np.concatenate([self.used, used[parent]])
         self.counts = np.concatenate([self.counts, children])
@@ -246,9 +246,9 @@ class _Draft:
 
 
 def _spread_ignorance(counts: Int64, sets: FocalSets) -> Float:
-    """Share the rows that are unknown in an attribute among its focal sets."""
+    """Share the rows that are unknown in a feature among its focal sets."""
     spread = counts.astype(np.float64)
-    for a in range(sets.n_attributes):
+    for a in range(sets.n_features):
         unknown_bin = sets.bins[a + 1] - 1
         if counts[:, unknown_bin].any():
             masses = sets.ignorance[sets.offsets[a] : sets.offsets[a + 1]]
@@ -260,21 +260,21 @@ def _spread_ignorance(counts: Int64, sets: FocalSets) -> Float:
 
 
 def _gains(counts: Float, totals: Float, sets: FocalSets, criterion: Criterion) -> Float:
-    """Return IG(B, x) for every node and attribute, rounded to a grain.
+    """Return IG(B, x) for every node and feature, rounded to a grain.
 
-    With the criterion ``in_order`` the attribute that stands first always gains most.
+    With the criterion ``in_order`` the feature that stands first always gains most.
     """
     if criterion == "in_order":
-        return np.tile(-np.arange(sets.n_attributes, dtype=np.float64), (len(totals), 1))
+        return np.tile(-np.arange(sets.n_features, dtype=np.float64), (len(totals), 1))
     weight = totals.sum(axis=1)
     shares = counts / weight[:, None, None]
     of_sets = shares.sum(axis=2)
     entropy = -_x_log_x(totals / weight[:, None]).sum(axis=1)
     # weight(B+F)/weight(B) * E(B+F), with the division inside the logarithm multiplied out.
-    expected = _sum_by_attribute(_x_log_x(of_sets) - _x_log_x(shares).sum(axis=2), sets)
+    expected = _sum_by_feature(_x_log_x(of_sets) - _x_log_x(shares).sum(axis=2), sets)
     gains: Float = entropy[:, None] - expected
     if criterion == "gain_ratio":
-        spread = -_sum_by_attribute(_x_log_x(of_sets), sets)
+        spread = -_sum_by_feature(_x_log_x(of_sets), sets)
         gains[spread <= _GAIN_GRAIN] = 0.0
         np.divide(gains, spread, out=gains, where=spread > _GAIN_GRAIN)
     rounded: Float = np.rint(gains / _GAIN_GRAIN) * _GAIN_GRAIN
@@ -285,5 +285,5 @@ def _x_log_x(x: Float) -> Float:
     return x * np.log2(x, out=np.zeros_like(x), where=x > 0)
 
 
-def _sum_by_attribute(of_bins: Float, sets: FocalSets) -> Float:
+def _sum_by_feature(of_bins: Float, sets: FocalSets) -> Float:
     return np.add.reduceat(of_bins, sets.bins[:-1], axis=1)

@@ -14,7 +14,7 @@ from solah.learn.all_rows import assemble
 from solah.learn.assembly import name_groups
 from solah.learn.design import Design
 from solah.learn.lost import fitted_to_losses, parts_of, with_raised_variances
-from solah.learn.organisation import group_attributes
+from solah.learn.organisation import group_features
 from solah.learn.sample import Sample, mean_and_error
 from solah.learn.selection import choose
 
@@ -46,11 +46,11 @@ class Learnt:
     ----------
     model : the model document
     choice : what was settled out of fold, and why
-    clusters : the attributes that are used, in groups
-    used : the attributes that rules use
+    clusters : the features that are used, in groups
+    used : the features that rules use
     dependence : that of the columns; of those that are used where columns are many, or where the
         choice was given
-    relevance : how far columns depend on the goal, by name; with a choice, of those that are used
+    relevance : how far columns depend on the target, by name; with a choice, of those that are used
     """
 
     model: Model
@@ -103,9 +103,9 @@ def learn(
 
 
 def with_promises(model: Model, promises: Sequence[Monotonic]) -> Model:
-    """Let a model state the directions that it keeps: those of the attributes that it uses."""
-    used = {attribute.name for attribute in model.attributes} if model.terms else set()
-    return replace(model, monotonic=tuple(one for one in promises if one.attribute in used))
+    """Let a model state the directions that it keeps: those of the features that it uses."""
+    used = {feature.name for feature in model.features} if model.terms else set()
+    return replace(model, monotonic=tuple(one for one in promises if one.feature in used))
 
 
 def find_groups(
@@ -114,7 +114,7 @@ def find_groups(
     settings: GroupSettings,
     dependence: Dependence | None = None,
 ) -> tuple[dict[str, tuple[str, ...]], Clusters]:
-    """Return the groups by name, and the clusters of all attributes that are used.
+    """Return the groups by name, and the clusters of all features that are used.
 
     The dependence of the rows' columns is measured if it is not known.
     """
@@ -134,7 +134,7 @@ def find_groups(
     if dependence is None:
         dependence = rows.draw(settings.max_rows).only(ordered).dependence()
     known = [dependence.names.index(name) for name in ordered]
-    places = group_attributes(dependence.matrix[np.ix_(known, known)], settings.n_clusters)
+    places = group_features(dependence.matrix[np.ix_(known, known)], settings.n_clusters)
     clusters = tuple(tuple(ordered[place] for place in one) for one in places)
     return dict(name_groups(clusters)), clusters
 
@@ -170,13 +170,13 @@ class Structure:
 
     @property
     def live_singles(self) -> list[SingleTerm]:
-        """The terms of single attributes that are left."""
+        """The terms of single features that are left."""
         return [term for term in self.design.singles if term.n_rules]
 
     @property
     def used(self) -> set[str]:
-        """The names of the attributes that are left."""
-        return {term.vocabulary.attribute.name for term in self.live_singles}
+        """The names of the features that are left."""
+        return {term.vocabulary.feature.name for term in self.live_singles}
 
     @cached_property
     def reduced_columns(self) -> Float:
@@ -207,11 +207,11 @@ class Structure:
         return mean <= expected + 2 * math.hypot(error, its_error)
 
     def means_of(self, term: SingleTerm) -> Float:
-        """Return the mean memberships of an attribute's first words, and of missing readings."""
+        """Return the mean memberships of a feature's first words, and of missing readings."""
         return self.design.means[self.design.singles.index(term)]
 
     def high_mean(self, term: SingleTerm, boundary: int) -> float:
-        """Return the mean of the high part of an attribute."""
+        """Return the mean of the high part of a feature."""
         return self.design.high_mean(term, boundary)
 
     def variances(self) -> dict[int, float]:
@@ -243,7 +243,7 @@ def settle(
         else replace(choice, path=(), expected=None, allowance=0.0)
     )
     design = Design.begin(sample, recipe.with_words(choice.words))
-    there = {term.vocabulary.attribute.name for term in design.singles}
+    there = {term.vocabulary.feature.name for term in design.singles}
     for name in sorted(recipe.budget.required - there):
         raise DataError(f"column {name!r} is required, and its known readings never change")
     tell("fitting the rules")

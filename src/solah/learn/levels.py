@@ -1,6 +1,6 @@
-"""Levels of a hierarchy: nodes are trained bottom-up, each with the goal as its target.
+"""Levels of a hierarchy: nodes are trained bottom-up, each with the target as its target.
 
-What goes up is a node's whole distribution: the node above takes it as masses on the goal's states,
+What goes up is a node's whole distribution: the node above takes it as masses on the classes,
 or describes it with words of belief. With cross-fitting, the node above learns from what nodes
 believe of rows that they have not learnt from, as it will be in use.
 """
@@ -23,25 +23,25 @@ from solah.learn.growth import ROOT, LeafSettings, TreeSettings, learn_tree
 from solah.learn.learning import learn
 from solah.learn.recipe import AdditiveRecipe, GroupSettings
 from solah.model import AdditiveNode, Model
-from solah.model.attributes import (
-    BELIEF_WORDS,
-    belief_attribute,
-    belief_words,
-    cored_attribute,
-    flatten,
-)
 from solah.model.encode import encode_column
 from solah.model.evaluate import predict
+from solah.model.features import (
+    BELIEF_WORDS,
+    belief_feature,
+    belief_words,
+    cored_feature,
+    flatten,
+)
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from solah.kernels.arrays import Float
-    from solah.labels.goals import GoalFacts
+    from solah.labels.targets import TargetFacts
     from solah.learn.memory import MemoryRows
     from solah.learn.selection import Choice
-    from solah.model import Attribute, Node, TermInput
+    from solah.model import Feature, Node, TermInput
     from solah.model.structure import Hierarchy, HierarchyNode
 
 
@@ -57,8 +57,8 @@ class NodeModel(Protocol):
         """The node's name."""
 
     @property
-    def inputs(self) -> tuple[Attribute, ...]:
-        """The attributes and the beliefs that feed the node."""
+    def inputs(self) -> tuple[Feature, ...]:
+        """The features and the beliefs that feed the node."""
 
     def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
         """Return the belief in each class, given the beliefs of the nodes below."""
@@ -81,7 +81,7 @@ class EstimatorNode:
     """
 
     name: str
-    inputs: tuple[Attribute, ...]
+    inputs: tuple[Feature, ...]
     estimator: Any
     means: Mapping[str, float]
     n_classes: int
@@ -89,21 +89,21 @@ class EstimatorNode:
     @classmethod
     def train(cls, node: HierarchyNode, rows: MemoryRows, kind: Any) -> EstimatorNode:
         """Train a classifier such as any of scikit-learn."""
-        described = {attribute.name: attribute for attribute in rows.attributes}
-        inputs, goal = node_inputs(node, described, rows, None), rows.goal
-        used, means = goal.weights > 0, {}
-        for attribute in inputs:
-            if attribute.name in rows.table.names and not attribute.is_coded:
-                readings = encode_column(rows.table, attribute)
+        described = {feature.name: feature for feature in rows.features}
+        inputs, target = node_inputs(node, described, rows, None), rows.target
+        used, means = target.weights > 0, {}
+        for feature in inputs:
+            if feature.name in rows.table.names and not feature.is_coded:
+                readings = encode_column(rows.table, feature)
                 known = ~np.isnan(readings) & used
                 mean = (
-                    np.average(readings[known], weights=goal.weights[known]) if known.any() else 0
+                    np.average(readings[known], weights=target.weights[known]) if known.any() else 0
                 )
-                means[attribute.name] = float(mean)
+                means[feature.name] = float(mean)
         features = cls(node.name, inputs, None, means, 0)._features(rows.table, rows.outputs)
-        weights = goal.weights[used] * goal.weight_unit
-        estimator = kind.fit(features[used], goal.codes[used], weights)
-        return cls(node.name, inputs, estimator, means, goal.goal.size)
+        weights = target.weights[used] * target.weight_unit
+        estimator = kind.fit(features[used], target.codes[used], weights)
+        return cls(node.name, inputs, estimator, means, target.target.size)
 
     def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
         """Return the estimator's probabilities, zero for classes it has not seen."""
@@ -115,15 +115,15 @@ class EstimatorNode:
     def _features(self, table: Table, outputs: Mapping[str, Float]) -> Float:
         """Lay out the inputs as the matrix that a scikit-learn classifier takes."""
         parts = []
-        for attribute in self.inputs:
-            if attribute.name in outputs:
-                parts.append(outputs[attribute.name])
+        for feature in self.inputs:
+            if feature.name in outputs:
+                parts.append(outputs[feature.name])
                 continue
-            readings = encode_column(table, attribute).astype(np.float64)
-            if attribute.is_coded:
-                parts.append(masses(readings, flatten([attribute]), 0))
+            readings = encode_column(table, feature).astype(np.float64)
+            if feature.is_coded:
+                parts.append(masses(readings, flatten([feature]), 0))
             else:
-                known = np.where(np.isnan(readings), self.means[attribute.name], readings)
+                known = np.where(np.isnan(readings), self.means[feature.name], readings)
                 parts.append(known[:, None])
         return np.hstack(parts)
 
@@ -164,7 +164,7 @@ class RuleNode:
 
         A choice that was made before is taken as it is.
         """
-        states, described = rows.goal.goal.states, {one.name: one for one in rows.attributes}
+        states, described = rows.target.target.states, {one.name: one for one in rows.features}
         measured = [name for name in node.inputs if name not in rows.below]
         places = [len(states) - 1] if len(states) < 3 else range(len(states))
         below = tuple(
@@ -175,24 +175,24 @@ class RuleNode:
         )
         columns = [rows.table.column(name) for name in measured]
         columns += [one.column(rows.outputs) for one in below]
-        attributes, ends = [described[name] for name in measured], [(-np.inf, 0.0), (1.0, np.inf)]
-        attributes += [
-            cored_attribute(one.name, BELIEF_WORDS[2], ends, (0.5, 0.5), 0.0, 1.0) for one in below
+        features, ends = [described[name] for name in measured], [(-np.inf, 0.0), (1.0, np.inf)]
+        features += [
+            cored_feature(one.name, BELIEF_WORDS[2], ends, (0.5, 0.5), 0.0, 1.0) for one in below
         ]
         table = Table(tuple(columns), rows.table.n_rows)
-        own = describe_by(table, tuple(attributes), rows.goal.weights, rows.n_threads)
+        own = describe_by(table, tuple(features), rows.target.weights, rows.n_threads)
         alone = replace(rows, described=own, outputs={}, folds=None, digests=None)
         found = learn(alone, AdditiveRecipe(groups=GroupSettings(None)), choice=choice)
         return cls(node.name, found.model, below, found.choice)
 
     @property
-    def inputs(self) -> tuple[Attribute, ...]:
+    def inputs(self) -> tuple[Feature, ...]:
         """The features and the beliefs that the rules use."""
         return self.node().inputs
 
     def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
         """Return the probability of each class, given those of the nodes below."""
-        names = {attribute.name for attribute in self.model.attributes}
+        names = {feature.name for feature in self.model.features}
         measured = names - {one.name for one in self.beliefs_below}
         columns = [table.column(name) for name in sorted(measured)]
         columns += [one.column(outputs) for one in self.beliefs_below if one.name in names]
@@ -206,9 +206,9 @@ class RuleNode:
         def over_belief(one: TermInput) -> TermInput:
             if (belief := below.get(one.name)) is None:
                 return one
-            words = BELIEF_WORDS.get(len(one.attribute.words), one.attribute.words)
-            above = replace(one.attribute, words=words, tree=belief.node, place=belief.place)
-            return replace(one, attribute=above)
+            words = BELIEF_WORDS.get(len(one.feature.words), one.feature.words)
+            above = replace(one.feature, words=words, tree=belief.node, place=belief.place)
+            return replace(one, feature=above)
 
         terms = (replace(term, inputs=tuple(map(over_belief, term.inputs))) for term in node.terms)
         return replace(node, name=self.name, terms=tuple(terms))
@@ -248,7 +248,7 @@ def train_nodes(
 
 
 def hierarchy_model(
-    facts: GoalFacts, attributes: Sequence[Attribute], trained: Sequence[DocumentNode]
+    facts: TargetFacts, features: Sequence[Feature], trained: Sequence[DocumentNode]
 ) -> Model:
     """Make a model of trained nodes, without those that no node above uses."""
     nodes: list[Node] = []
@@ -257,15 +257,15 @@ def hierarchy_model(
         if one.name in wanted:
             nodes.append(one.node())
             wanted.update(nodes[-1].origins)
-    described = {attribute.name: attribute for attribute in attributes if attribute.name in wanted}
+    described = {feature.name: feature for feature in features if feature.name in wanted}
     for node in nodes:  # rule models have words of their own
         if isinstance(node, AdditiveNode):
             described |= {one.name: one for one in node.inputs if one.tree is None}
-    used = tuple(described.values()) or tuple(attributes[:1])
-    goal = facts.goal
+    used = tuple(described.values()) or tuple(features[:1])
+    target = facts.target
     if any(isinstance(node, AdditiveNode) for node in nodes):
-        goal = replace(goal, prior=facts.prior)
-    return Model(goal, used, tuple(reversed(nodes)))
+        target = replace(target, prior=facts.prior)
+    return Model(target, used, tuple(reversed(nodes)))
 
 
 def train_level(
@@ -282,7 +282,7 @@ def train_level(
     """
     linguistic = [node for node in nodes if is_linguistic(kinds[node.name])]
     words = growth.n_belief_words
-    described = {attribute.name: attribute for attribute in rows.attributes}
+    described = {feature.name: feature for feature in rows.features}
     inputs = [node_inputs(node, described, rows, words) for node in linguistic]
     if words is not None:
         inputs = _with_mean_beliefs(inputs, rows)
@@ -303,11 +303,11 @@ def is_linguistic(kind: Any) -> bool:
 
 def node_inputs(
     node: HierarchyNode,
-    described: Mapping[str, Attribute],
+    described: Mapping[str, Feature],
     rows: MemoryRows,
     n_belief_words: int | None,
-) -> tuple[Attribute, ...]:
-    """Describe what feeds a node: attributes, and the beliefs of nodes below.
+) -> tuple[Feature, ...]:
+    """Describe what feeds a node: features, and the beliefs of nodes below.
 
     Parameters
     ----------
@@ -316,22 +316,22 @@ def node_inputs(
     rows : MemoryRows
     n_belief_words : how many words describe a belief; None takes it as masses
     """
-    goal, prior = rows.facts.goal, rows.facts.prior
-    inputs: list[Attribute] = []
+    target, prior = rows.facts.target, rows.facts.prior
+    inputs: list[Feature] = []
     for name in node.inputs:
         if name not in rows.below:
             inputs.append(described[name])
         elif n_belief_words is None:
-            inputs.append(belief_attribute(name, goal.states, prior))
+            inputs.append(belief_feature(name, target.states, prior))
         else:
-            for words in belief_words(name, goal.states, n_belief_words):
+            for words in belief_words(name, target.states, n_belief_words):
                 inputs.append(replace(words, name=fresh_name(words.name, described)))
     return tuple(inputs)
 
 
 def _with_mean_beliefs(
-    inputs: Sequence[tuple[Attribute, ...]], rows: MemoryRows
-) -> list[tuple[Attribute, ...]]:
+    inputs: Sequence[tuple[Feature, ...]], rows: MemoryRows
+) -> list[tuple[Feature, ...]]:
     """Let an unknown belief be what the training rows believe on average, in one pass."""
     if not any(one.tree is not None for of_node in inputs for one in of_node):
         return list(inputs)
@@ -347,12 +347,12 @@ def _with_mean_beliefs(
     ]
 
 
-def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
+def _cell_settings(name: str, inputs: Sequence[Feature]) -> TreeSettings:
     """Return how a node tabulates all combinations of words, and learns each cell's belief.
 
     The table is a tree that takes its inputs in their order, whatever they gain.
     """
-    n_cells = prod(attribute.n_focal_sets for attribute in inputs)
+    n_cells = prod(feature.n_focal_sets for feature in inputs)
     if n_cells > MAX_CMAC_CELLS:
         raise TooManyCombinationsError(
             f"node {name!r} has {len(inputs)} inputs whose words make {n_cells:,} "

@@ -1,9 +1,9 @@
-"""Learns what is to be believed when readings are lost: of single attributes, or of whole groups.
+"""Learns what is to be believed when readings are lost: of single features, or of whole groups.
 
 Two things are learnt from rows whose readings are taken away, each by the log-loss:
 
 - the variances of trees (:mod:`solah.model.program`). That of its evidence is right for a tree that
-  does not depend on the others. Where attributes make up for each other, one counts for what the
+  does not depend on the others. Where features make up for each other, one counts for what the
   other counts against, and the one that is left misleads. Then variances are larger, so that the
   rest is drawn to the class shares;
 - where it is said what may be lost, the scores themselves. Copies of the rows, of which something
@@ -49,7 +49,7 @@ _MOST_RAISED, _LEAST_GAIN = 100.0, 0.002
 
 
 def parts_of(names: Collection[str], groups: Sequence[Sequence[str]]) -> list[frozenset[str]]:
-    """Return what is lost together: the attributes of each group, and each that is in none."""
+    """Return what is lost together: the features of each group, and each that is in none."""
     parts = [frozenset(names) & frozenset(group) for group in groups]
     alone = frozenset(names).difference(*parts)
     parts += [frozenset((name,)) for name in alone]
@@ -64,7 +64,7 @@ class FittedRows(NamedTuple):
 
     Attributes
     ----------
-    objective : the goal of each row
+    objective : the target of each row
     columns : (n_rows, n_parameters)
     weights : (n_rows,)
     """
@@ -115,9 +115,9 @@ def _with_copies(structure: Structure, parts: Sequence[frozenset[str]]) -> Fitte
 
 
 def _asked(term: Term) -> list[str]:
-    """Return the names of the attributes that a term asks."""
+    """Return the names of the features that a term asks."""
     sides = [term] if isinstance(term, SingleTerm) else term.sides
-    return [side.vocabulary.attribute.name for side in sides]
+    return [side.vocabulary.feature.name for side in sides]
 
 
 def _drawn(n_rows: int, n_parts: int) -> Flags:
@@ -143,15 +143,15 @@ def with_raised_variances(
         Rules that add up to classes.
     sample : Sample
         Rows that were learnt from.
-    groups : the names of attributes that may be lost together; each may be lost alone, too
+    groups : the names of features that may be lost together; each may be lost alone, too
     """
     if len(model.terms) < 2:
         return model
-    names = [attribute.name for attribute in model.attributes]
+    names = [feature.name for feature in model.features]
     masks = _masks(parts_of(names, ()), names)
     if len(groups) > 1:
         masks = np.unique(np.vstack([masks, _masks(parts_of(names, groups), names)]), axis=0)
-    most = max(_LEAST_ROWS, _MOST_NUMBERS // (len(masks) * model.goal.size))
+    most = max(_LEAST_ROWS, _MOST_NUMBERS // (len(masks) * model.target.size))
     rows = _complete(sample, names).first(most)
     if rows.n_rows < 2:
         return model
@@ -164,7 +164,7 @@ def with_raised_variances(
 
 
 def _masks(parts: Sequence[frozenset[str]], names: Sequence[str]) -> Flags:
-    """Return which attributes are lost: every part in turn, all but it, and random ones."""
+    """Return which features are lost: every part in turn, all but it, and random ones."""
     each = np.eye(len(parts), dtype=bool)
     drawn = _drawn(_RANDOM_MASKS, len(parts)) if len(parts) > 2 else each
     lost = np.vstack([each, ~each, drawn])
@@ -172,8 +172,8 @@ def _masks(parts: Sequence[frozenset[str]], names: Sequence[str]) -> Flags:
 
 
 def _complete(sample: Sample, names: Sequence[str]) -> Sample:
-    """Return the rows of a sample of which these attributes are known, and only them."""
-    places = [place for place, one in enumerate(sample.attributes) if one.name in names]
+    """Return the rows of a sample of which these features are known, and only them."""
+    places = [place for place, one in enumerate(sample.features) if one.name in names]
     rows = np.flatnonzero(~np.isnan(sample.readings[:, places]).any(axis=1))
     return sample.take(rows)
 
@@ -185,32 +185,32 @@ class _MaskedRows:
     ----------
     model : Model
     rows : rows whose readings are known
-    masks : (n_masks, n_attributes) which of the model's attributes are lost
+    masks : (n_masks, n_features) which of the model's features are lost
     """
 
     def __init__(self, model: Model, rows: Sample, masks: Flags) -> None:
-        names = [attribute.name for attribute in model.attributes]
-        place = {attribute.name: j for j, attribute in enumerate(rows.attributes)}
+        names = [feature.name for feature in model.features]
+        place = {feature.name: j for j, feature in enumerate(rows.features)}
         readings = rows.readings[:, [place[name] for name in names]]
         terms, parts = model.terms, trace(model.program, readings)[-1].parts
         evidence = np.stack([part.weights for part in parts[: len(terms)]])
         asked = [set(term.features) for term in terms]
         is_gone = masks @ np.array([[name in of_term for name in names] for of_term in asked]).T
         ruled = np.array([term.missing is not None for term in terms])
-        nothing = (0.0,) * model.goal.size
+        nothing = (0.0,) * model.target.size
         instead = np.array([term.missing.scores if term.missing else nothing for term in terms])
         self.spreads = np.sqrt([term.variance for term in terms])
         self._is_free = (self.spreads > 0) & ~ruled
         self._is_lost = (is_gone & ~ruled).astype(np.float64)
         evidence_left = np.tensordot(1.0 - is_gone, evidence, 1)
         self._evidence = evidence_left + (is_gone @ instead)[:, None, :]
-        self._start = model.goal.log_prior
+        self._start = model.target.log_prior
         self._lean = model.program.stages[-1].baseline - self._start
         assert isinstance(rows.objective, ClassObjective)
         self._codes = rows.objective.codes
         self._weights = rows.weights / (rows.weights.sum() * len(masks))
         self.loss_of_shares = float(
-            -(rows.weights @ np.log(np.maximum(model.goal.prior, 1e-30))[self._codes])
+            -(rows.weights @ np.log(np.maximum(model.target.prior, 1e-30))[self._codes])
             / rows.weights.sum()
         )
 

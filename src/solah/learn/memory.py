@@ -16,7 +16,7 @@ from solah.labels.drawing import LIMITS, digest_rows, digest_within, draw_rows
 from solah.learn.blocks import RowBlock, joined_routes
 from solah.learn.rows import BlockPass, add_up
 from solah.learn.sample import content_folds, group_folds
-from solah.model.attributes import flatten
+from solah.model.features import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.drawing import Limits
-    from solah.labels.goals import ClassGoal, GoalFacts
+    from solah.labels.targets import ClassTarget, TargetFacts
     from solah.learn.growth import Question
     from solah.learn.levels import NodeModel
     from solah.learn.rows import Statistics
     from solah.learn.tree import Tree
-    from solah.model import Attribute
+    from solah.model import Feature
 
 _LARGE = 100_000
 
@@ -45,7 +45,7 @@ class MemoryRows:
     Attributes
     ----------
     described : the columns, and each reading described
-    goal : each row's goal and weight
+    target : each row's target and weight
     n_threads : how many threads sum up
     digests : (n_rows,) numbers by which rows are drawn, where they speak of columns that were
         left out, too
@@ -57,7 +57,7 @@ class MemoryRows:
     """
 
     described: Description
-    goal: ClassGoal
+    target: ClassTarget
     n_threads: int = 1
     digests: UInt64 | None = None
     counts: Int64 | None = None
@@ -78,19 +78,19 @@ class MemoryRows:
         return self.described.labels
 
     @property
-    def attributes(self) -> tuple[Attribute, ...]:
+    def features(self) -> tuple[Feature, ...]:
         """The columns, described."""
-        return self.described.attributes
+        return self.described.features
 
     @property
-    def facts(self) -> GoalFacts:
-        """The goal, and what all rows weigh together."""
-        return self.goal.facts
+    def facts(self) -> TargetFacts:
+        """The target, and what all rows weigh together."""
+        return self.target.facts
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
-        return tuple(attribute.name for attribute in self.attributes)
+        return tuple(feature.name for feature in self.features)
 
     @property
     def is_many(self) -> bool:
@@ -105,14 +105,14 @@ class MemoryRows:
     @cached_property
     def blocks(self) -> list[RowBlock]:
         """The rows, one block for each thread."""
-        goals = self.goal.labels
+        targets = self.target.labels
 
         def block(rows: slice) -> RowBlock:
             below = {name: beliefs[rows] for name, beliefs in self.outputs.items()}
-            weights = self.goal.weights[rows]
-            return RowBlock(self.attributes, self.labels[rows], goals[rows], weights, below, {})
+            weights = self.target.weights[rows]
+            return RowBlock(self.features, self.labels[rows], targets[rows], weights, below, {})
 
-        return map_slices(block, len(goals), self.n_threads)
+        return map_slices(block, len(targets), self.n_threads)
 
     def run(self, one: BlockPass) -> Statistics:
         """Sum up all rows."""
@@ -128,10 +128,10 @@ class MemoryRows:
             return reduce(add_up, pool.map(summed, self.blocks))
 
     def count(
-        self, inputs: Sequence[tuple[Attribute, ...]], questions: Sequence[Question]
+        self, inputs: Sequence[tuple[Feature, ...]], questions: Sequence[Question]
     ) -> list[Int64]:
-        """Count rows at the leaves of growing trees: ``(slot, input's bin, goal)`` for each."""
-        found = self.run(CountLeaves(inputs, questions, self.facts.goal.size))
+        """Count rows at the leaves of growing trees: ``(slot, input's bin, target)`` for each."""
+        found = self.run(CountLeaves(inputs, questions, self.facts.target.size))
         return [found[str(number)] for number in range(len(questions))]
 
     def share_weights(
@@ -143,12 +143,12 @@ class MemoryRows:
 
     def draw(self, n_rows: int) -> MemoryRows:
         """Draw different rows by their content; each has the weight of all that are equal to it."""
-        digests, weights = self._digests(), self.goal.weights
+        digests, weights = self._digests(), self.target.weights
         drawn = draw_rows(digests, weights, n_rows, self.counts)
         return replace(
             self,
             described=self.described.take(drawn.rows),
-            goal=self.goal.take(drawn.rows, drawn.weights),
+            target=self.target.take(drawn.rows, drawn.weights),
             digests=drawn.digests,
             counts=drawn.counts,
             folds=None,
@@ -161,23 +161,23 @@ class MemoryRows:
         described = self.described.only(names)
         return replace(self, described=described, digests=self._digests() if self.is_many else None)
 
-    def described_by(self, attributes: Sequence[Attribute]) -> MemoryRows:
-        """Return the same rows with these columns only, described as these attributes are."""
-        table = self.table.select([attribute.name for attribute in attributes])
-        labels = label_table(table, attributes, self.n_threads)
-        return replace(self, described=Description(table, tuple(attributes), labels), digests=None)
+    def described_by(self, features: Sequence[Feature]) -> MemoryRows:
+        """Return the same rows with these columns only, described as these features are."""
+        table = self.table.select([feature.name for feature in features])
+        labels = label_table(table, features, self.n_threads)
+        return replace(self, described=Description(table, tuple(features), labels), digests=None)
 
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
-        """Measure how far attributes depend on each other and on the goal."""
+        """Measure how far features depend on each other and on the target."""
         return dependence_of(self._columns(), bias_corrected=bias_corrected)
 
     def relevance(self, *, bias_corrected: bool = False) -> Float:
-        """Measure how far attributes depend on the goal."""
+        """Measure how far features depend on the target."""
         return relevance_of(self._columns(), bias_corrected=bias_corrected)
 
     def with_folds(self, n_folds: int) -> MemoryRows:
         """Let the nodes above learn from beliefs about rows that were not learnt from."""
-        codes, weights = self.goal.codes, self.goal.weights
+        codes, weights = self.target.codes, self.target.weights
         if self.groups is None:
             return replace(self, folds=content_folds(self.labels, codes, n_folds))
         return replace(self, folds=group_folds(self.groups, codes, weights, n_folds))
@@ -199,7 +199,7 @@ class MemoryRows:
         beliefs = {
             model.name: model.beliefs(self.table, self.outputs, self.n_threads) for model in models
         }
-        weights = self.goal.weights
+        weights = self.target.weights
         for fold in [] if self.folds is None else np.unique(self.folds):
             rows = np.flatnonzero((self.folds == fold) & (weights > 0))
             others = weights.copy()
@@ -207,49 +207,49 @@ class MemoryRows:
             if len(rows) and others.any():
                 unseen = self.table.take(rows)
                 below = {name: output[rows] for name, output in self.outputs.items()}
-                for model in train(replace(self, goal=replace(self.goal, weights=others))):
+                for model in train(replace(self, target=replace(self.target, weights=others))):
                     beliefs[model.name][rows] = model.beliefs(unseen, below, self.n_threads)
         return beliefs
 
     def _digests(self) -> UInt64:
         if self.digests is not None:
             return self.digests
-        return digest_within(digest_rows(self.table, self.goal.digests), self.groups)
+        return digest_within(digest_rows(self.table, self.target.digests), self.groups)
 
     def _columns(self) -> TableColumns:
-        """Return the columns and the goal, with weights where rows have some."""
-        weights = self.goal.weights.astype(np.float64) * self.goal.weight_unit
+        """Return the columns and the target, with weights where rows have some."""
+        weights = self.target.weights.astype(np.float64) * self.target.weight_unit
         return TableColumns.of(
             self.table,
-            [attribute.kind for attribute in self.attributes],
-            self.goal.codes,
-            nominal_goal=True,
+            [feature.kind for feature in self.features],
+            self.target.codes,
+            nominal_target=True,
             sample_weight=None if (weights == 1.0).all() else weights,
             n_jobs=self.n_threads,
             limits=self.limits,
         )
 
 
-def is_large(n_rows: int, n_attributes: int) -> bool:
+def is_large(n_rows: int, n_features: int) -> bool:
     """Whether there is enough to do for threads to pay."""
-    return n_rows * n_attributes >= _LARGE
+    return n_rows * n_features >= _LARGE
 
 
 class CountLeaves(BlockPass):
-    """Counts rows at the leaves of growing trees, by the words of each input and by goal."""
+    """Counts rows at the leaves of growing trees, by the words of each input and by target."""
 
     name = "growing trees"
 
     def __init__(
-        self, inputs: Sequence[tuple[Attribute, ...]], questions: Sequence[Question], n_goals: int
+        self, inputs: Sequence[tuple[Feature, ...]], questions: Sequence[Question], n_targets: int
     ) -> None:
-        self.inputs, self.questions, self.n_goals = inputs, questions, n_goals
+        self.inputs, self.questions, self.n_targets = inputs, questions, n_targets
         self.sets = [flatten(of_tree) for of_tree in inputs]
 
     def begin(self) -> Statistics:
-        """Return the counts of no rows: ``(slot, input's bin, goal)`` for each tree."""
+        """Return the counts of no rows: ``(slot, input's bin, target)`` for each tree."""
         return {
-            str(number): np.zeros((question.n_slots, int(sets.bins[-1]), self.n_goals), np.int64)
+            str(number): np.zeros((question.n_slots, int(sets.bins[-1]), self.n_targets), np.int64)
             for number, (question, sets) in enumerate(zip(self.questions, self.sets, strict=True))
         }
 
@@ -259,7 +259,7 @@ class CountLeaves(BlockPass):
         for number, (inputs, question, sets) in enumerate(trees):
             kernel().accumulate(
                 block.inputs(inputs),
-                block.goals,
+                block.targets,
                 block.weights,
                 sets,
                 question.tree,

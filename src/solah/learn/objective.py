@@ -57,7 +57,7 @@ class PathStep:
     Attributes
     ----------
     max_rules : the limit on the number of rules
-    n_rules, n_attributes : how many there were, on average over the folds
+    n_rules, n_features : how many there were, on average over the folds
     loss : the metric that is compared: the log-loss, or the root mean squared error
     quality : the second metric: the accuracy, or R²
     error : the standard error of how much higher the loss is than the lowest
@@ -69,7 +69,7 @@ class PathStep:
 
     max_rules: int
     n_rules: float
-    n_attributes: float
+    n_features: float
     loss: float
     quality: float
     error: float = 0.0
@@ -137,7 +137,7 @@ class Objective(Protocol):
         """Return the same targets beside what fixed rules add to the totals of rows."""
 
     def begin(self, weights: Float) -> Float:
-        """Return what is best without any attribute."""
+        """Return what is best without any feature."""
 
     def fit(self, problem: Problem) -> Scores:
         """Fit scores."""
@@ -182,7 +182,7 @@ class ClassObjective:
         return ClassObjective(self.codes[rows], self.n_outputs, offset, reach)
 
     def beside(self, offset: Float) -> ClassObjective:
-        """Return the same goal beside what fixed rules add."""
+        """Return the same target beside what fixed rules add."""
         return replace(self, offset=self._moved(offset))
 
     def _moved(self, totals: Float) -> Float:
@@ -354,7 +354,7 @@ class NumberObjective:
         return replace(self, values=self.values[rows], offset=offset)
 
     def beside(self, offset: Float) -> NumberObjective:
-        """Return the same goal beside what fixed rules add."""
+        """Return the same target beside what fixed rules add."""
         return replace(self, offset=offset)
 
     @property

@@ -126,7 +126,7 @@ class LearningTwin(FixedTwin):
 
         Parameters
         ----------
-        rows : ndarray of shape (n_rows, n_attributes)
+        rows : ndarray of shape (n_rows, n_features)
         places : sequence of int
             The classes' places; one out of range teaches nothing.
 
@@ -348,17 +348,17 @@ class Learner:
     >>> from solah.learn.online import Learner
     >>> from solah.model.encode import encode
     >>> iris = datasets.load("iris")
-    >>> model = RuleClassifier().fit(iris.table, iris.goal).model_
+    >>> model = RuleClassifier().fit(iris.table, iris.target).model_
     >>> learner = Learner(model)
-    >>> _ = learner.learn(encode(iris.table, model.attributes)[:10], [0] * 10)
+    >>> _ = learner.learn(encode(iris.table, model.features)[:10], [0] * 10)
     >>> learner.model().n_rules == model.n_rules
     True
     """
 
     def __init__(self, model: Model, *, pace: float = 1.0, forgetting: float = 0.0) -> None:
-        if model.goal.task is Task.REGRESSION:
+        if model.target.task is Task.REGRESSION:
             raise ParameterError(
-                f"{model.goal.name!r} is a number, and only decisions between classes learn from "
+                f"{model.target.name!r} is a number, and only decisions between classes learn from "
                 "single rows; train the model again"
             )
         self._model = model

@@ -1,4 +1,4 @@
-"""Hierarchies organised from the dependence of attributes: the paper's Algorithms 1 and 2."""
+"""Hierarchies organised from the dependence of features: the paper's Algorithms 1 and 2."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ class Organiser:
 
     Attributes
     ----------
-    dependence : how attributes depend on each other and on the goal
+    dependence : how features depend on each other and on the target
     names : the columns' names
-    goal : the goal's name
+    target : the target's name
     top : what to do with several trees on the last level
     by_hand : clusters that somebody gave, as column names
     """
 
     dependence: Dependence
     names: tuple[str, ...]
-    goal: str
+    target: str
     top: Literal["fuse", "merge"] = "fuse"
     by_hand: Sequence[Sequence[str]] | None = None
 
@@ -78,7 +78,7 @@ class Organiser:
             return clusters_by_hand(self.by_hand, self.names)
         if n_clusters == "each":
             return tuple((j,) for j in range(len(self.names)))
-        return group_attributes(self.dependence.matrix, n_clusters)
+        return group_features(self.dependence.matrix, n_clusters)
 
     def candidates(
         self,
@@ -100,7 +100,7 @@ class Organiser:
                     self.names,
                     level_gap=level_gap,
                     top=self.top,
-                    goal=self.goal,
+                    target=self.target,
                 )
                 found.setdefault(hierarchy, Candidate(n_clusters, level_gap, clusters, hierarchy))
         narrow = [one for one in found.values() if max_inputs is None or one.width <= max_inputs]
@@ -112,9 +112,9 @@ def organise(data: MemoryRows) -> Hierarchy:
     dependence = data.dependence()
     return wire_hierarchy(
         dependence.relevance.tolist(),
-        group_attributes(dependence.matrix),
+        group_features(dependence.matrix),
         data.names,
-        goal=data.facts.goal.name,
+        target=data.facts.target.name,
     )
 
 
@@ -140,41 +140,41 @@ def clusters_by_hand(clusters: Sequence[Sequence[str]], names: tuple[str, ...]) 
 
 
 # Dependences are at most 1, and those that differ by less are equal: rounding must neither choose
-# a seed nor keep an attribute out.
+# a seed nor keep a feature out.
 _SAME_DEPENDENCE = 1e-9
 
 
-def group_attributes(
+def group_features(
     dcorr: ArrayLike, n_clusters: int | Literal["auto"] = "auto"
 ) -> tuple[tuple[int, ...], ...]:
-    """Cluster attributes that depend on each other (the paper's Algorithm 1).
+    """Cluster features that depend on each other (the paper's Algorithm 1).
 
-    In each round the two most dependent attributes that remain open a cluster. One of them is
+    In each round the two most dependent features that remain open a cluster. One of them is
     its seed: the one with the lower index. Those join whose dependence on the seed is at most
     alpha below the pair's, alpha being the span of the remaining dependences divided by k.
 
     Parameters
     ----------
-    dcorr : (n, n) symmetric distance correlations of the attributes. The diagonal does not count,
+    dcorr : (n, n) symmetric distance correlations of the features. The diagonal does not count,
         the upper triangle is what is read, and what is not finite counts as 0
     n_clusters : the paper's k, at least 1: the larger it is, the narrower the clusters are. With
-        "auto" it is the smallest from 2 on that keeps clusters to max(6, sqrt(n)) attributes
+        "auto" it is the smallest from 2 on that keeps clusters to max(6, sqrt(n)) features
 
     Returns
     -------
     tuple of tuple of int
-        The clusters in the order in which they were found, every attribute in exactly one: the
+        The clusters in the order in which they were found, every feature in exactly one: the
         seed first, then the others by falling dependence on it (ties: the lower index). Their
         number, the paper's K, is often not k.
 
     Notes
     -----
     The order of the columns matters only for ties: among equally dependent pairs the first, row
-    by row, opens the cluster, and the seed is its attribute with the lower index.
+    by row, opens the cluster, and the seed is its feature with the lower index.
 
     Examples
     --------
-    Two pairs that belong together, and an attribute on its own; three clusters where k is 2:
+    Two pairs that belong together, and a feature on its own; three clusters where k is 2:
 
     >>> dcorr = [
     ...     [1.0, 0.9, 0.1, 0.2, 0.0],
@@ -183,13 +183,13 @@ def group_attributes(
     ...     [0.2, 0.1, 0.7, 1.0, 0.1],
     ...     [0.0, 0.1, 0.0, 0.1, 1.0],
     ... ]
-    >>> group_attributes(dcorr, 2)
+    >>> group_features(dcorr, 2)
     ((0, 1), (2, 3), (4,))
     """
     given = np.asarray(dcorr, dtype=np.float64)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.size:
         raise ParameterError(
-            "dcorr must be a square matrix of at least one attribute. "
+            "dcorr must be a square matrix of at least one feature. "
             f"Got the shape {given.shape} instead."
         )
     upper = np.triu(np.where(np.isfinite(given), given, 0.0), k=1)
@@ -207,7 +207,7 @@ def group_attributes(
 def _smallest_k(matrix: NDArray[np.float64]) -> int:
     """Choose the paper's k: the smallest that keeps every cluster small enough to read.
 
-    That is at most max(6, sqrt(n)) attributes. Attributes that depend on no other, such as
+    That is at most max(6, sqrt(n)) features. Features that depend on no other, such as
     constants, do not count: no k can part them, and no tree asks for them.
     """
     n = len(matrix)
@@ -222,11 +222,11 @@ def _smallest_k(matrix: NDArray[np.float64]) -> int:
 
 def _clusters(matrix: NDArray[np.float64], k: int) -> Iterator[tuple[int, ...]]:
     """Find the clusters one after another; ``matrix`` is symmetric and finite."""
-    attributes = np.arange(len(matrix))
+    features = np.arange(len(matrix))
     remaining = matrix.copy()
     # Line 3. While a pair remains there is a largest one, whatever the numbers are: the paper's
-    # test for zeros would lose attributes that depend on no other.
-    while len(attributes) > 1:
+    # test for zeros would lose features that depend on no other.
+    while len(features) > 1:
         # Line 5. The diagonal is neither the least nor, below, the largest dependence.
         np.fill_diagonal(remaining, np.inf)
         least = remaining.min()
@@ -243,13 +243,13 @@ def _clusters(matrix: NDArray[np.float64], k: int) -> Iterator[tuple[int, ...]]:
         joins = on_seed[order] >= largest - alpha - _SAME_DEPENDENCE
         members = np.concatenate([[seed], order[joins]])
         # Line 9
-        yield tuple(attributes[members].tolist())
+        yield tuple(features[members].tolist())
         # Lines 10 and 11. Cut out rather than set to zero, since zero is a dependence as well.
-        attributes = np.delete(attributes, members)
+        features = np.delete(features, members)
         remaining = np.delete(np.delete(remaining, members, axis=0), members, axis=1)
-    # A last attribute has no pair; the paper would lose it.
-    if len(attributes):
-        yield (int(attributes[0]),)
+    # A last feature has no pair; the paper would lose it.
+    if len(features):
+        yield (int(features[0]),)
 
 
 # Relevances are at most 1: this is rounding, so that 0.3 - 0.1 reaches a gap of 0.2.
@@ -263,7 +263,7 @@ def wire_hierarchy(
     *,
     level_gap: float | Literal["auto"] = "auto",
     top: Literal["fuse", "merge"] = "fuse",
-    goal: str = "y",
+    target: str = "y",
 ) -> Hierarchy:
     """Wire a tree a cluster into a hierarchy, the relevant ones on top (the paper's Algorithm 2).
 
@@ -274,21 +274,21 @@ def wire_hierarchy(
 
     Parameters
     ----------
-    relevance : each attribute's distance correlation with the goal; NaN counts as 0
-    clusters : indices of attributes, each in one cluster at most
-    names : the attributes' names
+    relevance : each feature's distance correlation with the target; NaN counts as 0
+    clusters : indices of features, each in one cluster at most
+    names : the features' names
     level_gap : the paper's theta, above 0. With "auto" it is the span of the mean relevances
         over 1 + ceil(sqrt(K)), at least 0.02: about as many levels as in the paper's hierarchies
     top : what to do with several trees on the last level: "fuse" adds a tree over their outputs
         (the paper's algorithm), "merge" makes one tree of them (the paper's SMS-20 text)
-    goal : the root's name; the other trees are z1, z2, … as they are made. A name that an
-        attribute has gets underscores
+    target : the root's name; the other trees are z1, z2, … as they are made. A name that an
+        feature has gets underscores
 
     Returns
     -------
     Hierarchy
-        The trees, each with the outputs it takes before its attributes. Its ``levels`` say how
-        high a tree stands above the attributes; a tree without children is at the bottom there,
+        The trees, each with the outputs it takes before its features. Its ``levels`` say how
+        high a tree stands above the features; a tree without children is at the bottom there,
         whatever level it was made for.
 
     Examples
@@ -322,7 +322,7 @@ def wire_hierarchy(
         levels.append([()])
     elif len(levels[-1]) > 1:
         levels[-1] = [[i for cluster in levels[-1] for i in cluster]]
-    return _wired(levels, names, goal)
+    return _wired(levels, names, target)
 
 
 def _levels(clusters: Sequence[Cluster], means: Sequence[float], gap: float) -> list[Level]:
@@ -341,9 +341,9 @@ def _levels(clusters: Sequence[Cluster], means: Sequence[float], gap: float) -> 
     return levels
 
 
-def _wired(levels: Sequence[Level], names: Sequence[str], goal: str) -> Hierarchy:
+def _wired(levels: Sequence[Level], names: Sequence[str], target: str) -> Hierarchy:
     """Make the trees, each level's first on top of the level below."""
-    called = iter(node_names(sum(map(len, levels)), names, goal))
+    called = iter(node_names(sum(map(len, levels)), names, target))
     nodes: list[HierarchyNode] = []
     outputs: list[str] = []
     for level in levels:
@@ -359,15 +359,15 @@ def _wired(levels: Sequence[Level], names: Sequence[str], goal: str) -> Hierarch
     return Hierarchy(tuple(nodes))
 
 
-def _check_clusters(clusters: Sequence[Cluster], n_attributes: int) -> None:
+def _check_clusters(clusters: Sequence[Cluster], n_features: int) -> None:
     if not len(clusters) or not all(len(cluster) for cluster in clusters):
         raise ParameterError("clusters must have one at least, and none of them empty")
     seen: set[int] = set()
     for index in (i for cluster in clusters for i in cluster):
-        if not 0 <= index < n_attributes:
+        if not 0 <= index < n_features:
             raise ParameterError(
-                f"clusters has the attribute {index}; there are {n_attributes}, counted from 0"
+                f"clusters has the feature {index}; there are {n_features}, counted from 0"
             )
         if index in seen:
-            raise ParameterError(f"clusters has the attribute {index} twice")
+            raise ParameterError(f"clusters has the feature {index} twice")
         seen.add(index)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from solah.model import Attribute, Monotonic
+    from solah.model import Feature, Monotonic
 
 WordKind = Literal["auto", "both", "supervised", "quantile", "uniform"]
 WORD_KINDS: tuple[WordKind, ...] = ("auto", "supervised", "quantile", "uniform")
@@ -25,7 +25,7 @@ class FixedRule:
 
     Attributes
     ----------
-    attribute : the attribute that it asks for
+    feature : the feature that it asks for
     word : one of its words or states
     scores : what the rule adds: evidence (log-odds) by class, for a number an amount
     is_pinned : whether it is marked in the document
@@ -36,7 +36,7 @@ class FixedRule:
     FixedRule(attribute='smoke', word='high', scores={'alarm': 3.0}, is_pinned=True)
     """
 
-    attribute: str
+    feature: str
     word: Any
     scores: Mapping[Any, float] | Sequence[float] | float
     is_pinned: bool = True
@@ -44,7 +44,7 @@ class FixedRule:
 
 @dataclass(frozen=True)
 class BoostingSettings:
-    """The small boosted ensemble whose splits tell where the goal changes.
+    """The small boosted ensemble whose splits tell where the target changes.
 
     Attributes
     ----------
@@ -63,24 +63,24 @@ class BoostingSettings:
 
 @dataclass(frozen=True)
 class WordSettings:
-    """Where the words of continuous attributes are placed.
+    """Where the words of continuous features are placed.
 
     Attributes
     ----------
-    kind : ``"quantile"`` and ``"uniform"`` place them blindly, ``"supervised"`` where the goal
+    kind : ``"quantile"`` and ``"uniform"`` place them blindly, ``"supervised"`` where the target
         changes, ``"both"`` at quantiles too; ``"auto"`` compares ``"both"`` with ``"quantile"``
     errors : how many standard errors learnt words must gain to be taken
     n_knots : how many are placed blindly
     outermost : the share of rows beyond the outermost quantile, so that outliers move no word
     max_cuts : how many places are learnt at the most
     window : cuts whose ranks differ by less are one
-    least_share : a cut has at least this share of what all cuts of its attribute gain
+    least_share : a cut has at least this share of what all cuts of its feature gain
     ramp, ramp_of_few : the share of rows on either side of a cut to whom both words apply; the
         second where rows are fewer than ``few_rows``
     apart : blind knots that are nearer to a cut, in ranks, are left out
-    max_features : with more attributes, those whose splits gain least are left out
-    by_hand : the attributes whose words were given, and stay
-    kept : the attributes, by name, whose words with cores are kept from another model
+    max_features : with more features, those whose splits gain least are left out
+    by_hand : the features whose words were given, and stay
+    kept : the features, by name, whose words with cores are kept from another model
     boosting : how cuts are found
     """
 
@@ -97,12 +97,12 @@ class WordSettings:
     apart: float = 0.04
     max_features: int = 64
     by_hand: frozenset[str] = frozenset()
-    kept: Mapping[str, Attribute] = field(default_factory=dict)
+    kept: Mapping[str, Feature] = field(default_factory=dict)
     boosting: BoostingSettings = BoostingSettings()
 
     @property
     def is_learnt(self) -> bool:
-        """Whether words stand where the goal changes."""
+        """Whether words stand where the target changes."""
         return self.kind in ("auto", "both", "supervised")
 
 
@@ -139,7 +139,7 @@ STRENGTHS = (
 
 @dataclass(frozen=True)
 class InteractionSettings:
-    """Which pairs of attributes get rules of two conditions.
+    """Which pairs of features get rules of two conditions.
 
     Attributes
     ----------
@@ -147,11 +147,11 @@ class InteractionSettings:
     tried : numbers of products that are compared out of fold
     max_pairs : how many different pairs there may be
     pairs : the pairs by name, where they are given
-    together : sets of names; two attributes may be a pair if one set has both. None for any two
+    together : sets of names; two features may be a pair if one set has both. None for any two
     errors : how many standard errors a number of products must gain to be taken
-    max_boundaries, max_parts : at how many places each attribute is parted into low and high, and
+    max_boundaries, max_parts : at how many places each feature is parted into low and high, and
         all of them together; at least at ``least_boundaries``
-    per_pair : how many products of the same two attributes there may be
+    per_pair : how many products of the same two features there may be
     max_rows : about so many rows tell which products are best
     """
 
@@ -167,9 +167,9 @@ class InteractionSettings:
     per_pair: int = 16
     max_rows: int = 6_000
 
-    def n_boundaries(self, n_attributes: int) -> int:
-        """Return at how many places each of so many attributes is parted."""
-        fair = self.max_parts // max(n_attributes, 1)
+    def n_boundaries(self, n_features: int) -> int:
+        """Return at how many places each of so many features is parted."""
+        fair = self.max_parts // max(n_features, 1)
         return min(max(fair, self.least_boundaries), self.max_boundaries)
 
     def stages(self, n_products: int) -> list[int]:
@@ -177,7 +177,7 @@ class InteractionSettings:
         return [number for number in (self.least, *self.tried) if 0 < number <= n_products]
 
     def may_be(self, first: str, second: str) -> bool:
-        """Tell whether two attributes may be a pair."""
+        """Tell whether two features may be a pair."""
         both = {first, second}
         is_given = self.pairs is None or any(both == set(pair) for pair in self.pairs)
         return is_given and (self.together is None or any(both <= one for one in self.together))
@@ -185,14 +185,14 @@ class InteractionSettings:
 
 @dataclass(frozen=True)
 class BudgetSettings:
-    """How many rules and attributes a model may have.
+    """How many rules and features a model may have.
 
     Attributes
     ----------
     max_rules : the most rules; None takes the fewest that rows cannot tell from the best
-    max_features : the most attributes; None for any number
-    costs : what attributes cost, by name; 1 where nothing is said
-    required : the attributes that stay, with two rules at least
+    max_features : the most features; None for any number
+    costs : what features cost, by name; 1 where nothing is said
+    required : the features that stay, with two rules at least
     errors : how many standard errors fewer rules may lose
     errors_of_any : how many standard errors rules must gain for there to be any
     tolerance, tolerance_of_loss : the share of what is explained, and of the loss that is left,
@@ -213,13 +213,13 @@ class BudgetSettings:
 
 @dataclass(frozen=True)
 class GroupSettings:
-    """Which attributes are added up first.
+    """Which features are added up first.
 
     Attributes
     ----------
     n_clusters : the paper's k: the larger, the smaller the groups; None for none
     by_hand : groups that were given: their names, None for one without, and their members
-    max_rows : so many rows tell how attributes depend on each other
+    max_rows : so many rows tell how features depend on each other
     max_columns : with more columns, the dependence of those that rules use is measured alone
     """
 
@@ -236,7 +236,7 @@ class AdditiveRecipe:
     Attributes
     ----------
     words, interactions, budget, groups : what to settle
-    monotonic : the attributes along which scores go one way only
+    monotonic : the features along which scores go one way only
     rules : rules by hand, with a score for each output
     strengths : what is compared out of fold; one alone is taken
     n_folds, n_folds_of_many : the folds to compare on; the second from ``many_rows`` rows on
@@ -245,7 +245,7 @@ class AdditiveRecipe:
     compared_rows : so many of them are enough to compare strengths, pairs and numbers of rules
     least_tested : so many rows that no choice has seen are enough to measure it on
     max_numbers : the sample is smaller where its memberships would be more numbers
-    missing_statistic : how far a missing reading must move the goal to get a rule of its own
+    missing_statistic : how far a missing reading must move the target to get a rule of its own
     robust_to : what may be lost when a model decides, so that scores are fitted to that, too
     """
 
@@ -274,9 +274,9 @@ class AdditiveRecipe:
         """Return the recipe of a model that may lose readings: missing ones then tell nothing."""
         return replace(self, robust_to=part, missing_statistic=math.inf)
 
-    def most_rows(self, n_attributes: int) -> int:
+    def most_rows(self, n_features: int) -> int:
         """Return how many different rows the sample may have."""
-        width = min(n_attributes, self.words.max_features) * (
+        width = min(n_features, self.words.max_features) * (
             self.words.n_knots + 2 * self.words.max_cuts
         )
         return min(self.max_rows, max(self.max_numbers // max(width, 1), 2_000))

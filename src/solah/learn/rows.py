@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.labels.drawing import Limits
-    from solah.labels.goals import GoalFacts
+    from solah.labels.targets import TargetFacts
     from solah.learn.blocks import RowBlock
     from solah.learn.memory import MemoryRows
-    from solah.model import Attribute
+    from solah.model import Feature
 
 Statistics: TypeAlias = dict[str, NDArray[Any]]
 """Sums of integers, by name."""
@@ -29,7 +29,7 @@ class BlockPass(ABC):
 
     name: str
     """The work, for people who wait for it."""
-    inputs: Sequence[Sequence[Attribute]]
+    inputs: Sequence[Sequence[Feature]]
     """The features that blocks of rows must have, described."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Rows(Protocol):
         """How many rows are many."""
 
     @property
-    def attributes(self) -> tuple[Attribute, ...]:
+    def features(self) -> tuple[Feature, ...]:
         """The columns, described."""
 
     @property
@@ -68,7 +68,7 @@ class Rows(Protocol):
         """The columns' names."""
 
     @property
-    def facts(self) -> GoalFacts:
+    def facts(self) -> TargetFacts:
         """The target, and the weight of all rows."""
 
     @property
@@ -81,5 +81,5 @@ class Rows(Protocol):
     def draw(self, n_rows: int) -> MemoryRows:
         """Draw different rows by their content, each with the weight of all that equal it."""
 
-    def described_by(self, attributes: Sequence[Attribute]) -> Self:
-        """Return the same rows with these columns only, described as these attributes are."""
+    def described_by(self, features: Sequence[Feature]) -> Self:
+        """Return the same rows with these columns only, described as these features are."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from solah.learn.memory import MemoryRows
     from solah.learn.objective import Objective
     from solah.learn.rows import Rows
-    from solah.model import Attribute
+    from solah.model import Feature
 
 
 OFTEN = 10
@@ -37,8 +37,8 @@ class Sample:
 
     Attributes
     ----------
-    attributes : the columns, described; by name
-    readings : (n_rows, n_attributes) numbers, or the indices of categories; NaN for missing values
+    features : the columns, described; by name
+    readings : (n_rows, n_features) numbers, or the indices of categories; NaN for missing values
     objective : the target of each row
     weights : (n_rows,) how much each counts; in units that make them sum to the number of equally
         weighted rows that are as informative (Kish's effective sample size)
@@ -50,7 +50,7 @@ class Sample:
     groups : (n_rows,) digests of the groups that are kept together; None where there are none
     """
 
-    attributes: tuple[Attribute, ...]
+    features: tuple[Feature, ...]
     readings: Float
     objective: Objective
     weights: Float
@@ -67,11 +67,11 @@ class Sample:
         facts = rows.facts
         is_rare = facts.sums < _RARE * facts.sums.sum() / len(facts.sums)
         drawn = rows.draw((_LARGER if is_rare.any() else 1) * max_rows)
-        goal = drawn.goal
-        objective = ClassObjective(goal.codes.astype(np.intp), goal.goal.size)
+        target = drawn.target
+        objective = ClassObjective(target.codes.astype(np.intp), target.target.size)
         sample = cls.of(drawn, objective)
-        unit = goal.weight_unit / facts.weight_unit
-        share = min(float(goal.weights.sum()) * unit / float(facts.sums.sum()), 1.0)
+        unit = target.weight_unit / facts.weight_unit
+        share = min(float(target.weights.sum()) * unit / float(facts.sums.sum()), 1.0)
         sample = replace(sample, row_weight=sample.row_weight * unit, share=share)
         return replace(sample, is_part=share < 1 - 1e-6).first(max_rows)
 
@@ -80,15 +80,15 @@ class Sample:
         """Take different rows in memory as they are."""
         digests, counts = drawn.digests, drawn.counts
         if digests is None:
-            digests = digest_rows(drawn.table, drawn.goal.digests)
+            digests = digest_rows(drawn.table, drawn.target.digests)
         if counts is None:
             counts = np.ones(len(digests), dtype=np.int64)
         pieces = np.where(counts >= OFTEN, counts, 1)
-        weights = drawn.goal.weights.astype(np.float64)
+        weights = drawn.target.weights.astype(np.float64)
         row_weight = float(np.average(weights / pieces, weights=weights))
         return cls(
-            drawn.attributes,
-            encode(drawn.table, drawn.attributes),
+            drawn.features,
+            encode(drawn.table, drawn.features),
             objective,
             weights / row_weight,
             pieces,
@@ -225,7 +225,7 @@ def content_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64:
 
     Parameters
     ----------
-    labels : (n_rows, n_attributes) the rows described
+    labels : (n_rows, n_features) the rows described
     codes : (n_rows,) their classes
     n_folds : int
 

@@ -49,7 +49,7 @@ class Choice:
     ----------
     words : the kind of words
     strength : how strongly scores are held back
-    n_products : how many products of two attributes there are
+    n_products : how many products of two features there are
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
     measured : how the figures of the path were measured
@@ -200,7 +200,7 @@ class _Step(NamedTuple):
 
     result: Result
     n_rules: int
-    n_attributes: int
+    n_features: int
 
 
 class _Trial:
@@ -246,12 +246,12 @@ class _Trial:
             before = path.n_rules
             path.walk(max_rules)
             if self.recipe.budget.max_features is not None:
-                path.drop_attributes(self.recipe.budget.max_features)
+                path.drop_features(self.recipe.budget.max_features)
             if found and path.n_rules == before:
                 found.append(found[-1])
                 continue
             totals = design.refit(path, strength, is_rough=True).of(tested @ path.reduction())
-            found.append(_Step(self._result(totals), path.n_rules, len(path.attributes)))
+            found.append(_Step(self._result(totals), path.n_rules, len(path.features)))
         return found
 
     def loss_of_nothing(self) -> Float:
@@ -422,7 +422,7 @@ class _Comparison:
             PathStep(
                 max_rules=max_rules,
                 n_rules=float(np.mean([one[k].n_rules for one in walked])),
-                n_attributes=float(np.mean([one[k].n_attributes for one in walked])),
+                n_features=float(np.mean([one[k].n_features for one in walked])),
                 is_chosen=k == chosen,
                 **objective.metrics(
                     float(losses[k]),

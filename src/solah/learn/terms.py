@@ -1,22 +1,22 @@
-"""The parts of an additive model: the words of single attributes, and pairs of attributes.
+"""The parts of an additive model: the words of single features, and pairs of features.
 
-A single term begins with all words of an attribute. Words are then joined (neighbours get one
+A single term begins with all words of a feature. Words are then joined (neighbours get one
 score) or left out (the score goes over linearly from the word before to the word behind). A pair is
-a sum of products: two attributes, each parted into low and high somewhere, and one number::
+a sum of products: two features, each parted into low and high somewhere, and one number::
 
     evidence = sum of theta * (high_a - mean high_a) * (high_b - mean high_b)
 
 so that it says nothing where either is unknown, and nothing on average whatever the other reads.
-Several products of the same two attributes make a grid of rules.
+Several products of the same two features make a grid of rules.
 
-Where scores must not fall along an attribute, its steps from word to word and those of its pairs
-must not be negative together. A pair that steps down for some part of the other attribute takes
+Where scores must not fall along a feature, its steps from word to word and those of its pairs
+must not be negative together. A pair that steps down for some part of the other feature takes
 over a piece of the step of the single words, its lift. Then each keeps the inequality by itself::
 
     step of the words - sum of lifts >= 0
     sum of lift + theta * (high_b - mean high_b) >= 0    for each part of b
 
-The sums are over the products that part the attribute there. Lifts have no columns: single words
+The sums are over the products that part the feature there. Lifts have no columns: single words
 and pairs together say the same for any.
 """
 
@@ -47,7 +47,7 @@ _PRICE_OF_LIFT = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """The scores of all words of an attribute, by hand.
+    """The scores of all words of a feature, by hand.
 
     Attributes
     ----------
@@ -60,21 +60,21 @@ class Given:
 
     @classmethod
     def read(cls, vocabulary: Vocabulary, rules: Sequence[FixedRule], n_outputs: int) -> Given:
-        """Put rules, whose scores are resolved, beside the words of their attribute."""
-        attribute = vocabulary.attribute
-        if not (attribute.is_coded or vocabulary.is_fixed):
+        """Put rules, whose scores are resolved, beside the words of their feature."""
+        feature = vocabulary.feature
+        if not (feature.is_coded or vocabulary.is_fixed):
             raise ParameterError(
-                f"a rule by hand asks whether {attribute.name!r} is {shorten(rules[0].word)}, and "
-                f"its words are learnt; give it words by hand: words={{{attribute.name!r}: …}}"
+                f"a rule by hand asks whether {feature.name!r} is {shorten(rules[0].word)}, and "
+                f"its words are learnt; give it words by hand: words={{{feature.name!r}: …}}"
             )
-        words: list[Any] = list(attribute.states if attribute.is_coded else attribute.words)
+        words: list[Any] = list(feature.states if feature.is_coded else feature.words)
         scores, pinned = np.zeros((len(words), n_outputs)), set[int]()
         for rule in rules:
             named = [place for place, word in enumerate(words) if rule.word in (word, str(word))]
             if not named:
                 close = did_you_mean(str(rule.word), map(str, words))
                 raise ParameterError(
-                    f"a rule by hand asks whether {attribute.name!r} is {shorten(rule.word)}; it "
+                    f"a rule by hand asks whether {feature.name!r} is {shorten(rule.word)}; it "
                     f"is {', '.join(map(str, words))}{close}"
                 )
             place = named[0]
@@ -89,7 +89,7 @@ class Move:
 
     Attributes
     ----------
-    kind : ``"join"`` two words, ``"skip"`` one, ``"merge"`` two parts of a pair's attribute, or
+    kind : ``"join"`` two words, ``"skip"`` one, ``"merge"`` two parts of a pair's feature, or
         ``"drop"`` the term
     words : the places of the words that it is about; of parts, the side and the boundary
     """
@@ -100,14 +100,14 @@ class Move:
 
 @dataclass(eq=False)
 class SingleTerm:
-    """The words of one attribute.
+    """The words of one feature.
 
     Attributes
     ----------
     vocabulary : the words to begin with
     has_missing : whether the last parameter is that of a missing reading
     words : the words that are left, each the first words that it consists of
-    pairs : the pairs that part the attribute
+    pairs : the pairs that part the feature
     is_dropped : whether nothing is left
     is_required : whether it stays
     given : its scores, where they are given by hand; they are not fitted, and it has no pairs
@@ -133,7 +133,7 @@ class SingleTerm:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether scores must not fall, or rise, along the attribute."""
+        """Whether scores must not fall, or rise, along the feature."""
         return self.signs is not None
 
     def steps(self) -> Float:
@@ -151,8 +151,8 @@ class SingleTerm:
         return 0 if self.is_dropped else len(self.words) + self.has_missing
 
     @property
-    def attributes(self) -> tuple[int, ...]:
-        """The places of the attributes."""
+    def features(self) -> tuple[int, ...]:
+        """The places of the features."""
         return (self.vocabulary.place,)
 
     @property
@@ -178,7 +178,7 @@ class SingleTerm:
         if self.vocabulary.is_ordered:
             differences = np.diff(np.eye(size), axis=0)
             price[:size, :size] += strength.smooth * (differences.T @ differences) * size / 3
-        if self.vocabulary.attribute.is_coded:
+        if self.vocabulary.feature.is_coded:
             price[np.diag_indices(self.n_parameters)] += strength.smooth / 2
         return price
 
@@ -220,7 +220,7 @@ class SingleTerm:
             low, high = self.words[place][-1], self.words[place + 1][0]
             if not any(low <= boundary < high for boundary in locked):
                 moves.append(Move("join", (place, place + 1)))
-        if self.vocabulary.attribute.is_coded:
+        if self.vocabulary.feature.is_coded:
             return moves  # a state between two others has no score of its own to go over to
         for place in range(1, len(self.words) - 1):
             if len(self.words[place]) == 1 and not (
@@ -264,11 +264,11 @@ class SingleTerm:
 
 @dataclass(eq=False)
 class PairTerm:
-    """The interaction of two attributes.
+    """The interaction of two features.
 
     Attributes
     ----------
-    low, high : the single terms of both attributes
+    low, high : the single terms of both features
     products : where both are parted, for each parameter: behind this first word, or, without an
         order, this one against all others
     live : the places of the products that are left
@@ -312,20 +312,20 @@ class PairTerm:
 
     @property
     def sides(self) -> tuple[SingleTerm, SingleTerm]:
-        """The single terms of both attributes."""
+        """The single terms of both features."""
         return self.low, self.high
 
     @property
-    def attributes(self) -> tuple[int, ...]:
-        """The places of the attributes."""
+    def features(self) -> tuple[int, ...]:
+        """The places of the features."""
         return (self.low.vocabulary.place, self.high.vocabulary.place)
 
     def boundaries(self, side: int) -> list[int]:
-        """Return where an attribute is parted by what is left."""
+        """Return where a feature is parted by what is left."""
         return sorted({product[side] for product in self._left()})
 
     def boundaries_of(self, single: SingleTerm) -> list[int]:
-        """Return where an attribute is parted by what is left."""
+        """Return where a feature is parted by what is left."""
         return self.boundaries(0 if single is self.low else 1)
 
     def _left(self) -> list[tuple[int, int]]:
@@ -382,7 +382,7 @@ class PairTerm:
         Parameters
         ----------
         side : 0 or 1
-        high_mean : tells the mean of the high part of an attribute behind a boundary
+        high_mean : tells the mean of the high part of a feature behind a boundary
         """
         other, places = self.sides[1 - side], [product[1 - side] for product in self.products]
         boundaries = sorted(set(places))
@@ -436,7 +436,7 @@ Term = SingleTerm | PairTerm
 
 
 def high_words(vocabulary: Vocabulary, boundary: int) -> slice:
-    """Return the first words of the high part of an attribute."""
+    """Return the first words of the high part of a feature."""
     end = vocabulary.size if vocabulary.is_ordered else boundary + 1
     return slice(boundary + vocabulary.is_ordered, end)
 
@@ -461,7 +461,7 @@ def part_steps(single: SingleTerm, boundaries: list[int], means: Float) -> Float
 
 
 def high_part(vocabulary: Vocabulary, boundary: int, masses: Float, mean: Float) -> Float:
-    """Return how far readings are in the high part of an attribute, less the mean of all rows."""
+    """Return how far readings are in the high part of a feature, less the mean of all rows."""
     chosen = high_words(vocabulary, boundary)
     high = masses[:, chosen].sum(axis=1) - mean[chosen].sum()
     return np.where(np.isnan(masses[:, 0]), 0.0, high)

@@ -13,9 +13,9 @@ import numpy as np
 
 from solah.kernels.arrays import Readings, TreeShape
 from solah.kernels.choose import kernel, map_slices
-from solah.model.attributes import flatten
 from solah.model.document import Branch, TreeNode
 from solah.model.encode import code
+from solah.model.features import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.kernels.arrays import Float, FocalSets
-    from solah.model.attributes import Attribute
     from solah.model.encode import Coded
+    from solah.model.features import Feature
 
 
 _BLOCK_ROWS = 16_384
@@ -46,7 +46,7 @@ class Tree:
     """
 
     name: str
-    inputs: tuple[Attribute, ...]
+    inputs: tuple[Feature, ...]
     split: NDArray[np.int32]
     first_child: NDArray[np.int32]
     support: Float
@@ -134,14 +134,14 @@ class Tree:
         values = np.zeros((n_rows, len(self.inputs)))
         offsets = np.full(len(self.inputs), -1, dtype=np.int32)
         given: list[Float] = []
-        for j, attribute in enumerate(self.inputs):
-            if attribute.tree is not None:
-                values[:, j] = outputs[attribute.tree][block, attribute.place]
-            elif attribute.name in outputs:
+        for j, feature in enumerate(self.inputs):
+            if feature.tree is not None:
+                values[:, j] = outputs[feature.tree][block, feature.place]
+            elif feature.name in outputs:
                 offsets[j] = sum(part.shape[1] for part in given)
-                given.append(outputs[attribute.name][block])
+                given.append(outputs[feature.name][block])
             else:
-                values[:, j] = rows.columns[attribute.name][block]
+                values[:, j] = rows.columns[feature.name][block]
         beside = np.ascontiguousarray(np.hstack(given)) if given else np.empty((n_rows, 0))
         return Readings(values, beside, offsets)
 

@@ -1,4 +1,4 @@
-"""The words that an attribute begins with: knots over its numbers, or its states.
+"""The words that a feature begins with: knots over its numbers, or its states.
 
 A knot is a place where one word has all the membership; between two knots memberships go over
 linearly. Many knots are placed at first; the budget joins and leaves out what is not needed.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Bytes, Float, Int32
     from solah.learn.recipe import BoostingSettings, WordSettings
     from solah.learn.sample import Sample
-    from solah.model import Attribute
+    from solah.model import Feature
 
 
 # Knots that differ by less, as a share of the range of all, are the same.
@@ -31,12 +31,12 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The first words of an attribute.
+    """The first words of a feature.
 
     Attributes
     ----------
-    place : the attribute's place among the sample's
-    attribute : the attribute as it came
+    place : the feature's place among the sample's
+    feature : the feature as it came
     knots : (n,) where each word has all the membership; empty for states without an order
     cuts : the knots before which ramps of learnt cuts begin, with what the cuts gain
     is_fixed : whether the words were given by hand, and stay
@@ -44,7 +44,7 @@ class Vocabulary:
     """
 
     place: int
-    attribute: Attribute
+    feature: Feature
     knots: Float
     cuts: tuple[tuple[int, float], ...] = ()
     is_fixed: bool = False
@@ -63,7 +63,7 @@ class Vocabulary:
     @property
     def size(self) -> int:
         """How many words there are."""
-        return len(self.knots) or self.attribute.n_focal_sets
+        return len(self.knots) or self.feature.n_focal_sets
 
     def memberships(self, readings: Float) -> Float:
         """Return how far each word describes readings ``(n_rows, size)``; NaN for unknown ones."""
@@ -87,14 +87,14 @@ class Vocabulary:
 def place_words(
     sample: Sample, settings: WordSettings, gains: SplitGains | None, kept: NDArray[np.intp]
 ) -> list[Vocabulary]:
-    """Place the first words of attributes; those that never change have none.
+    """Place the first words of features; those that never change have none.
 
     Parameters
     ----------
     sample : Sample
     settings : WordSettings
     gains : what splits gain; None where all words are placed blindly
-    kept : the places of the attributes that are described
+    kept : the places of the features that are described
     """
     found = (_place(sample, int(place), settings, gains) for place in kept)
     return [one for one in found if one is not None]
@@ -103,24 +103,24 @@ def place_words(
 def _place(
     sample: Sample, place: int, settings: WordSettings, gains: SplitGains | None
 ) -> Vocabulary | None:
-    attribute, column = sample.attributes[place], sample.readings[:, place]
+    feature, column = sample.features[place], sample.readings[:, place]
     known = ~np.isnan(column)
-    if attribute.is_coded:
+    if feature.is_coded:
         if len(np.unique(column[known])) < 2:
             return None
-        n_states = attribute.n_focal_sets if attribute.is_ordered else 0
-        return Vocabulary(place, attribute, np.arange(n_states, dtype=np.float64))
+        n_states = feature.n_focal_sets if feature.is_ordered else 0
+        return Vocabulary(place, feature, np.arange(n_states, dtype=np.float64))
     order = np.argsort(column[known], kind="stable")
     numbers, weights = column[known][order], sample.weights[known][order]
     if not len(numbers) or numbers[-1] - numbers[0] < LEAST_GAP:
         return None
-    if (kept := settings.kept.get(attribute.name)) is not None:
+    if (kept := settings.kept.get(feature.name)) is not None:
         words = range(len(kept.words))
         cores = tuple(tuple(np.flatnonzero(np.equal(kept.set_words, k)).tolist()) for k in words)
         return Vocabulary(place, kept, np.array(kept.peaks), is_fixed=True, cores=cores)
-    if attribute.name in settings.by_hand:
-        peaks = np.array(attribute.peaks if not attribute.is_continuous else attribute.peaks[::2])
-        return Vocabulary(place, attribute, peaks, is_fixed=True) if len(peaks) > 1 else None
+    if feature.name in settings.by_hand:
+        peaks = np.array(feature.peaks if not feature.is_continuous else feature.peaks[::2])
+        return Vocabulary(place, feature, peaks, is_fixed=True) if len(peaks) > 1 else None
     cuts: list[Cut] = []
     if gains is not None:
         ramp = settings.ramp if sample.n_rows >= settings.few_rows else settings.ramp_of_few
@@ -134,7 +134,7 @@ def _place(
         placed = numbers[[0, -1]]
     at = ((int(np.abs(placed - cut.low).argmin()), cut.gain) for cut in cuts)
     inner = tuple(one for one in at if one[0] + 1 < len(placed))
-    return Vocabulary(place, attribute, placed, inner)
+    return Vocabulary(place, feature, placed, inner)
 
 
 def _blind(numbers: Float, weights: Float, settings: WordSettings) -> Float:
@@ -177,7 +177,7 @@ _UNIT = 1 << 20
 
 @dataclass(frozen=True)
 class Cut:
-    """A place where the goal changes.
+    """A place where the target changes.
 
     Attributes
     ----------
@@ -192,24 +192,24 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class SplitGains:
-    """What splits of attributes gain, by place.
+    """What splits of features gain, by place.
 
     Attributes
     ----------
-    edges : for each attribute the numbers between its bins; empty for states
-    gains : (n_attributes, 256) what splits behind each bin gain
+    edges : for each feature the numbers between its bins; empty for states
+    gains : (n_features, 256) what splits behind each bin gain
     """
 
     edges: tuple[Float, ...]
     gains: Float
 
     @property
-    def of_attributes(self) -> Float:
-        """What all splits of each attribute gain."""
+    def of_features(self) -> Float:
+        """What all splits of each feature gain."""
         return np.asarray(self.gains.sum(axis=1))
 
     def cuts(self, place: int, numbers: Float, settings: WordSettings, ramp: float) -> list[Cut]:
-        """Place cuts over the known numbers of an attribute, which are sorted."""
+        """Place cuts over the known numbers of a feature, which are sorted."""
         edges = self.edges[place]
         ranks = np.searchsorted(numbers, edges, side="right") / len(numbers)
         found = _modes(self.gains[place, : len(edges)], ranks, settings)
@@ -218,14 +218,12 @@ class SplitGains:
 
 def split_gains(sample: Sample, settings: BoostingSettings) -> SplitGains:
     """Boost small trees on a sample, and add up what their splits gain."""
-    coded = [attribute.is_coded for attribute in sample.attributes]
+    coded = [feature.is_coded for feature in sample.features]
     binned = [
-        _bins_of_states(column, attribute.n_focal_sets)
+        _bins_of_states(column, feature.n_focal_sets)
         if is_coded
         else _bins_of_numbers(column, settings.n_bins)
-        for column, attribute, is_coded in zip(
-            sample.readings.T, sample.attributes, coded, strict=True
-        )
+        for column, feature, is_coded in zip(sample.readings.T, sample.features, coded, strict=True)
     ]
     bins = np.ascontiguousarray([of_rows for of_rows, _, _ in binned], dtype=np.uint8)
     sizes = np.array([size for _, size, _ in binned], dtype=np.int32)

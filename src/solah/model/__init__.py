@@ -1,34 +1,33 @@
 """The model document: what training writes and all that comes after reads."""
 
-from solah.model.attributes import Attribute, WordRange
 from solah.model.document import (
     AdditiveNode,
     Branch,
     FeatureGroup,
-    Goal,
     MissingRule,
     Model,
     Monotonic,
     Node,
     Part,
+    Target,
     Task,
     Term,
     TermInput,
     TreeNode,
 )
+from solah.model.features import Feature, WordRange
 from solah.model.format import load_document, save_document
 from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether
 from solah.model.provenance import OutOfFold, Provenance
 
 __all__ = [
     "AdditiveNode",
-    "Attribute",
     "Branch",
     "Cells",
     "Domain",
     "Doubt",
+    "Feature",
     "FeatureGroup",
-    "Goal",
     "MissingRule",
     "Model",
     "Monotonic",
@@ -38,6 +37,7 @@ __all__ = [
     "Policy",
     "Provenance",
     "SeenTogether",
+    "Target",
     "Task",
     "Term",
     "TermInput",

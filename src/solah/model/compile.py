@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Node, Term, TreeNode
+    from solah.model.features import Feature
 
 
 def compile_model(model: Model) -> Program:
@@ -39,8 +39,8 @@ def compile_model(model: Model) -> Program:
 
 class _Compiler:
     def __init__(self, model: Model) -> None:
-        self._model, self._target = model, model.goal
-        self._features = {one.name: j for j, one in enumerate(model.attributes)}
+        self._model, self._target = model, model.target
+        self._features = {one.name: j for j, one in enumerate(model.features)}
         self._taken = {*self._features, *(node.name for node in model.nodes)}
         self._taken |= {group.name for node in model.sums for group in node.groups}
         self._stage_numbers: dict[str, int] = {}
@@ -107,7 +107,7 @@ class _Compiler:
         cells = Grid(np.ascontiguousarray(rules), np.ascontiguousarray(table))
         return programs.Term(name, axes, cells, weights, missing, share, term.variance)
 
-    def _axis(self, one: Attribute) -> int:
+    def _axis(self, one: Feature) -> int:
         kind, source = self._input(one)
         key = kind, source, one.place, one.peaks, one.ignorance
         if key not in self._axis_numbers:
@@ -116,7 +116,7 @@ class _Compiler:
             self._axes.append(Axis(kind, source, peaks, missing, one.place))
         return self._axis_numbers[key]
 
-    def _input(self, one: Attribute) -> tuple[AxisKind, int]:
+    def _input(self, one: Feature) -> tuple[AxisKind, int]:
         if one.tree is not None:
             return AxisKind.ONE_BELIEF, self._stage_numbers[one.tree]
         if one.name in self._features:
@@ -163,22 +163,22 @@ def part_of(model: Model, name: str) -> Model:
         if number >= len(last.terms):
             of_part = list(last.groups[number - len(last.terms)].terms)
         terms = tuple(replace(last.terms[one], variance=0.0) for one in of_part)
-        taken = {one.name for one in model.attributes} | nodes.keys()
-        root = fresh_name(model.goal.name, taken - {last.name})
-        last = AdditiveNode(root, (0.0,) * model.goal.size, terms)
+        taken = {one.name for one in model.features} | nodes.keys()
+        root = fresh_name(model.target.name, taken - {last.name})
+        last = AdditiveNode(root, (0.0,) * model.target.size, terms)
     wanted = {last.name, *last.origins}
     below = []
     for node in reversed(model.nodes[: model.nodes.index(nodes[parts[name].node])]):
         if node.name in wanted:
             wanted.update(node.origins)
             below.append(node)
-    attributes = tuple(one for one in model.attributes if one.name in wanted)
-    attributes = attributes or model.attributes  # a constant keeps the feature that it was given
-    promises = tuple(one for one in model.monotonic if one.attribute in wanted)
-    names_left = [one.name for one in attributes]
+    features = tuple(one for one in model.features if one.name in wanted)
+    features = features or model.features  # a constant keeps the feature that it was given
+    promises = tuple(one for one in model.monotonic if one.feature in wanted)
+    names_left = [one.name for one in features]
     return Model(
-        model.goal,
-        attributes,
+        model.target,
+        features,
         (*reversed(below), last),
         model.generator,
         monotonic=promises,

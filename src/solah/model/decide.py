@@ -114,7 +114,7 @@ class PolicyDecider:
     """
 
     def __init__(self, model: Model, n_threads: int = 1) -> None:
-        if not model.goal.states:
+        if not model.target.states:
             raise ParameterError(
                 "a model that estimates a number has no policy; there is nothing to judge"
             )
@@ -139,11 +139,11 @@ class PolicyDecider:
         of_rows = [None] * table.n_rows if groups is None else list(groups)
         if len(of_rows) != table.n_rows:
             raise DataError(f"there are {table.n_rows} rows, but {len(of_rows)} groups")
-        warn_of_unseen(table, self._model.attributes)
+        warn_of_unseen(table, self._model.features)
         memories = [self._memory(group) for group in of_rows]
         novelty = novelty_of(self._model, table)
         beliefs = self._beliefs(table, memories)
-        best = self._model.goal.decide(beliefs)
+        best = self._model.target.decide(beliefs)
         doubts = novelty.doubts(self._policy)
         places, settled = np.empty((2, table.n_rows), dtype=np.intp)
         rows = zip(memories, best.tolist(), beliefs.tolist(), doubts.tolist(), strict=True)
@@ -151,7 +151,7 @@ class PolicyDecider:
             _, places[row], doubts[row] = memory.settling.decide(first, belief, doubt)
             settled[row] = memory.settling.settled
         return Decisions(
-            self._model.goal.states,
+            self._model.target.states,
             places,
             settled,
             doubts,

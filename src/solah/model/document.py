@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from solah.model.attributes import parted_attribute, phrase
+from solah.model.features import parted_feature, phrase
 from solah.model.program import Walk
 from solah.model.structure import Hierarchy, HierarchyNode
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from solah.data import State
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
+    from solah.model.features import Feature
     from solah.model.policy import Domain, Policy
     from solah.model.program import Program
     from solah.model.provenance import Comment, Edit, Provenance
@@ -39,14 +39,14 @@ LEAST_BELIEF = 1e-30
 
 
 class Task(StrEnum):
-    """What the goal is: one of several classes, or a number."""
+    """What the target is: one of several classes, or a number."""
 
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
 
 
 @dataclass(frozen=True)
-class Goal:
+class Target:
     """The target.
 
     Attributes
@@ -106,44 +106,44 @@ class TermInput:
 
     Attributes
     ----------
-    attribute : the feature; its words have cores, or are categories
+    feature : the feature; its words have cores, or are categories
     parts : the words of each line of the term's grid, by their indices. Words with an order are in
         runs, from low to high; others are in any groups, by the first of each
     """
 
-    attribute: Attribute
+    feature: Feature
     parts: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def whole(cls, attribute: Attribute) -> TermInput:
+    def whole(cls, feature: Feature) -> TermInput:
         """Use a feature with a line for each word."""
-        return cls(attribute, tuple((word,) for word in range(len(attribute.words))))
+        return cls(feature, tuple((word,) for word in range(len(feature.words))))
 
     @property
     def name(self) -> str:
         """The name of the feature."""
-        return self.attribute.name
+        return self.feature.name
 
     @cached_property
-    def asked(self) -> Attribute:
+    def asked(self) -> Feature:
         """The feature with its words in parts; categories stay as they are."""
-        if not self.attribute.is_continuous or len(self.parts) == len(self.attribute.words):
-            return self.attribute
-        return parted_attribute(self.attribute, [part[0] for part in self.parts[1:]])
+        if not self.feature.is_continuous or len(self.parts) == len(self.feature.words):
+            return self.feature
+        return parted_feature(self.feature, [part[0] for part in self.parts[1:]])
 
     @cached_property
     def part_of_set(self) -> tuple[int, ...]:
         """The line of the grid for each focal set of ``asked``."""
-        if self.attribute.is_continuous:
+        if self.feature.is_continuous:
             return self.asked.set_words
         part_of = {word: number for number, part in enumerate(self.parts) for word in part}
-        return tuple(part_of[word] for word in range(len(self.attribute.words)))
+        return tuple(part_of[word] for word in range(len(self.feature.words)))
 
     def phrase(self, part: int) -> str:
         """Name the words of a line together: ``at least medium``, ``a or b``."""
-        words = [self.attribute.words[word] for word in self.parts[part]]
-        if self.attribute.is_ordered:
-            return phrase(self.attribute.words, self.parts[part])
+        words = [self.feature.words[word] for word in self.parts[part]]
+        if self.feature.is_ordered:
+            return phrase(self.feature.words, self.parts[part])
         return " or ".join(words)
 
 
@@ -199,7 +199,7 @@ class Term:
     @property
     def origins(self) -> tuple[str, ...]:
         """The names of the features and nodes that feed the term, each once."""
-        return tuple(dict.fromkeys(one.attribute.origin for one in self.inputs))
+        return tuple(dict.fromkeys(one.feature.origin for one in self.inputs))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -263,9 +263,9 @@ class AdditiveNode:
     groups: tuple[FeatureGroup, ...] = ()
 
     @property
-    def inputs(self) -> tuple[Attribute, ...]:
+    def inputs(self) -> tuple[Feature, ...]:
         """The features, each once."""
-        found = {one.name: one.attribute for term in self.terms for one in term.inputs}
+        found = {one.name: one.feature for term in self.terms for one in term.inputs}
         return tuple(found.values())
 
     @property
@@ -320,19 +320,19 @@ class TreeNode:
     """
 
     name: str
-    inputs: tuple[Attribute, ...]
+    inputs: tuple[Feature, ...]
     branches: tuple[Branch, ...]
     start: tuple[float, ...]
 
     @property
     def origins(self) -> tuple[str, ...]:
         """The names of the features and nodes that feed the tree, each once."""
-        return tuple(dict.fromkeys(attribute.origin for attribute in self.inputs))
+        return tuple(dict.fromkeys(feature.origin for feature in self.inputs))
 
     @cached_property
     def walk(self) -> Walk:
         """The branches put together to the tree that asks in their order."""
-        sizes = [attribute.n_focal_sets for attribute in self.inputs]
+        sizes = [feature.n_focal_sets for feature in self.inputs]
         return Walk.of([branch.conditions for branch in self.branches], sizes)
 
     @property
@@ -382,12 +382,12 @@ class Monotonic:
 
     Attributes
     ----------
-    attribute : the feature's name
+    feature : the feature's name
     direction : 1 if the score of the class, or the number, never falls; -1 if it never rises
     state : the index of the class; 0 for a number
     """
 
-    attribute: str
+    feature: str
     direction: int
     state: int = 0
 
@@ -407,8 +407,8 @@ class Model:
     and when it changes; without it, each row is decided by itself.
     """
 
-    goal: Goal
-    attributes: tuple[Attribute, ...]
+    target: Target
+    features: tuple[Feature, ...]
     nodes: tuple[Node, ...]
     generator: str = field(default="", compare=False)
     provenance: Provenance | None = field(default=None, compare=False)
@@ -477,7 +477,7 @@ class Model:
                 kind: Literal["group", "sum"] = "sum" if group is stage.groups[-1] else "group"
                 origins = tuple(names[part] for part in group.parts)
                 if not origins:  # a constant, of which a row at least has to be there
-                    origins = tuple(one.name for one in self.attributes[:1])
+                    origins = tuple(one.name for one in self.features[:1])
                 parts.append(Part(group.name, kind, origins, node.name))
         return tuple(parts)
 

@@ -39,7 +39,7 @@ def drawn(hierarchy: Hierarchy, notes: Mapping[str, str], width: int) -> Iterato
         head, indent = lead + label(name), below + ("│" if branches else " ")
         waiting += branches
         waiting += [(one, f"{below}├─ ", f"{below}│  ") for one in reversed(others)]
-        labels = [label(one) for one in hierarchy.attributes_of(name)]
+        labels = [label(one) for one in hierarchy.features_of(name)]
         if not labels:
             yield head
             continue

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal
+    from solah.model.document import Target
+    from solah.model.features import Feature
 
     Row = dict[str, Any]
 
@@ -48,30 +48,30 @@ _ALIKE = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Rows as numbers: one column per attribute, by name."""
+    """Rows as numbers: one column per feature, by name."""
 
     columns: Mapping[str, NDArray[Any]]
     n_rows: int
 
 
-def code(table: Table, attributes: Iterable[Attribute]) -> Coded:
-    """Turn the attributes' columns into numbers, each as it is."""
-    columns = {attribute.name: encode_column(table, attribute) for attribute in attributes}
+def code(table: Table, features: Iterable[Feature]) -> Coded:
+    """Turn the features' columns into numbers, each as it is."""
+    columns = {feature.name: encode_column(table, feature) for feature in features}
     return Coded(columns, table.n_rows)
 
 
-def encode(table: Table, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
-    """Turn the attributes' columns into a matrix ``(n_rows, n_attributes)`` for the kernels."""
-    matrix = np.empty((table.n_rows, len(attributes)))
-    Encoder(table, dict(enumerate(attributes))).encode(slice(0, table.n_rows), matrix)
+def encode(table: Table, features: Sequence[Feature]) -> NDArray[np.float64]:
+    """Turn the features' columns into a matrix ``(n_rows, n_features)`` for the kernels."""
+    matrix = np.empty((table.n_rows, len(features)))
+    Encoder(table, dict(enumerate(features))).encode(slice(0, table.n_rows), matrix)
     return matrix
 
 
-def encode_column(table: Table, attribute: Attribute) -> NDArray[Any]:
-    """Turn an attribute's column into numbers for the kernels."""
-    column = table.column(attribute.name)
-    if attribute.is_coded:
-        return encode_states(column, attribute.states)
+def encode_column(table: Table, feature: Feature) -> NDArray[Any]:
+    """Turn a feature's column into numbers for the kernels."""
+    column = table.column(feature.name)
+    if feature.is_coded:
+        return encode_states(column, feature.states)
     return to_numbers(column, first_row=table.first_row).values
 
 
@@ -81,13 +81,13 @@ class Encoder:
     Parameters
     ----------
     table : Table
-    attributes : mapping of int to Attribute
+    features : mapping of int to Feature
         What to encode, by the columns of the matrix to fill.
     """
 
-    def __init__(self, table: Table, attributes: Mapping[int, Attribute]) -> None:
-        self._columns = {j: table.column(one.name) for j, one in attributes.items()}
-        self._states = {j: one.states for j, one in attributes.items() if one.is_coded}
+    def __init__(self, table: Table, features: Mapping[int, Feature]) -> None:
+        self._columns = {j: table.column(one.name) for j, one in features.items()}
+        self._states = {j: one.states for j, one in features.items() if one.is_coded}
         for j, column in self._columns.items():
             if j not in self._states and column.is_text:  # all of it says how numbers are written
                 self._columns[j] = to_numbers(column, first_row=table.first_row)
@@ -105,35 +105,35 @@ class Encoder:
 UNSEEN, MISSING = -1, -2
 
 
-def encode_goal(column: Column, goal: Goal) -> NDArray[np.intp]:
-    """Replace each true class by its place among the goal's, or by UNSEEN or MISSING."""
-    codes = encode_states(column, goal.states)
+def encode_target(column: Column, target: Target) -> NDArray[np.intp]:
+    """Replace each true class by its place among the target's, or by UNSEEN or MISSING."""
+    codes = encode_states(column, target.states)
     places = np.where(np.isnan(codes), UNSEEN, codes).astype(np.intp)
     places[column.missing()] = MISSING
     return places
 
 
-def warn_of_unseen(table: Table, attributes: Iterable[Attribute]) -> None:
+def warn_of_unseen(table: Table, features: Iterable[Feature]) -> None:
     """Warn, once for each column, of readings that are states which no training row had."""
-    for attribute in attributes:
-        if attribute.is_coded and attribute.states:
-            found = find_unseen(table.column(attribute.name), attribute)
+    for feature in features:
+        if feature.is_coded and feature.states:
+            found = find_unseen(table.column(feature.name), feature)
             if found is not None:
                 warnings.warn(found, stacklevel=4)
 
 
-def find_unseen(column: Column, attribute: Attribute) -> UnseenStateWarning | None:
+def find_unseen(column: Column, feature: Feature) -> UnseenStateWarning | None:
     """Find the readings of a column that are states no training row had; None if none is."""
     distinct = set(column.values.tolist()) if column.is_text else np.unique(column.values)
     each = np.array(list(distinct), dtype=column.values.dtype)
-    is_known = ~np.isnan(encode_states(replace(column, values=each), attribute.states))
+    is_known = ~np.isnan(encode_states(replace(column, values=each), feature.states))
     strange = each[~is_known & ~replace(column, values=each).missing()]
     if not len(strange):
         return None
     unseen = set(strange.tolist())
     times = Counter(value for value in column.values.tolist() if value in unseen)
     value, n_value = min(times.items(), key=lambda item: (-item[1], spell(item[0])))
-    known = tuple(map(spell, attribute.states))
+    known = tuple(map(spell, feature.states))
     return UnseenStateWarning(column.name, spell(value), n_value, times.total(), known)
 
 
@@ -171,8 +171,8 @@ def read_named(X: Any) -> Table:
     )
 
 
-def goal_column(goal: Goal, table: Table, y: Any) -> Column | None:
-    """Return the truth about rows: y or, without it, the column of the goal's name, if any.
+def target_column(target: Target, table: Table, y: Any) -> Column | None:
+    """Return the truth about rows: y or, without it, the column of the target's name, if any.
 
     Raises
     ------
@@ -180,21 +180,21 @@ def goal_column(goal: Goal, table: Table, y: Any) -> Column | None:
         If y is not as long as the table.
     """
     if y is None:
-        return table.column(goal.name) if goal.name in table.names else None
-    column = y if isinstance(y, Column) else as_column(goal.name, np.asarray(y))
+        return table.column(target.name) if target.name in table.names else None
+    column = y if isinstance(y, Column) else as_column(target.name, np.asarray(y))
     if len(column.values) != table.n_rows:
         raise DataError(f"X has {table.n_rows} rows, but y has {len(column.values)} values")
     return column
 
 
-def read_truth(goal: Goal, table: Table, y: Any) -> NDArray[np.float64]:
+def read_truth(target: Target, table: Table, y: Any) -> NDArray[np.float64]:
     """Return the places of the true classes or the true numbers; NaN where they are unknown."""
-    column = goal_column(goal, table, y)
+    column = target_column(target, table, y)
     if column is None:
         return np.full(table.n_rows, np.nan)
-    if goal.task is Task.REGRESSION:
+    if target.task is Task.REGRESSION:
         return to_numbers(column).values
-    return encode_states(column, goal.states)
+    return encode_states(column, target.states)
 
 
 # --- rows of values by name ----------------------------------------------------------------------
@@ -209,16 +209,16 @@ def check_row_names(row: Row, names: Sequence[str]) -> Row:
     return row
 
 
-def rows_table(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Table:
-    """Make a table of rows, with a column for each attribute; what a row lacks is unknown.
+def rows_table(rows: Sequence[Row], features: Sequence[Feature]) -> Table:
+    """Make a table of rows, with a column for each feature; what a row lacks is unknown.
 
-    Of an attribute that is told from dates, the table has the column of dates if rows name it.
+    Of a feature that is told from dates, the table has the column of dates if rows name it.
 
     Parameters
     ----------
     rows : sequence of dict
         Values by name: numbers, texts, truth values or None.
-    attributes : sequence of Attribute
+    features : sequence of Feature
         Those of the model.
 
     Returns
@@ -232,7 +232,7 @@ def rows_table(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Table:
     """
     named = {name for row in rows for name in row}
     columns: dict[str, Column] = {}
-    for one in attributes:
+    for one in features:
         part = None if one.name in named else date_part(one.name, named)
         name = one.name if part is None else part.column
         values = [row.get(name) for row in rows]
@@ -244,7 +244,7 @@ def rows_table(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Table:
 
 
 class ValueKind(StrEnum):
-    """What a JSON value is to an attribute of a model."""
+    """What a JSON value is to a feature of a model."""
 
     NUMBER = "number"
     CATEGORY = "category"
@@ -253,14 +253,14 @@ class ValueKind(StrEnum):
     WRONG_TYPE = "wrong type"
 
 
-def value_kinds(values: Sequence[Any], attribute: Attribute) -> list[ValueKind]:
-    """Return what each value of a column is to an attribute of a model.
+def value_kinds(values: Sequence[Any], feature: Feature) -> list[ValueKind]:
+    """Return what each value of a column is to a feature of a model.
 
     Parameters
     ----------
     values : sequence
         JSON values, or other Python objects.
-    attribute : Attribute
+    feature : Feature
         One whose values are measured takes numbers, also as text such as ``"25%"``, and truth
         values. Any other takes its categories, see :mod:`solah.data.cells`.
 
@@ -273,16 +273,16 @@ def value_kinds(values: Sequence[Any], attribute: Attribute) -> list[ValueKind]:
     Examples
     --------
     >>> from solah.data import Kind
-    >>> from solah.model.attributes import discrete_attribute
-    >>> wet = discrete_attribute("wet", Kind.BINARY, (False, True), (0.5, 0.5))
+    >>> from solah.model.features import discrete_feature
+    >>> wet = discrete_feature("wet", Kind.BINARY, (False, True), (0.5, 0.5))
     >>> [kind.value for kind in value_kinds([True, "TRUE", 1, "?", "soaked", []], wet)]
     ['category', 'category', 'category', 'missing', 'unseen', 'wrong type']
     """
     kinds = [_simple_kind(value) for value in values]
     simple = [place for place, kind in enumerate(kinds) if kind is None]
-    column = as_column(attribute.name, _objects([values[place] for place in simple]))
-    if attribute.is_coded:
-        is_known = ~np.isnan(encode_states(column, attribute.states))
+    column = as_column(feature.name, _objects([values[place] for place in simple]))
+    if feature.is_coded:
+        is_known = ~np.isnan(encode_states(column, feature.states))
         found = [ValueKind.CATEGORY if known else ValueKind.UNSEEN for known in is_known]
     else:
         is_number = [_number(values[place]) is not None for place in simple]
@@ -293,7 +293,7 @@ def value_kinds(values: Sequence[Any], attribute: Attribute) -> list[ValueKind]:
 
 
 def _simple_kind(value: Any) -> ValueKind | None:
-    """Return what a value is to any attribute; None for a number, a text or a truth value."""
+    """Return what a value is to any feature; None for a number, a text or a truth value."""
     if value is None or value != value:
         return ValueKind.MISSING
     if isinstance(value, str):
@@ -321,26 +321,26 @@ def _texts(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
     return TextCells().of(values)
 
 
-def _column(name: str, values: Sequence[Any], attribute: Attribute) -> Column:
-    """Make a column of values, if all of them can be values of the attribute."""
-    kinds = value_kinds(values, attribute)
+def _column(name: str, values: Sequence[Any], feature: Feature) -> Column:
+    """Make a column of values, if all of them can be values of the feature."""
+    kinds = value_kinds(values, feature)
     for value, kind in zip(values, kinds, strict=True):
         if kind is ValueKind.WRONG_TYPE:
-            raise _wrong_type(value, attribute)
+            raise _wrong_type(value, feature)
     known = [
         None if kind is ValueKind.MISSING else value
         for value, kind in zip(values, kinds, strict=True)
     ]
-    if attribute.is_coded:
+    if feature.is_coded:
         return as_column(name, _objects(known))
     numbers = [np.nan if value is None else _number(value) for value in known]
     return Column(name, np.array(numbers, dtype=np.float64))
 
 
-def _wrong_type(value: Any, attribute: Attribute) -> DataError:
+def _wrong_type(value: Any, feature: Feature) -> DataError:
     if isinstance(value, str):
         return DataError(
-            f"{attribute.name!r} is measured, so its value is a number. Got {shorten(value)}; "
+            f"{feature.name!r} is measured, so its value is a number. Got {shorten(value)}; "
             "leave it out if it is not known"
         )
-    return DataError(f"{attribute.name!r} must be a number or a text. Got {shorten(value)}.")
+    return DataError(f"{feature.name!r} must be a number or a text. Got {shorten(value)}.")

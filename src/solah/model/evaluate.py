@@ -113,7 +113,7 @@ def predict(model: Model, table: Table, n_threads: int = 1, *, scores: bool = Fa
     outputs : ndarray of shape (n_rows, n_outputs)
     """
     program = model.program
-    encoder = Encoder(table, {j: model.attributes[j] for j in program.read_features})
+    encoder = Encoder(table, {j: model.features[j] for j in program.read_features})
     outputs = np.empty((table.n_rows, program.n_outputs))
 
     def run_rows(rows: slice) -> None:
@@ -137,7 +137,7 @@ def readings_of(model: Model, table: Table) -> Float:
     """
     program = model.program
     readings = np.full((table.n_rows, len(program.features)), np.nan)
-    encoder = Encoder(table, {j: model.attributes[j] for j in program.read_features})
+    encoder = Encoder(table, {j: model.features[j] for j in program.read_features})
     encoder.encode(slice(0, table.n_rows), readings)
     return readings
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, shorten
 from solah.kernels.arrays import MAX_FOCAL_SETS
-from solah.model.attributes import (
-    Attribute,
+from solah.model.document import Target, Task
+from solah.model.features import (
+    Feature,
     are_cores,
-    cored_attribute,
-    discrete_attribute,
+    cored_feature,
+    discrete_feature,
 )
-from solah.model.document import Goal, Task
 from solah.model.json_fields import read_choice, read_mark
 from solah.model.limits import (
     EXACT_SUM,
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from solah.data.json_reader import Reader
 
 MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
-_MAX_ATTRIBUTES = 1_000_000
+_MAX_FEATURES = 1_000_000
 
 
-def read_goal(reader: Reader, task: Task) -> Goal:
+def read_target(reader: Reader, task: Task) -> Target:
     """Read the target."""
     if task is Task.CLASSIFICATION:
         fields = reader.record(["name", "classes"], ["thresholds", "shares"])
@@ -49,25 +49,25 @@ def read_goal(reader: Reader, task: Task) -> Goal:
         if "thresholds" in fields:
             thresholds = read_shares(fields["thresholds"], len(states), least=LEAST_THRESHOLD)
         prior = read_shares(fields["shares"], len(states)) if "shares" in fields else ()
-        return Goal(fields["name"].text(), states=states, thresholds=thresholds, prior=prior)
+        return Target(fields["name"].text(), states=states, thresholds=thresholds, prior=prior)
     if isinstance(reader.value, dict) and len(reader.value) == 1:
-        return Goal(reader.record(["name"])["name"].text())
+        return Target(reader.record(["name"])["name"].text())
     fields = reader.record(["name", "words", "peaks", "centres"])
     words = fields["words"].texts(1, MAX_WORDS)
     peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
     centres = fields["centres"].numbers(len(peaks), len(peaks), -MOST_NUMBER, MOST_NUMBER)
-    return Goal(fields["name"].text(), words=words, peaks=peaks, centres=centres)
+    return Target(fields["name"].text(), words=words, peaks=peaks, centres=centres)
 
 
-def read_attributes(reader: Reader) -> dict[str, Attribute]:
+def read_features(reader: Reader) -> dict[str, Feature]:
     """Read the features."""
-    attributes = {one.name: one for one in map(read_attribute, reader.items(1, _MAX_ATTRIBUTES))}
-    if len(attributes) != len(reader.value):
+    features = {one.name: one for one in map(read_feature, reader.items(1, _MAX_FEATURES))}
+    if len(features) != len(reader.value):
         raise ModelFormatError(f"{reader.place} has one name twice")
-    return attributes
+    return features
 
 
-def read_attribute(reader: Reader) -> Attribute:
+def read_feature(reader: Reader) -> Feature:
     """Read a feature."""
     fields = reader.record(
         ["name", "type", "missing"],
@@ -80,7 +80,7 @@ def read_attribute(reader: Reader) -> Attribute:
         if kind is Kind.BINARY and len(states) > 2:
             raise fields["categories"].fail("at most two categories")
         ignorance = read_shares(fields["missing"], max(1, len(states)))
-        return discrete_attribute(fields["name"].text(), kind, states, ignorance)
+        return discrete_feature(fields["name"].text(), kind, states, ignorance)
     where = "ranges" if "ranges" in fields else "peaks"
     fields = reader.record(["name", "type", "words", where, "low", "high", "missing"], ["moved"])
     low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
@@ -89,13 +89,13 @@ def read_attribute(reader: Reader) -> Attribute:
     return replace(read_words(fields, low, high), is_moved=is_moved)
 
 
-def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribute:
+def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Feature:
     """Read the words of a continuous feature: those with ranges, or those that overlap."""
     name, words = fields["name"].text(), fields["words"].texts(1, MAX_WORDS)
     if "ranges" not in fields:
         peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
         ignorance = read_shares(fields["missing"], len(peaks))
-        return Attribute(name, Kind.CONTINUOUS, words, peaks, ignorance, low=low, high=high)
+        return Feature(name, Kind.CONTINUOUS, words, peaks, ignorance, low=low, high=high)
     cores = []
     for item in fields["ranges"].items(len(words), len(words)):
         start, end = item.items(2, 2)
@@ -110,9 +110,9 @@ def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribu
             "a list of increasing intervals, the first from null and the last to null, with "
             f"ends at least {LEAST_GAP:g} apart"
         )
-    attribute = cored_attribute(name, words, cores, (), low, high)
-    ignorance = read_shares(fields["missing"], attribute.n_focal_sets)
-    return replace(attribute, ignorance=ignorance)
+    feature = cored_feature(name, words, cores, (), low, high)
+    ignorance = read_shares(fields["missing"], feature.n_focal_sets)
+    return replace(feature, ignorance=ignorance)
 
 
 def _read_states(
@@ -157,36 +157,36 @@ def read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
     return peaks
 
 
-def goal_record(goal: Goal) -> dict[str, Any]:
+def target_record(target: Target) -> dict[str, Any]:
     """Return the target as JSON's objects."""
-    if goal.is_additive_number:
-        return {"name": goal.name}
-    if goal.task is Task.CLASSIFICATION:
-        record = {"name": goal.name, "classes": list(goal.states)}
-        record |= {"thresholds": list(goal.thresholds)} if goal.thresholds else {}
-        return record | ({"shares": list(goal.prior)} if goal.prior else {})
+    if target.is_additive_number:
+        return {"name": target.name}
+    if target.task is Task.CLASSIFICATION:
+        record = {"name": target.name, "classes": list(target.states)}
+        record |= {"thresholds": list(target.thresholds)} if target.thresholds else {}
+        return record | ({"shares": list(target.prior)} if target.prior else {})
     return {
-        "name": goal.name,
-        "words": list(goal.words),
-        "peaks": list(goal.peaks),
-        "centres": list(goal.centres),
+        "name": target.name,
+        "words": list(target.words),
+        "peaks": list(target.peaks),
+        "centres": list(target.centres),
     }
 
 
-def attribute_record(attribute: Attribute) -> dict[str, Any]:
+def feature_record(feature: Feature) -> dict[str, Any]:
     """Return a feature as JSON's objects."""
-    record: dict[str, Any] = {"name": attribute.name, "type": attribute.kind.value}
-    if attribute.is_continuous:
-        record |= words_record(attribute) | {"low": attribute.low, "high": attribute.high}
+    record: dict[str, Any] = {"name": feature.name, "type": feature.kind.value}
+    if feature.is_continuous:
+        record |= words_record(feature) | {"low": feature.low, "high": feature.high}
     else:
-        record |= {"categories": list(attribute.states)}
-    record |= {"missing": list(attribute.ignorance)}
-    return record | ({"moved": True} if attribute.is_moved else {})
+        record |= {"categories": list(feature.states)}
+    record |= {"missing": list(feature.ignorance)}
+    return record | ({"moved": True} if feature.is_moved else {})
 
 
-def words_record(attribute: Attribute) -> dict[str, Any]:
+def words_record(feature: Feature) -> dict[str, Any]:
     """Return the words of a continuous feature as JSON's objects."""
-    if not attribute.cores:
-        return {"words": list(attribute.words), "peaks": list(attribute.peaks)}
-    ranges = [[end if math.isfinite(end) else None for end in core] for core in attribute.cores]
-    return {"words": list(attribute.words), "ranges": ranges}
+    if not feature.cores:
+        return {"words": list(feature.words), "peaks": list(feature.peaks)}
+    ranges = [[end if math.isfinite(end) else None for end in core] for core in feature.cores]
+    return {"words": list(feature.words), "ranges": ranges}

@@ -19,10 +19,10 @@ from solah.data.json_reader import JsonParser
 from solah.exceptions import ModelFormatError, ModelVersionError
 from solah.model.document import AdditiveNode, Model, Monotonic, Task
 from solah.model.feature_format import (
-    attribute_record,
-    goal_record,
-    read_attributes,
-    read_goal,
+    feature_record,
+    read_features,
+    read_target,
+    target_record,
 )
 from solah.model.json_fields import read_choice
 from solah.model.monotone import broken_promises
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solah.data.json_reader import Reader
-    from solah.model.document import Goal
+    from solah.model.document import Target
 
 FORMAT_NAME = "solah-model"
 FORMAT_VERSION = 1
@@ -95,16 +95,16 @@ def to_json(model: Model) -> str:
         "format": FORMAT_NAME,
         "version": FORMAT_VERSION,
         "generator": model.generator or f"solah {package_version('solah')}",
-        "task": model.goal.task.value,
-        "target": goal_record(model.goal),
+        "task": model.target.task.value,
+        "target": target_record(model.target),
     }
     if model.provenance is not None:
         head["provenance"] = provenance_record(model.provenance)
     texts = {key: dump(value) for key, value in head.items()}
     lists = {
-        "features": (dump(attribute_record(one)) for one in model.attributes),
-        "nodes": (node_text(one, model.goal) for one in model.nodes),
-        "monotonic": (dump(_promise_record(one, model.goal)) for one in model.monotonic),
+        "features": (dump(feature_record(one)) for one in model.features),
+        "nodes": (node_text(one, model.target) for one in model.nodes),
+        "monotonic": (dump(_promise_record(one, model.target)) for one in model.monotonic),
         "edits": (dump(edit_record(one)) for one in model.edits),
         "comments": (dump(comment_record(one)) for one in model.comments),
     }
@@ -119,9 +119,9 @@ def to_json(model: Model) -> str:
     return "{\n" + ",\n".join(f'  "{key}": {text}' for key, text in texts.items()) + "\n}\n"
 
 
-def _promise_record(promise: Monotonic, goal: Goal) -> dict[str, Any]:
-    record = {"feature": promise.attribute, "direction": promise.direction}
-    return record | ({"class": promise.state} if goal.states else {})
+def _promise_record(promise: Monotonic, target: Target) -> dict[str, Any]:
+    record = {"feature": promise.feature, "direction": promise.direction}
+    return record | ({"class": promise.state} if target.states else {})
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -146,36 +146,36 @@ def read_model(document: Reader) -> Model:
         )
     fields = document.record(FIELDS, _OPTIONAL)
     task = Task(read_choice(fields["task"], [task.value for task in Task]))
-    goal = read_goal(fields["target"], task)
-    features = read_attributes(fields["features"])
-    attributes = tuple(features.values())
-    nodes = NodesReader(goal, features).read(fields["nodes"])
-    if goal.states and not goal.prior and any(isinstance(one, AdditiveNode) for one in nodes):
+    target = read_target(fields["target"], task)
+    by_name = read_features(fields["features"])
+    features = tuple(by_name.values())
+    nodes = NodesReader(target, by_name).read(fields["nodes"])
+    if target.states and not target.prior and any(isinstance(one, AdditiveNode) for one in nodes):
         raise ModelFormatError(f"{fields['target'].place} needs shares, for there are terms")
-    model = Model(goal, attributes, nodes, generator=fields["generator"].text())
+    model = Model(target, features, nodes, generator=fields["generator"].text())
     readers: dict[str, Callable[[Reader], Any]] = {
-        "provenance": partial(read_provenance, n_classes=len(goal.states)),
+        "provenance": partial(read_provenance, n_classes=len(target.states)),
         "edits": read_edits,
         "comments": read_comments,
-        "signals": partial(read_signals, attributes=attributes),
-        "domain": partial(read_domain, attributes=attributes),
+        "signals": partial(read_signals, features=features),
+        "domain": partial(read_domain, features=features),
     }
     found = {key: read(fields[key]) for key, read in readers.items() if key in fields}
     model = replace(model, **found)
     if "policy" in fields:
-        model = replace(model, policy=read_policy(fields["policy"], model.domain, goal))
+        model = replace(model, policy=read_policy(fields["policy"], model.domain, target))
     if "monotonic" in fields:
         items = fields["monotonic"].items(1, MAX_PROMISES)
-        model = replace(model, monotonic=tuple(_read_promise(one, goal) for one in items))
+        model = replace(model, monotonic=tuple(_read_promise(one, target) for one in items))
         for broken in broken_promises(model):
             raise ModelFormatError(f"{fields['monotonic'].place} is not kept: {broken}")
     return model
 
 
-def _read_promise(reader: Reader, goal: Goal) -> Monotonic:
-    fields = reader.record(["feature", "direction", *(["class"] if goal.states else [])])
+def _read_promise(reader: Reader, target: Target) -> Monotonic:
+    fields = reader.record(["feature", "direction", *(["class"] if target.states else [])])
     direction = fields["direction"].integer(-1, 1)
     if not direction:
         raise fields["direction"].fail("1 or -1")
-    state = fields["class"].integer(0, goal.size - 1) if goal.states else 0
+    state = fields["class"].integer(0, target.size - 1) if target.states else 0
     return Monotonic(fields["feature"].text(), direction, state)

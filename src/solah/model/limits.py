@@ -43,7 +43,7 @@ def are_apart(peaks: Iterable[float]) -> bool:
 
 
 def what_states_must_be(states: Sequence[State]) -> str | None:
-    """Return what the states of an attribute must be and are not; None if they are sound.
+    """Return what the states of a feature must be and are not; None if they are sound.
 
     1 and 1.0, or 0 and false, are the same when a reading is looked up.
     """

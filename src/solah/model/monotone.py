@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model, Monotonic, Term
+    from solah.model.features import Feature
 
 # What rounding may take from a step, beside the largest score of a model: evidence is learnt on
 # devices with 24 bits behind the point.
 _ROUNDING = 1e-6
 
 
-def may_be_monotonic(attribute: Attribute) -> bool:
-    """Tell whether the readings of an attribute have an order: not states that are only named."""
-    if attribute.is_ordered:
+def may_be_monotonic(feature: Feature) -> bool:
+    """Tell whether the readings of a feature have an order: not states that are only named."""
+    if feature.is_ordered:
         return True
-    return len(attribute.states) == 2 and not any(isinstance(s, str) for s in attribute.states)
+    return len(feature.states) == 2 and not any(isinstance(s, str) for s in feature.states)
 
 
 def signs_of(promises: Sequence[Monotonic], n_outputs: int) -> Float:
@@ -38,7 +38,7 @@ def signs_of(promises: Sequence[Monotonic], n_outputs: int) -> Float:
     Parameters
     ----------
     promises : sequence of Monotonic
-        Those of one attribute.
+        Those of one feature.
     n_outputs : int
         How many scores a rule has.
 
@@ -58,25 +58,25 @@ def signs_of(promises: Sequence[Monotonic], n_outputs: int) -> Float:
 
 def broken_promises(model: Model) -> Iterator[str]:
     """Describe where a model breaks each constraint that it does not keep."""
-    attributes = {attribute.name: attribute for attribute in model.attributes}
-    least = 0.0 if model.goal.is_additive_number else 1.0
+    features = {feature.name: feature for feature in model.features}
+    least = 0.0 if model.target.is_additive_number else 1.0
     sizes = [float(np.abs(term.weights).max()) for term in model.terms]
     slack = _ROUNDING * max(least, *sizes, 0.0)
     for promise in model.monotonic:
-        attribute = attributes.get(promise.attribute)
-        shown = shorten(promise.attribute)
-        if attribute is None:
+        feature = features.get(promise.feature)
+        shown = shorten(promise.feature)
+        if feature is None:
             yield f"the model has no feature {shown}"
-        elif not may_be_monotonic(attribute):
+        elif not may_be_monotonic(feature):
             yield f"the categories of {shown} have no order"
         elif model.trees:
             yield f"{shown} can be monotonic only in an additive model"
         else:
-            signs = signs_of([promise], model.goal.size)
+            signs = signs_of([promise], model.target.size)
             for term in model.terms:
-                if least_step(term, promise.attribute, signs) < -slack:
+                if least_step(term, promise.feature, signs) < -slack:
                     verb = "falls" if promise.direction > 0 else "rises"
-                    others = [shorten(name) for name in term.features if name != promise.attribute]
+                    others = [shorten(name) for name in term.features if name != promise.feature]
                     beside = f" beside {others[0]}" if others else ""
                     yield f"the weights {verb[:-1]} with {shown}{beside}"
 

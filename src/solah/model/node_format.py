@@ -11,14 +11,13 @@ import numpy as np
 
 from solah.exceptions import ModelFormatError, did_you_mean, shorten
 from solah.kernels.arrays import MAX_DEPTH
-from solah.model.attributes import belief_attribute
 from solah.model.document import (
     AdditiveNode,
     Branch,
     FeatureGroup,
-    Goal,
     MissingRule,
     Node,
+    Target,
     Term,
     TermInput,
     TreeNode,
@@ -29,6 +28,7 @@ from solah.model.feature_format import (
     read_words,
     words_record,
 )
+from solah.model.features import belief_feature
 from solah.model.json_fields import read_mark
 from solah.model.limits import LEAST_SUPPORT, MOST_NUMBER, MOST_SCORE, MOST_SUPPORT, MOST_VARIANCE
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from solah.data import State
     from solah.data.json_reader import Reader
-    from solah.model.attributes import Attribute
+    from solah.model.features import Feature
 
 
 MAX_NODES = 100_000
@@ -48,8 +48,8 @@ _MAX_RULES = 50_000_000
 class NodesReader:
     """Reads nodes from bottom to top; each but the last is an input of one that follows."""
 
-    def __init__(self, goal: Goal, features: Mapping[str, Attribute]) -> None:
-        self._goal = goal
+    def __init__(self, target: Target, features: Mapping[str, Feature]) -> None:
+        self._target = target
         self._known = dict(features)  # features, and what nodes believe
         self._names: set[str] = set()  # of nodes
         self._taken = set(features)  # names of features, nodes and groups
@@ -58,9 +58,9 @@ class NodesReader:
         """Read all nodes of a model file."""
         nodes: list[Node] = []
         free = set[str]()  # nodes that feed no other yet
-        for item in reader.items(1, MAX_NODES if self._goal.states else 1):
+        for item in reader.items(1, MAX_NODES if self._target.states else 1):
             is_sum = isinstance(item.value, dict) and "terms" in item.value
-            if is_sum and self._goal.centres:
+            if is_sum and self._target.centres:
                 raise ModelFormatError(f"{item.place} must be a tree: the target has words")
             node: Node = self._read_sum(item) if is_sum else self._read_tree(item)
             below = set(node.origins) & self._names
@@ -70,12 +70,12 @@ class NodesReader:
                 )
             free = free - below | {node.name}
             self._names.add(node.name)
-            start = node.start if isinstance(node, TreeNode) else self._goal.prior
-            believed = belief_attribute(node.name, self._goal.states, start)
+            start = node.start if isinstance(node, TreeNode) else self._target.prior
+            believed = belief_feature(node.name, self._target.states, start)
             is_moved = any(one.is_moved for one in node.inputs)
             self._known[node.name] = replace(believed, is_moved=is_moved)
             nodes.append(node)
-        if self._goal.is_additive_number and not isinstance(nodes[-1], AdditiveNode):
+        if self._target.is_additive_number and not isinstance(nodes[-1], AdditiveNode):
             raise ModelFormatError(f"{reader.place} must end with terms: the target is a number")
         if strays := free - {nodes[-1].name}:
             raise ModelFormatError(
@@ -90,9 +90,9 @@ class NodesReader:
         self._taken.add(name)
         return name
 
-    def _read_beliefs(self, fields: Mapping[str, Reader]) -> dict[str, Attribute]:
+    def _read_beliefs(self, fields: Mapping[str, Reader]) -> dict[str, Feature]:
         """Read words over the outputs of nodes below."""
-        found: dict[str, Attribute] = {}
+        found: dict[str, Feature] = {}
         for item in fields["beliefs"].items(1, MAX_TERMS) if "beliefs" in fields else []:
             where = "ranges" if isinstance(item.value, dict) and "ranges" in item.value else "peaks"
             parts = item.record(["name", "node", "class", "words", where, "missing"])
@@ -102,7 +102,7 @@ class NodesReader:
             words = replace(
                 read_words(parts, 0.0, 1.0),
                 tree=node,
-                place=parts["class"].integer(0, self._goal.size - 1),
+                place=parts["class"].integer(0, self._target.size - 1),
                 is_moved=self._known[node].is_moved,
             )
             if words.name in found:
@@ -110,7 +110,7 @@ class NodesReader:
             found[words.name] = words
         return found
 
-    def _read_input(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Attribute:
+    def _read_input(self, reader: Reader, beliefs: Mapping[str, Feature]) -> Feature:
         name = reader.text()
         known = {**self._known, **beliefs}
         if name not in known:
@@ -151,10 +151,10 @@ class NodesReader:
         free.difference_update(numbers)
         return FeatureGroup(self._new_name(fields["name"]), numbers)
 
-    def _read_term(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Term:
+    def _read_term(self, reader: Reader, beliefs: Mapping[str, Feature]) -> Term:
         fields = reader.record(["rules"], ["variance"])
         rules = fields["rules"].items(1, _MAX_RULES)
-        told = "mean" if self._goal.is_additive_number else "shares"
+        told = "mean" if self._target.is_additive_number else "shares"
         records = [one.record(["if", "weights", "rows", told], ["pinned"]) for one in rules]
         lines = [record["if"].items(1, 2) for record in records]
         asked = [one.items(2, 2)[0] for one in lines[0]]
@@ -178,9 +178,9 @@ class NodesReader:
         ]
         if cells != list(product(*map(range, shape))):
             raise fields["rules"].fail("one rule for each combination of words, in their order")
-        size = self._goal.size
+        size = self._target.size
         facts = [self._read_facts(record, told) for record in records]
-        most = MOST_NUMBER**2 if self._goal.is_additive_number else MOST_VARIANCE
+        most = MOST_NUMBER**2 if self._target.is_additive_number else MOST_VARIANCE
         return Term(
             tuple(TermInput(one, of_side) for one, of_side in zip(inputs, parts, strict=True)),
             weights=np.array([one.scores for one in facts[:n_cells]]).reshape(*shape, size),
@@ -193,14 +193,14 @@ class NodesReader:
             ),
         )
 
-    def _read_term_input(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Attribute:
-        attribute = self._read_input(reader, beliefs)
-        if attribute.name in self._names or (attribute.is_continuous and not attribute.cores):
+    def _read_term_input(self, reader: Reader, beliefs: Mapping[str, Feature]) -> Feature:
+        feature = self._read_input(reader, beliefs)
+        if feature.name in self._names or (feature.is_continuous and not feature.cores):
             raise reader.fail("a feature whose words have ranges, or one with categories")
-        return attribute
+        return feature
 
     def _condition(
-        self, line: Sequence[Reader], inputs: Sequence[Attribute]
+        self, line: Sequence[Reader], inputs: Sequence[Feature]
     ) -> tuple[tuple[int, ...] | None, ...]:
         """Read the words that a rule asks of each input; None where a value must be missing."""
         if len(line) != len(inputs):
@@ -219,7 +219,7 @@ class NodesReader:
         if told == "mean":
             shares = (record[told].number(-MOST_NUMBER, MOST_NUMBER),)
         else:
-            shares = read_shares(record[told], self._goal.size)
+            shares = read_shares(record[told], self._target.size)
         return MissingRule(
             _read_support(record["rows"]),
             shares,
@@ -228,12 +228,12 @@ class NodesReader:
         )
 
     def _read_weights(self, reader: Reader) -> tuple[float, ...]:
-        most = MOST_NUMBER if self._goal.is_additive_number else MOST_SCORE
-        return reader.numbers(self._goal.size, self._goal.size, -most, most)
+        most = MOST_NUMBER if self._target.is_additive_number else MOST_SCORE
+        return reader.numbers(self._target.size, self._target.size, -most, most)
 
     def _check_reach(self, reader: Reader, terms: Sequence[Term]) -> None:
         """Refuse weights whose largest ones together are too large."""
-        most = MOST_NUMBER if self._goal.is_additive_number else MOST_SCORE
+        most = MOST_NUMBER if self._target.is_additive_number else MOST_SCORE
         reach = 0.0
         for number, term in enumerate(terms):
             missing = () if term.missing is None else term.missing.scores
@@ -250,20 +250,20 @@ class NodesReader:
         fields = reader.record(["name", "inputs", "start", "rules"], ["beliefs"])
         name = self._new_name(fields["name"])
         beliefs = self._read_beliefs(fields)
-        items = fields["inputs"].items(1, len(self._known) * self._goal.size + len(beliefs))
+        items = fields["inputs"].items(1, len(self._known) * self._target.size + len(beliefs))
         inputs = tuple(self._read_input(one, beliefs) for one in items)
-        if len({attribute.name for attribute in inputs}) != len(inputs):
+        if len({feature.name for feature in inputs}) != len(inputs):
             raise fields["inputs"].fail("a list without repetition")
         if ranged := [one.name for one in inputs if one.cores]:
             raise ModelFormatError(
                 f"{fields['inputs'].place} names {shorten(ranged[0])}, whose words have ranges, "
                 "and trees need words that overlap"
             )
-        places = {attribute.name: place for place, attribute in enumerate(inputs)}
+        places = {feature.name: place for place, feature in enumerate(inputs)}
         sets = [{words: k for k, words in enumerate(set_words(one))} for one in inputs]
         rules = fields["rules"].items(1, _MAX_RULES)
         branches = tuple(self._read_branch(one, places, sets) for one in rules)
-        node = TreeNode(name, inputs, branches, read_shares(fields["start"], self._goal.size))
+        node = TreeNode(name, inputs, branches, read_shares(fields["start"], self._target.size))
         try:
             _ = node.walk
         except ValueError as error:
@@ -298,28 +298,28 @@ class NodesReader:
             conditions.append((place, tuple(found)))
         return Branch(
             tuple(conditions),
-            read_shares(fields["belief"], self._goal.size),
+            read_shares(fields["belief"], self._target.size),
             _read_support(fields["rows"]),
             "pinned" in fields and read_mark(fields["pinned"]),
         )
 
 
-def set_words(attribute: Attribute) -> Sequence[tuple[State, ...]]:
+def set_words(feature: Feature) -> Sequence[tuple[State, ...]]:
     """Return the words of each focal set, as model files have them."""
-    return [(state,) for state in attribute.states] or attribute.focal_sets
+    return [(state,) for state in feature.states] or feature.focal_sets
 
 
-def _read_places(reader: Reader, attribute: Attribute) -> tuple[int, ...]:
+def _read_places(reader: Reader, feature: Feature) -> tuple[int, ...]:
     """Read one word or several of a feature, as their indices."""
-    names: list[State] = list(attribute.states or attribute.words)
+    names: list[State] = list(feature.states or feature.words)
     several = isinstance(reader.value, list)
     items = reader.items(2, len(names)) if several else [reader]
     found = []
     for item in items:
         word = read_state(item)
         if word not in names:
-            what = "category" if attribute.states else "word"
-            raise item.fail(f"a {what} of {attribute.name!r}{did_you_mean(word, map(str, names))}")
+            what = "category" if feature.states else "word"
+            raise item.fail(f"a {what} of {feature.name!r}{did_you_mean(word, map(str, names))}")
         found.append(names.index(word))
     if found != sorted(set(found)):
         raise reader.fail("words in their order, each once")
@@ -327,17 +327,17 @@ def _read_places(reader: Reader, attribute: Attribute) -> tuple[int, ...]:
 
 
 def _read_parts(
-    attribute: Attribute, asked: Sequence[tuple[int, ...] | None], reader: Reader
+    feature: Feature, asked: Sequence[tuple[int, ...] | None], reader: Reader
 ) -> tuple[tuple[int, ...], ...]:
     """Return the words of each line of a grid, and check that all words are in one line each."""
     parts = [part for part in dict.fromkeys(asked) if part is not None]
     words = [word for part in parts for word in part]
-    if None in asked or sorted(words) != list(range(len(attribute.words))):
-        raise ModelFormatError(f"{reader.place} must use each word of {attribute.name!r} once")
-    if words != sorted(words) and attribute.is_ordered:
-        raise ModelFormatError(f"{reader.place} must use the words of {attribute.name!r} in order")
+    if None in asked or sorted(words) != list(range(len(feature.words))):
+        raise ModelFormatError(f"{reader.place} must use each word of {feature.name!r} once")
+    if words != sorted(words) and feature.is_ordered:
+        raise ModelFormatError(f"{reader.place} must use the words of {feature.name!r} in order")
     if [part[0] for part in parts] != sorted(part[0] for part in parts):
-        raise ModelFormatError(f"{reader.place} must list {attribute.name!r} by its first words")
+        raise ModelFormatError(f"{reader.place} must list {feature.name!r} by its first words")
     return tuple(parts)
 
 
@@ -362,7 +362,7 @@ def block(items: Iterable[str], indent: str) -> str:
     return "[\n" + ",\n".join(lines) + f"\n{indent[:-2]}]"
 
 
-def node_text(node: Node, goal: Goal) -> str:
+def node_text(node: Node, target: Target) -> str:
     """Write a node, with a line for each of its rules."""
     head: dict[str, Any] = {"name": node.name}
     if believed := [one for one in node.inputs if one.tree is not None]:
@@ -376,28 +376,28 @@ def node_text(node: Node, goal: Goal) -> str:
         rules = block(map(dump, _branch_records(node)), "      ")
         return f'{dump(head)[:-1]}, "rules": {rules}}}'
     head["baseline"] = list(node.baseline)
-    terms = block((_term_text(term, goal) for term in node.terms), "      ")
+    terms = block((_term_text(term, target) for term in node.terms), "      ")
     groups = [dump({"name": one.name, "terms": list(one.terms)}) for one in node.groups]
     behind = f', "groups": {block(groups, "      ")}' if groups else ""
     return f'{dump(head)[:-1]}, "terms": {terms if node.terms else "[]"}{behind}}}'
 
 
-def _term_text(term: Term, goal: Goal) -> str:
+def _term_text(term: Term, target: Target) -> str:
     head = f'"variance": {dump(term.variance)}, ' if term.variance else ""
-    rules = block(map(dump, _rule_records(term, goal)), "        ")
+    rules = block(map(dump, _rule_records(term, target)), "        ")
     return f'{{{head}"rules": {rules}}}'
 
 
-def _rule_records(term: Term, goal: Goal) -> Iterator[dict[str, Any]]:
+def _rule_records(term: Term, target: Target) -> Iterator[dict[str, Any]]:
     def record(
         words: list[Any], weights: list[float], rows: float, shares: list[float], is_pinned: bool
     ) -> dict[str, Any]:
-        told = {"mean": shares[0]} if goal.is_additive_number else {"shares": shares}
+        told = {"mean": shares[0]} if target.is_additive_number else {"shares": shares}
         conditions = [list(one) for one in zip(term.features, words, strict=True)]
         pin = {"pinned": True} if is_pinned else {}
         return {"if": conditions, "weights": weights, "rows": rows, **told, **pin}
 
-    named = [one.attribute.states or one.attribute.words for one in term.inputs]
+    named = [one.feature.states or one.feature.words for one in term.inputs]
     for cell in term.cells():
         words = [
             [names[word] for word in one.parts[place]]
@@ -415,7 +415,7 @@ def _rule_records(term: Term, goal: Goal) -> Iterator[dict[str, Any]]:
 
 
 def _branch_records(node: TreeNode) -> Iterator[dict[str, Any]]:
-    words = [[list(one) for one in set_words(attribute)] for attribute in node.inputs]
+    words = [[list(one) for one in set_words(feature)] for feature in node.inputs]
     for branch in node.branches:
         conditions = [
             [node.inputs[place].name, [words[place][index] for index in sets]]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data.json_reader import Reader
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal
+    from solah.model.document import Target
+    from solah.model.features import Feature
 
 
 UNKNOWN_PLACE: Final = -1
@@ -47,13 +47,13 @@ NO_DOUBT: Final = Doubt(0)
 
 @dataclass(frozen=True)
 class Cells:
-    """Parts of an attribute: what lies below the first cut, between two cuts, above the last.
+    """Parts of a feature: what lies below the first cut, between two cuts, above the last.
 
     Attributes
     ----------
-    name : the attribute's name
-    low, high : beyond these, a reading is out of range; None for an attribute with states
-    cuts : ascending, at most 15; a reading on a cut lies above it. None for an attribute with
+    name : the feature's name
+    low, high : beyond these, a reading is out of range; None for a feature with states
+    cuts : ascending, at most 15; a reading on a cut lies above it. None for a feature with
         states, whose cells are its states
     """
 
@@ -65,11 +65,11 @@ class Cells:
 
 @dataclass(frozen=True)
 class SeenTogether:
-    """Which cells of two attributes occurred together among the training rows.
+    """Which cells of two features occurred together among the training rows.
 
     Attributes
     ----------
-    first, second : the names of the attributes
+    first, second : the names of the features
     seen : a row for each cell of the first, in it a flag for each cell of the second
     """
 
@@ -80,13 +80,13 @@ class SeenTogether:
 
 @dataclass(frozen=True)
 class Domain:
-    """What the training rows held, one entry in ``cells`` for each attribute of the model."""
+    """What the training rows held, one entry in ``cells`` for each feature of the model."""
 
     cells: tuple[Cells, ...]
     pairs: tuple[SeenTogether, ...] = ()
 
     def only(self, names: Collection[str]) -> Domain:
-        """Return what is known of some of the attributes."""
+        """Return what is known of some of the features."""
         return Domain(
             tuple(cells for cells in self.cells if cells.name in names),
             tuple(one for one in self.pairs if one.first in names and one.second in names),
@@ -242,36 +242,36 @@ def _check(holds: bool, name: str, allowed: str, value: object) -> None:
 # --- rows beside the training domain -------------------------------------------------------------
 
 
-def cell_cuts(attribute: Attribute, cells: Cells) -> tuple[float, ...] | None:
+def cell_cuts(feature: Feature, cells: Cells) -> tuple[float, ...] | None:
     """Return the cuts that a reading is compared with; None if it is the number of its cell.
 
     States that are measured, as those of a numeric ordinal, are cut half way between neighbours.
     """
-    if attribute.is_continuous:
+    if feature.is_continuous:
         return cells.cuts
-    if attribute.is_coded:
+    if feature.is_coded:
         return None
-    return tuple((low + high) / 2 for low, high in pairwise(attribute.peaks))
+    return tuple((low + high) / 2 for low, high in pairwise(feature.peaks))
 
 
-def n_cells(attribute: Attribute, cells: Cells) -> int:
-    """Count the cells of an attribute."""
-    cuts = cell_cuts(attribute, cells)
-    return attribute.n_focal_sets if cuts is None else len(cuts) + 1
+def n_cells(feature: Feature, cells: Cells) -> int:
+    """Count the cells of a feature."""
+    cuts = cell_cuts(feature, cells)
+    return feature.n_focal_sets if cuts is None else len(cuts) + 1
 
 
-def cells_of(attribute: Attribute, cells: Cells, readings: NDArray[np.float64]) -> NDArray[np.intp]:
+def cells_of(feature: Feature, cells: Cells, readings: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the number of each reading's cell; -1 where it is unknown.
 
     Examples
     --------
-    >>> from solah.model.attributes import cored_attribute
+    >>> from solah.model.features import cored_feature
     >>> from solah.model.policy import Cells
-    >>> words = cored_attribute("heat", ("any",), [(-np.inf, np.inf)], (1.0,), 0.0, 9.0)
+    >>> words = cored_feature("heat", ("any",), [(-np.inf, np.inf)], (1.0,), 0.0, 9.0)
     >>> cells_of(words, Cells("heat", 0.0, 9.0, (2.0, 5.0)), np.array([1.0, 2.0, 9.0, np.nan]))
     array([ 0,  1,  2, -1])
     """
-    cuts = cell_cuts(attribute, cells)
+    cuts = cell_cuts(feature, cells)
     is_known = ~np.isnan(readings)
     known = readings[is_known]
     places = np.full(len(readings), -1, dtype=np.intp)
@@ -288,7 +288,7 @@ def is_out_of_range(cells: Cells, readings: NDArray[np.float64]) -> NDArray[np.b
 
 def unseen_pairs(
     domain: Domain,
-    attributes: Sequence[Attribute],
+    features: Sequence[Feature],
     readings: Mapping[str, NDArray[np.float64]],
 ) -> NDArray[np.bool_]:
     """Tell which pairs of cells never occurred together: ``(n_rows, n_pairs)``.
@@ -296,9 +296,9 @@ def unseen_pairs(
     Parameters
     ----------
     domain : Domain
-    attributes : sequence of Attribute
+    features : sequence of Feature
         The model's.
-    readings : mapping of attribute name to ndarray of shape (n_rows,)
+    readings : mapping of feature name to ndarray of shape (n_rows,)
         As :func:`solah.model.encode.code` has them: NaN is unknown. Of a pair with an unknown
         reading nothing is told.
     """
@@ -306,7 +306,7 @@ def unseen_pairs(
     asked = {name for pair in domain.pairs for name in (pair.first, pair.second)}
     places = {
         one.name: cells_of(one, cells, readings[one.name])
-        for one, cells in zip(attributes, domain.cells, strict=True)
+        for one, cells in zip(features, domain.cells, strict=True)
         if one.name in asked
     }
     unseen = np.zeros((n_rows, len(domain.pairs)), dtype=bool)
@@ -320,17 +320,15 @@ def unseen_pairs(
 # --- checks --------------------------------------------------------------------------------------
 
 
-def check_domain(domain: Domain, attributes: Sequence[Attribute]) -> None:
-    """Raise a ParameterError if a domain is not one of a model with these attributes."""
-    by_name = {one.name: one for one in attributes}
+def check_domain(domain: Domain, features: Sequence[Feature]) -> None:
+    """Raise a ParameterError if a domain is not one of a model with these features."""
+    by_name = {one.name: one for one in features}
     names = [cells.name for cells in domain.cells]
     if names != list(by_name):
         for strange in (name for name in names if name not in by_name):
             near = did_you_mean(strange, by_name)
             raise ParameterError(f"the model has no attribute {shorten(strange)}{near}")
-        raise ParameterError(
-            "there must be cells for each attribute of the model, in the same order"
-        )
+        raise ParameterError("there must be cells for each feature of the model, in the same order")
     for cells in domain.cells:
         _check_cells(cells, by_name[cells.name])
     sizes = {cells.name: n_cells(by_name[cells.name], cells) for cells in domain.cells}
@@ -344,7 +342,7 @@ def check_domain(domain: Domain, attributes: Sequence[Attribute]) -> None:
             raise ParameterError(f"the model has no attribute {shorten(strange)}{near}")
         told = f"the pair {shorten(pair.first)} and {shorten(pair.second)}"
         if len(both) < 2 or both in paired:
-            raise ParameterError(f"{told} must be of two attributes, and stand there once")
+            raise ParameterError(f"{told} must be of two features, and stand there once")
         paired.add(both)
         if [len(row) for row in pair.seen] != [sizes[pair.second]] * sizes[pair.first]:
             raise ParameterError(
@@ -352,9 +350,9 @@ def check_domain(domain: Domain, attributes: Sequence[Attribute]) -> None:
             )
 
 
-def _check_cells(cells: Cells, attribute: Attribute) -> None:
+def _check_cells(cells: Cells, feature: Feature) -> None:
     told = f"the cells of {shorten(cells.name)}"
-    if not attribute.is_continuous:
+    if not feature.is_continuous:
         if cells.low is not None or cells.high is not None or cells.cuts:
             raise ParameterError(f"{told} are its states, and have neither a range nor cuts")
         return
@@ -369,15 +367,15 @@ def _check_cells(cells: Cells, attribute: Attribute) -> None:
         raise ParameterError(f"{told} must have at most {MOST_CUTS} cuts, which ascend")
 
 
-def check_policy(policy: Policy, domain: Domain | None, goal: Goal) -> None:
-    """Raise a ParameterError if a policy is not one of a model with this goal and domain."""
-    if not goal.states:
+def check_policy(policy: Policy, domain: Domain | None, target: Target) -> None:
+    """Raise a ParameterError if a policy is not one of a model with this target and domain."""
+    if not target.states:
         raise ParameterError(
             "a policy says when a class is decided for, and this model estimates a number"
         )
-    if policy.min_belief and len(policy.min_belief) != len(goal.states):
+    if policy.min_belief and len(policy.min_belief) != len(target.states):
         raise ParameterError(
-            f"'min_belief' must have a number for each of {len(goal.states)} classes. Got "
+            f"'min_belief' must have a number for each of {len(target.states)} classes. Got "
             f"{len(policy.min_belief)}."
         )
     if domain is None and (policy.stays_in_range or policy.max_unseen is not None):
@@ -408,15 +406,15 @@ def policy_record(policy: Policy) -> dict[str, Any]:
     return record_of(policy)
 
 
-def read_domain(reader: Reader, attributes: Sequence[Attribute]) -> Domain:
-    """Read a domain, and check that it is one of a model with these attributes."""
+def read_domain(reader: Reader, features: Sequence[Feature]) -> Domain:
+    """Read a domain, and check that it is one of a model with these features."""
     parts = reader.record(["cells"], ["pairs"])
-    cells = parts["cells"].items(len(attributes), len(attributes))
+    cells = parts["cells"].items(len(features), len(features))
     pairs = parts["pairs"].items(1, MOST_PAIRS) if "pairs" in parts else []
-    most = max(MOST_CUTS + 1, *(one.n_focal_sets for one in attributes))
+    most = max(MOST_CUTS + 1, *(one.n_focal_sets for one in features))
     domain = Domain(tuple(map(_read_cells, cells)), tuple(_read_pair(one, most) for one in pairs))
     try:
-        check_domain(domain, attributes)
+        check_domain(domain, features)
     except ParameterError as error:
         raise ModelFormatError(f"{reader.place}: {error}") from None
     return domain
@@ -445,8 +443,8 @@ def _read_pair(reader: Reader, most: int) -> SeenTogether:
     return SeenTogether(parts["first"].text(), parts["second"].text(), tuple(seen))
 
 
-def read_policy(reader: Reader, domain: Domain | None, goal: Goal) -> Policy:
-    """Read a policy, and check that it is one of a model with this goal and domain."""
+def read_policy(reader: Reader, domain: Domain | None, target: Target) -> Policy:
+    """Read a policy, and check that it is one of a model with this target and domain."""
     parts = reader.record([], [one.name for one in fields(Policy)])
     shares = ("min_known", "margin")
     most = {
@@ -459,7 +457,7 @@ def read_policy(reader: Reader, domain: Domain | None, goal: Goal) -> Policy:
     values: dict[str, Any] = {}
     for name, part in parts.items():
         if name == "min_belief":
-            values[name] = part.numbers(1, max(len(goal.states), 1), 0.0, 1.0)
+            values[name] = part.numbers(1, max(len(target.states), 1), 0.0, 1.0)
         elif name == "stays_in_range":
             if not isinstance(part.value, bool):
                 raise part.fail("true or false")
@@ -468,7 +466,7 @@ def read_policy(reader: Reader, domain: Domain | None, goal: Goal) -> Policy:
             values[name] = part.number(0.0, 1.0) if name in shares else part.integer(*most[name])
     try:
         policy = Policy(**values)
-        check_policy(policy, domain, goal)
+        check_policy(policy, domain, target)
     except ParameterError as error:
         raise ModelFormatError(f"{reader.place}: {error}") from None
     return policy

@@ -10,7 +10,7 @@ from solah.data import Table, as_array, as_column, from_array, from_frame, is_fr
 from solah.data.frames import frame_names
 from solah.exceptions import DataError, ParameterError
 from solah.model.document import Task
-from solah.model.encode import MISSING, encode, encode_goal, is_path, read_path, warn_of_unseen
+from solah.model.encode import MISSING, encode, encode_target, is_path, read_path, warn_of_unseen
 from solah.model.evaluate import predict, readings_of, run
 from solah.model.format import MAX_BYTES, load_document
 from solah.model.policy import Doubt
@@ -44,11 +44,11 @@ class Predictor:
     def __init__(self, model: Model, n_threads: int = 1) -> None:
         self.model_ = model
         self.n_threads = n_threads
-        self._has_categories = any(attribute.is_coded for attribute in model.attributes)
+        self._has_categories = any(feature.is_coded for feature in model.features)
 
     def __repr__(self) -> str:
         model = self.model_
-        return f"<Predictor: {model.goal.name}, {model.n_rules} rules>"
+        return f"<Predictor: {model.target.name}, {model.n_rules} rules>"
 
     def _repr_html_(self) -> str:
         from solah.explain.html import model_summary
@@ -59,14 +59,14 @@ class Predictor:
     def classes_(self) -> NDArray[Any]:
         """The classes, in the order of ``predict_proba``'s columns."""
         self._expect(Task.CLASSIFICATION, "classes_")
-        return np.array(self.model_.goal.states)
+        return np.array(self.model_.target.states)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class to decide for, or the expected number.
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_attributes)
+        X : array, frame or table of shape (n_rows, n_features)
             Frames and tables are matched by column name and may have more columns. Or the path of
             a file (CSV, Parquet, ARFF), which is read.
 
@@ -77,18 +77,18 @@ class Predictor:
         return self._decided(self.beliefs(X))
 
     def _decided(self, beliefs: Float) -> NDArray[Any]:
-        if self.model_.goal.is_additive_number:
+        if self.model_.target.is_additive_number:
             return beliefs[:, 0]
-        if self.model_.goal.task is Task.REGRESSION:
-            return np.asarray((beliefs * np.array(self.model_.goal.centres)).sum(axis=1))
-        return np.asarray(self.classes_[self.model_.goal.decide(beliefs)])
+        if self.model_.target.task is Task.REGRESSION:
+            return np.asarray((beliefs * np.array(self.model_.target.centres)).sum(axis=1))
+        return np.asarray(self.classes_[self.model_.target.decide(beliefs)])
 
     def predict_proba(self, X: Any) -> Float:
         """Return the belief in each class.
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_attributes)
+        X : array, frame or table of shape (n_rows, n_features)
 
         Returns
         -------
@@ -116,7 +116,7 @@ class Predictor:
 
         if self.model_.signals is None:
             raise ParameterError("the model has no signals; it decides on readings")
-        names = [attribute.name for attribute in self.model_.attributes]
+        names = [feature.name for feature in self.model_.features]
 
         if self.model_.policy is None and self.model_.domain is None:
             return SignalStream(self.model_.signals.only(names), self._decide_window)
@@ -140,7 +140,7 @@ class Predictor:
         return rules_of(self.model_)
 
     def beliefs(self, X: Any) -> Float:
-        """Return the distribution over the goal's states, or over a number's focal sets.
+        """Return the distribution over the classes, or over a number's focal sets.
 
         Of a number that trees add up to, it is the estimate ``(n_rows, 1)``.
         """
@@ -162,11 +162,11 @@ class Predictor:
 
         1 when no reading that matters is missing, 0 when all are: the shares of the trees that
         are known in the spread of all evidence, where a fusion decides; else the importances of
-        the attributes whose reading is known.
+        the features whose reading is known.
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_attributes)
+        X : array, frame or table of shape (n_rows, n_features)
 
         Returns
         -------
@@ -181,7 +181,7 @@ class Predictor:
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_attributes)
+        X : array, frame or table of shape (n_rows, n_features)
             In the order of time.
         groups : array of shape (n_rows,), default=None
             The recording that each row belongs to; nothing is remembered from one to another. By
@@ -204,7 +204,7 @@ class Predictor:
         >>> from solah.evaluation import with_policy
         >>> from solah.model import Policy
         >>> iris = datasets.load("iris")
-        >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal).model_
+        >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.target).model_
         >>> predictor = Predictor(with_policy(model, Policy(min_belief=(0.9, 0.9, 0.9))))
         >>> predictor.decide([[6.0, 3.0, 4.8, 1.7], [5.0, 3.4, 1.5, 0.2]]).decisions
         [None, 'setosa']
@@ -219,7 +219,7 @@ class Predictor:
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_attributes)
+        X : array, frame or table of shape (n_rows, n_features)
 
         Returns
         -------
@@ -242,13 +242,13 @@ class Predictor:
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_attributes)
+        X : array, frame or table of shape (n_rows, n_features)
         changes : bool, default=False
             Whether to look for what would change each decision too.
-        ranges : mapping of attribute name to (low, high), default=None
+        ranges : mapping of feature name to (low, high), default=None
             Where measured readings may go; by default as far as the training rows went.
         fixed : collection of str, default=()
-            Attributes that cannot change. Any column of X may be named, also one that the model
+            Features that cannot change. Any column of X may be named, also one that the model
             does not ask for.
 
         Returns
@@ -273,12 +273,12 @@ class Predictor:
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_attributes)
+        X : array, frame or table of shape (n_rows, n_features)
         y : array of shape (n_rows,)
             The true classes.
         noise, budget : float, default=0.1
             The deviation of noise, and how far an adversary may move a reading, as shares of an
-            attribute's range.
+            feature's range.
         seed : int, default=0
             What the noise is drawn with.
 
@@ -289,8 +289,8 @@ class Predictor:
         from solah.explain import stress
 
         self._expect(Task.CLASSIFICATION, "stress")
-        rows = encode(self._known_table(X), self.model_.attributes)
-        truth = encode_goal(as_column("y", as_array(y)), self.model_.goal)
+        rows = encode(self._known_table(X), self.model_.features)
+        truth = encode_target(as_column("y", as_array(y)), self.model_.target)
         if len(truth) != len(rows):
             raise DataError(f"y has {len(truth)} classes for {len(rows)} rows")
         if (truth == MISSING).any():
@@ -319,7 +319,7 @@ class Predictor:
     def _known_table(self, X: Any) -> Table:
         """Read rows, and warn of states that the model does not know."""
         table = self._table(X)
-        warn_of_unseen(table, self.model_.attributes)
+        warn_of_unseen(table, self.model_.features)
         return table
 
     def _table(self, X: Any) -> Table:
@@ -327,7 +327,7 @@ class Predictor:
             return X
         if is_path(X):
             return read_path(X)
-        names = [attribute.name for attribute in self.model_.attributes]
+        names = [feature.name for feature in self.model_.features]
         if is_frame(X):
             return from_frame(X, only=names)
         if hasattr(X, "collect_schema"):
@@ -340,17 +340,17 @@ class Predictor:
         return from_array(array, names)
 
     def _check_shape(self, array: NDArray[Any]) -> None:
-        n_columns = len(self.model_.attributes)
+        n_columns = len(self.model_.features)
         if array.ndim != 2 or array.shape[1] != n_columns:
-            first = ", ".join(attribute.name for attribute in self.model_.attributes[:4])
+            first = ", ".join(feature.name for feature in self.model_.features[:4])
             raise DataError(
                 f"the model expects {n_columns} columns ({first}{', …' if n_columns > 4 else ''}) "
                 f"in two dimensions. Got an array of shape {array.shape}."
             )
 
     def _expect(self, task: Task, what: str) -> None:
-        if self.model_.goal.task is not task:
-            raise AttributeError(f"a model of {self.model_.goal.task.value} has no {what!r}")
+        if self.model_.target.task is not task:
+            raise AttributeError(f"a model of {self.model_.target.task.value} has no {what!r}")
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Predictor:

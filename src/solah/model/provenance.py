@@ -12,7 +12,7 @@ import numpy as np
 from solah.data import to_numbers
 from solah.data.digests import chain, digest_column, digest_numbers
 from solah.model.document import Task
-from solah.model.encode import encode_column, encode_goal
+from solah.model.encode import encode_column, encode_target
 from solah.model.json_fields import read_mark, record_of
 from solah.model.limits import MOST_NUMBER
 
@@ -69,9 +69,9 @@ class Provenance:
     source : the name of the file, without folders, or of the data set
     modified : when the file was changed last, in UTC
     rows : how many rows there were
-    classes : how many of them each class had, in the order of the goal's states
+    classes : how many of them each class had, in the order of the classes
     digest : what :func:`digest_data` made of all their columns
-    columns : what :func:`digest_columns` made of each attribute
+    columns : what :func:`digest_columns` made of each feature
     left_out : columns that were kept out of decisions
     out_of_fold : how such a model did on rows held out
     """
@@ -106,28 +106,28 @@ def digest_data(table: Table) -> str:
     return sha256(head + np.sort(rows).astype("<u8").tobytes()).hexdigest()[:_DIGITS]
 
 
-def digest_columns(model: Model, table: Table, goal: Column) -> dict[str, str]:
-    """Digest each attribute of a model together with the goal, as the model reads them.
+def digest_columns(model: Model, table: Table, target: Column) -> dict[str, str]:
+    """Digest each feature of a model together with the target, as the model reads them.
 
-    A model that has lost attributes, and rows that have more columns or are written in another
-    way, can so be matched by the attributes that are left.
+    A model that has lost features, and rows that have more columns or are written in another
+    way, can so be matched by the features that are left.
     """
-    is_class = model.goal.task is Task.CLASSIFICATION
-    truth = encode_goal(goal, model.goal) if is_class else to_numbers(goal).values
+    is_class = model.target.task is Task.CLASSIFICATION
+    truth = encode_target(target, model.target) if is_class else to_numbers(target).values
     start = digest_numbers(truth)
     rows = {
         one.name: chain([digest_numbers(encode_column(table, one))], start)
-        for one in model.attributes
+        for one in model.features
     }
     return {name: f"{int(one.sum(dtype=np.uint64)):016x}" for name, one in rows.items()}
 
 
-def is_learnt_from(model: Model, table: Table, goal: Column | None) -> bool | None:
+def is_learnt_from(model: Model, table: Table, target: Column | None) -> bool | None:
     """Return whether a model was learnt from these rows; None if its document does not tell."""
-    if goal is None or model.provenance is None:
+    if target is None or model.provenance is None:
         return None
     known = model.provenance.columns
-    found = digest_columns(model, table, goal)
+    found = digest_columns(model, table, target)
     matches = [found[name] == known[name] for name in found if name in known]
     return all(matches) if matches else None
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from solah.data.json_reader import Reader
-    from solah.model.attributes import Attribute
+    from solah.model.features import Feature
 
 
 # Samples beyond count as missing, so that no sum of squares overflows in float32.
@@ -71,12 +71,12 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class Feature:
+class WindowFeature:
     """A number that is told from the samples in a window.
 
     Attributes
     ----------
-    name : the attribute that it is the reading of
+    name : the feature that it is the reading of
     kind : what is computed
     channels : what of: one channel, or the two of a correlation
     at : which percentile, from 0 to 100
@@ -114,7 +114,7 @@ class Signals:
     step: int
     max_gap: int
     channels: tuple[Channel, ...]
-    features: tuple[Feature, ...]
+    features: tuple[WindowFeature, ...]
 
     def __post_init__(self) -> None:
         for what, names in (("channels", self.channel_names), ("features", self.names)):
@@ -169,7 +169,7 @@ class Signals:
         """Return how many samples of a channel a window has."""
         return self.window // self.channel(channel).every
 
-    def bins(self, feature: Feature) -> range:
+    def bins(self, feature: WindowFeature) -> range:
         """Return the frequencies that a feature asks for, as waves per window.
 
         The mean is no frequency, nor is half of the rate, where a wave has but two samples.
@@ -183,7 +183,7 @@ class Signals:
         ]
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 
-    def unit(self, feature: Feature) -> str:
+    def unit(self, feature: WindowFeature) -> str:
         """Return what a feature is measured in; empty for a pure number or where none is known."""
         if feature.kind in (*_COUNTS, FeatureKind.CORRELATION):
             return ""
@@ -224,7 +224,7 @@ class Signals:
                 f"channel {shorten(channel.name)}: a window has one sample; take a longer one"
             )
 
-    def _check_feature(self, feature: Feature) -> None:
+    def _check_feature(self, feature: WindowFeature) -> None:
         where = f"feature {shorten(feature.name)}"
         n_channels = 2 if feature.kind is FeatureKind.CORRELATION else 1
         if len(feature.channels) != n_channels or len(set(feature.channels)) != n_channels:
@@ -253,7 +253,7 @@ def signals_record(signals: Signals) -> dict[str, Any]:
     }
 
 
-def _feature_record(feature: Feature) -> dict[str, Any]:
+def _feature_record(feature: WindowFeature) -> dict[str, Any]:
     record: dict[str, Any] = {
         "name": feature.name,
         "kind": feature.kind.value,
@@ -266,13 +266,13 @@ def _feature_record(feature: Feature) -> dict[str, Any]:
     return record
 
 
-def read_signals(reader: Reader, attributes: Iterable[Attribute]) -> Signals:
-    """Read signals, and check that the attributes are features of them."""
+def read_signals(reader: Reader, features: Iterable[Feature]) -> Signals:
+    """Read signals, and check that the features are features of them."""
     fields = reader.record(["rate", "window", "step", "max_gap", "channels", "features"])
     window = fields["window"].integer(2, MOST_WINDOW)
     rate = fields["rate"].number(LEAST_RATE, MOST_RATE)
     channels = fields["channels"].items(1, MOST_CHANNELS)
-    features = fields["features"].items(1, MOST_FEATURES)
+    computed = fields["features"].items(1, MOST_FEATURES)
     try:
         signals = Signals(
             rate=rate,
@@ -280,15 +280,15 @@ def read_signals(reader: Reader, attributes: Iterable[Attribute]) -> Signals:
             step=fields["step"].integer(1, MOST_STEP),
             max_gap=fields["max_gap"].integer(0, window),
             channels=tuple(_read_channel(item, window) for item in channels),
-            features=tuple(_read_feature(item, rate) for item in features),
+            features=tuple(_read_feature(item, rate) for item in computed),
         )
     except ParameterError as error:
         raise ModelFormatError(f"{reader.place}: {error}") from None
-    for attribute in attributes:
-        if attribute.name not in signals.names or not attribute.is_continuous:
+    for feature in features:
+        if feature.name not in signals.names or not feature.is_continuous:
             raise ModelFormatError(
-                f"{reader.place} has no feature for the attribute {attribute.name!r}, or it is "
-                "no measurement"
+                f"{reader.place} has no feature of windows for {feature.name!r}, or it is "
+                "not continuous"
             )
     return signals
 
@@ -303,13 +303,13 @@ def _read_channel(reader: Reader, window: int) -> Channel:
     )
 
 
-def _read_feature(reader: Reader, rate: float) -> Feature:
+def _read_feature(reader: Reader, rate: float) -> WindowFeature:
     kinds = [kind.value for kind in FeatureKind]
     kind = FeatureKind(read_choice(reader.part("kind"), kinds))
     own = {FeatureKind.PERCENTILE: ["at"], FeatureKind.ENERGY: ["low", "high"]}.get(kind, [])
     fields = reader.record(["name", "kind", "channels", *own])
     low = fields["low"].number(0.0, rate) if "low" in fields else 0.0
-    return Feature(
+    return WindowFeature(
         name=fields["name"].text(),
         kind=kind,
         channels=fields["channels"].texts(1, 2),

@@ -117,9 +117,9 @@ class Hierarchy:
         return self.nodes[-1].name
 
     @cached_property
-    def attributes(self) -> tuple[str, ...]:
+    def features(self) -> tuple[str, ...]:
         """The features, each once, in order of appearance, bottom-up."""
-        names = (name for node in self.nodes for name in self.attributes_of(node.name))
+        names = (name for node in self.nodes for name in self.features_of(node.name))
         return tuple(dict.fromkeys(names))
 
     def node(self, name: str) -> HierarchyNode:
@@ -133,7 +133,7 @@ class Hierarchy:
         """Return the names of the nodes that feed this one."""
         return tuple(child for child in self.node(name).inputs if child in self._by_name)
 
-    def attributes_of(self, name: str) -> tuple[str, ...]:
+    def features_of(self, name: str) -> tuple[str, ...]:
         """Return the inputs of a node that are features."""
         return tuple(one for one in self.node(name).inputs if one not in self._by_name)
 
@@ -264,7 +264,7 @@ class Hierarchy:
         │  └─ z1 (9 rules) ← ash, hue
         └─ z3 (3 rules) ← proline
         """
-        known = {*self.attributes, *self._by_name}
+        known = {*self.features, *self._by_name}
         for name in annotations or {}:
             if name not in known:
                 near = did_you_mean(name, known)
@@ -282,7 +282,7 @@ class Hierarchy:
 # --- names ---------------------------------------------------------------------------------------
 
 
-def node_names(n_nodes: int, attributes: Iterable[str], goal: str) -> tuple[str, ...]:
+def node_names(n_nodes: int, features: Iterable[str], target: str) -> tuple[str, ...]:
     """Name nodes z1, z2, … and the root after the target; a taken name gets underscores.
 
     Examples
@@ -290,8 +290,8 @@ def node_names(n_nodes: int, attributes: Iterable[str], goal: str) -> tuple[str,
     >>> node_names(3, ["x1", "z2"], "y")
     ('z1', 'z2_', 'y')
     """
-    taken = set(attributes)
-    root = fresh_name(goal, taken)
+    taken = set(features)
+    root = fresh_name(target, taken)
     taken.add(root)
     names: list[str] = []
     for number in range(1, n_nodes):
@@ -341,7 +341,7 @@ def _parents(inputs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, str]:
             if name in fed:
                 raise ParameterError(
                     f"{shorten(name)} feeds both {shorten(fed[name])} and {shorten(node)}; "
-                    "an attribute or a tree feeds one tree only"
+                    "a feature or a tree feeds one tree only"
                 )
             fed[name] = node
     return fed

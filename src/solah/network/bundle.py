@@ -242,15 +242,15 @@ def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
     known = {part.name for part in model.parts}
     home: dict[str, str] = {}
     measured: dict[str, str] = {}
-    for node in nodes.items(1, len(known) + len(model.attributes)):
+    for node in nodes.items(1, len(known) + len(model.features)):
         fields = node.record(_KEYS_OF_NODE)
         name = check_name(fields["name"].value)
         for part in fields["runs"].texts(0, len(known)):
             if part in home:
                 raise BundleError(f"{shorten(part)} is run twice")
             home[part] = name
-        for attribute in fields["reads"].texts(0, len(model.attributes)):
-            measured[attribute] = name
+        for feature in fields["reads"].texts(0, len(model.features)):
+            measured[feature] = name
     if home.keys() != known:
         strange = min(home.keys() ^ known)
         raise BundleError(f"{shorten(strange)} is in the plan or in the model, but not in both")

@@ -12,7 +12,7 @@ On ``out``: ``[hash, row, …]``, a row with
 - 2: the time, in whole seconds
 - 3: for each part that is sent a list: whole numbers in units, or exact numbers for every class
 - 4: the unknown share and variance by the place of the part; left out where all is known
-- 5: readings by the place of the attribute: a number, mantissa and exponent of ten, or null
+- 5: readings by the place of the feature: a number, mantissa and exponent of ten, or null
 - 6: how many readings are out of range, and how many pairs unseen; left out where none are
 - 7: what is missing, by its place among what the node runs and reads; left out where nothing is
 - 8: how many seconds before the time its oldest reading was taken; left out where nobody knows
@@ -118,7 +118,7 @@ def decode_terms(payload: bytes, bundles: Iterable[Bundle]) -> Terms | None:
     bundle = _find(model, bundles)
     if bundle is None:
         return None
-    size, unit = bundle.model.goal.size, _unit(bundle)
+    size, unit = bundle.model.target.size, _unit(bundle)
     if len(allowed) not in (0, size):
         raise MessageError(f"the message must allow something for each of {size} classes, or none")
     return Terms(
@@ -158,7 +158,7 @@ def _unit(bundle: Bundle) -> float:
 
 
 def _parts(node: NodePlan, bundle: Bundle) -> tuple[list[str], list[str]]:
-    """List the parts and the attributes that a node sends."""
+    """List the parts and the features that a node sends."""
     home = bundle.plan.home
     return [one for one in node.sends if one in home], [
         one for one in node.sends if one not in home
@@ -173,7 +173,7 @@ def _own(node: NodePlan) -> tuple[str, ...]:
 
 
 def _plain_row(row: Said, node: NodePlan, bundle: Bundle) -> dict[int, Any]:
-    parts, attributes = _parts(node, bundle)
+    parts, features = _parts(node, bundle)
     plain: dict[int, Any] = {SEQUENCE: row.sequence}
     if row.previous is not None:
         plain[SINCE] = row.sequence - row.previous
@@ -185,7 +185,7 @@ def _plain_row(row: Said, node: NodePlan, bundle: Bundle) -> dict[int, Any]:
         plain[UNKNOWN] = {parts.index(part): list(of) for part, of in row.unknown.items()}
     if row.readings:
         plain[READINGS] = {
-            attributes.index(name): _plain_reading(one) for name, one in row.readings.items()
+            features.index(name): _plain_reading(one) for name, one in row.readings.items()
         }
     if any(row.doubts):
         plain[DOUBTS] = list(row.doubts)
@@ -218,16 +218,16 @@ def _plain_reading(reading: float | None) -> float | int | list[int] | None:
 
 
 def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
-    parts, attributes = _parts(node, bundle)
+    parts, features = _parts(node, bundle)
     fields = _numbered(row, range(9))
     if SEQUENCE not in fields or TIME not in fields or (SIGNALS in fields) != bool(parts):
         raise row.fail("a row with a number, a time and the evidence of every part")
     sequence = fields[SEQUENCE].integer(0, MAX_SEQUENCE)
     signals, is_exact = _read_signals(fields.get(SIGNALS), len(parts), bundle)
     unknown = _numbered(fields[UNKNOWN], range(len(parts))) if UNKNOWN in fields else {}
-    readings = _numbered(fields[READINGS], range(len(attributes))) if READINGS in fields else {}
+    readings = _numbered(fields[READINGS], range(len(features))) if READINGS in fields else {}
     since = fields[SINCE].integer(1, sequence) if SINCE in fields else None
-    if since is None and len(readings) != len(attributes):
+    if since is None and len(readings) != len(features):
         raise row.fail("a row with all readings, where none was sent before it")
     time = float(fields[TIME].integer(0, _MOST_SECONDS))
     return Said(
@@ -236,7 +236,7 @@ def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
         signals=dict(zip(parts, signals, strict=True)),
         missing=_read_missing(fields[MISSING], _own(node)) if MISSING in fields else (),
         unknown={parts[place]: read_unknown(one) for place, one in unknown.items()},
-        readings={attributes[place]: _read_reading(one) for place, one in readings.items()},
+        readings={features[place]: _read_reading(one) for place, one in readings.items()},
         oldest=time - fields[AGE].integer(0, _MOST_SECONDS) if AGE in fields else None,
         doubts=read_doubts(fields[DOUBTS]) if DOUBTS in fields else (0, 0),
         previous=None if since is None else sequence - since,
@@ -265,7 +265,7 @@ def _read_signals(
     """Read the evidence of parts, and whether it is exact."""
     if signals is None:
         return [], True
-    size, unit = bundle.model.goal.size, _unit(bundle)
+    size, unit = bundle.model.target.size, _unit(bundle)
     parts = signals.items(n_parts, n_parts)
     is_exact = all(_is_exact(part, size) for part in parts)
     if is_exact:

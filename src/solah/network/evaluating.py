@@ -11,7 +11,7 @@ import numpy as np
 
 from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
-from solah.explain.importance import attribute_importances
+from solah.explain.importance import feature_importances
 from solah.explain.novelty import name_doubts
 from solah.model.document import Task
 from solah.model.encode import Coded, code
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Part
+    from solah.model.features import Feature
     from solah.network.bundle import Bundle
     from solah.network.messages import Reading
     from solah.network.plan import NodePlan
@@ -89,16 +89,16 @@ class Version:
         self.bundle, self.hash, self.starts = bundle, bundle.hash, bundle.starts
         model = bundle.model
         self.plan: NodePlan = bundle.plan.node(name)
-        self.goal = model.goal
+        self.target = model.target
         self._program = model.program
         self._expectation = Expectation(model)
         parts = {part.name: part for part in model.parts}
         self.parts = [parts[name] for name in self.plan.runs]
-        self.attributes: list[Attribute] = [
-            one for one in model.attributes if one.name in self.plan.reads
+        self.features: list[Feature] = [
+            one for one in model.features if one.name in self.plan.reads
         ]
         self.sources = dict(self.plan.hears)  # of each input from elsewhere the node that sends it
-        own = {one.name: one for one in self.attributes}
+        own = {one.name: one for one in self.features}
         self.inputs = {
             part.name: Inputs(
                 [name for name in part.origins if name not in own],
@@ -111,14 +111,14 @@ class Version:
         self.lost = self._expectation.most_unknown
         self.decides = model.root.name in self.plan.runs
         self.root = model.root.name
-        self.below = _attributes_below(bundle)
+        self.below = _features_below(bundle)
         self._top = self._program.stages[-1]
         self._has_shares = any(term.share for term in self._top.terms)
         self.rows_a_message = _rows_a_message(bundle, self.plan)
         self.level, self.height = _levels(bundle, name)
         self._domain = DomainCheck(model, self.plan.reads)
         policy = model.policy if self.decides else None
-        self._judging = None if policy is None else Judging(policy, model.goal)
+        self._judging = None if policy is None else Judging(policy, model.target)
         self.is_ordered = policy is not None and policy.remembers
         self._last_judged: int | None = None
         sending = bundle.plan.sending
@@ -134,9 +134,9 @@ class Version:
 
     @cached_property
     def importance(self) -> dict[str, float]:
-        """The share of each attribute in the model's knowledge."""
-        names = (one.name for one in self.bundle.model.attributes)
-        return dict(zip(names, attribute_importances(self.bundle.model).tolist(), strict=True))
+        """The share of each feature in the model's knowledge."""
+        names = (one.name for one in self.bundle.model.features)
+        return dict(zip(names, feature_importances(self.bundle.model).tolist(), strict=True))
 
     def known_share(self, case: Case) -> float:
         """Return the share of the model's knowledge that a row's readings reached."""
@@ -155,7 +155,7 @@ class Version:
     @property
     def n_sources(self) -> int:
         """How many sources send rows to the node: other nodes, and its own readings."""
-        return len(set(self.sources.values())) + bool(self.attributes)
+        return len(set(self.sources.values())) + bool(self.features)
 
     def is_expected(self, node: str, row: Said) -> bool:
         """Whether this node waits for exactly such signals of that one."""
@@ -226,7 +226,7 @@ class Version:
             added_doubts([*case.doubts.values()]),
             is_evidence=is_evidence,
         )
-        names = [spell(state) for state in self.goal.states]
+        names = [spell(state) for state in self.target.states]
         return replace(
             decided,
             decision=names[judged.place],
@@ -261,7 +261,7 @@ class Version:
     def is_whole(self, case: Case) -> bool:
         """Whether nobody is silent about a row, and all that was asked for is there."""
         assert self.holding is not None
-        is_read = case.readings is not None or not self.attributes
+        is_read = case.readings is not None or not self.features
         return is_read and self.holding.is_whole(case.sequence, is_exact=case.n_tried > 0)
 
     def stands(self, case: Case, lead: Lead) -> bool:
@@ -275,9 +275,9 @@ class Version:
         scores = self._scores(case)
         if scores is None:
             return Lead(0, np.full(1, np.inf))
-        if self.goal.thresholds:
-            scores = scores - np.log(np.array(self.goal.thresholds))
-        winner = int(self.goal.decide(np.array([case.signals[self.root]]))[0])
+        if self.target.thresholds:
+            scores = scores - np.log(np.array(self.target.thresholds))
+        winner = int(self.target.decide(np.array([case.signals[self.root]]))[0])
         _, variance = case.unknown.get(self.root, (0.0, 0.0))
         over = (scores[winner] - scores) / float(damping(np.array(variance)))
         over[winner] = np.inf
@@ -290,21 +290,23 @@ class Version:
         return np.asarray(stage_scores(self._top, self._sum(self.root, [case]))[0])
 
     def _spelt(self, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
-        goal = self.goal
-        if goal.task is Task.REGRESSION:
-            means = beliefs[:, 0] if goal.is_additive_number else beliefs @ np.array(goal.centres)
+        target = self.target
+        if target.task is Task.REGRESSION:
+            means = (
+                beliefs[:, 0] if target.is_additive_number else beliefs @ np.array(target.centres)
+            )
             for number in means.tolist():
                 yield repr(number), {}
             return
-        names = [spell(state) for state in goal.states]
-        for place, belief in zip(goal.decide(beliefs).tolist(), beliefs.tolist(), strict=True):
+        names = [spell(state) for state in target.states]
+        for place, belief in zip(target.decide(beliefs).tolist(), beliefs.tolist(), strict=True):
             yield names[place], dict(zip(names, belief, strict=True))
 
     def fitting(self, readings: Mapping[str, Reading]) -> tuple[dict[str, Reading], int]:
         """Return what is measured here, unknown where it cannot be, and how many cannot be."""
         kept = {
             one.name: as_reading(readings[one.name], one)
-            for one in self.attributes
+            for one in self.features
             if one.name in readings
         }
         n_unfit = sum(kept[name] is None and readings[name] is not None for name in kept)
@@ -337,8 +339,8 @@ class Version:
             for case in cases
             if self.plan.name not in case.doubts and self._has_readings(case, is_windowed)
         ]
-        if ready and self._domain.attributes:
-            counts = self._domain.count(_coded(self._domain.attributes, ready))
+        if ready and self._domain.features:
+            counts = self._domain.count(_coded(self._domain.features, ready))
             for case, count in zip(ready, counts, strict=True):
                 case.doubts[self.plan.name] = count
 
@@ -363,7 +365,7 @@ class Version:
         """Whether the readings of a row are there; in a window, some may still come."""
         if case.readings is None or not is_windowed or case.is_filled:
             return case.readings is not None
-        return all(one.name in case.readings for one in self.attributes)
+        return all(one.name in case.readings for one in self.features)
 
     def _evaluate(self, part: Part, cases: Sequence[Case]) -> None:
         """Evaluate a part on rows whose inputs are all there."""
@@ -402,10 +404,10 @@ class Version:
 
 
 class Inputs(NamedTuple):
-    """What a part asks: other parts and readings, and attributes measured here."""
+    """What a part asks: other parts and readings, and features measured here."""
 
     received: list[str]
-    measured: list[Attribute]
+    measured: list[Feature]
 
 
 def as_signal(reading: float | None) -> tuple[float, ...]:
@@ -413,22 +415,22 @@ def as_signal(reading: float | None) -> tuple[float, ...]:
     return () if reading is None or math.isnan(reading) else (reading,)
 
 
-def _coded(attributes: Sequence[Attribute], cases: Sequence[Case]) -> Coded:
+def _coded(features: Sequence[Feature], cases: Sequence[Case]) -> Coded:
     """Turn readings into columns of numbers, as files and frames are."""
     columns = [
         as_column(one.name, _column([(case.readings or {}).get(one.name) for case in cases]))
-        for one in attributes
+        for one in features
     ]
-    return code(Table(tuple(columns), len(cases)), attributes)
+    return code(Table(tuple(columns), len(cases)), features)
 
 
-def as_reading(value: object, attribute: Attribute) -> Reading:
-    """Return a reading as its attribute takes it; None for what it cannot take."""
+def as_reading(value: object, feature: Feature) -> Reading:
+    """Return a reading as its feature takes it; None for what it cannot take."""
     if isinstance(value, bool):
         value = float(value)
     if isinstance(value, int):
         value = float(value)
-    if attribute.is_coded:
+    if feature.is_coded:
         return value if isinstance(value, str | float) else None
     if isinstance(value, str):
         return float(value) if is_number(value) else None
@@ -441,8 +443,8 @@ def _column(values: list[Reading]) -> np.ndarray[tuple[int], np.dtype[np.generic
     return np.array(values, dtype=object)
 
 
-def _attributes_below(bundle: Bundle) -> dict[str, frozenset[str]]:
-    """Name the attributes that each part depends on, itself or through others."""
+def _features_below(bundle: Bundle) -> dict[str, frozenset[str]]:
+    """Name the features that each part depends on, itself or through others."""
     below: dict[str, frozenset[str]] = {}
     for part in bundle.model.parts:
         below[part.name] = frozenset(
@@ -453,14 +455,14 @@ def _attributes_below(bundle: Bundle) -> dict[str, frozenset[str]]:
 
 def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
     """Return how many rows surely fit into one message."""
-    goal = bundle.model.goal
-    names = sum(len(spell(state).encode()) for state in goal.states)
+    target = bundle.model.target
+    names = sum(len(spell(state).encode()) for state in target.states)
     model = bundle.model
-    every = [*(one.name for one in model.attributes), *(part.name for part in model.parts)]
+    every = [*(one.name for one in model.features), *(part.name for part in model.parts)]
     everything = sum(len(name.encode()) + 8 for name in every)
     # A signal, and the share and the variance of what is unknown in it.
-    sent = sum(2 * len(part.encode()) + 30 * goal.size + 80 for part in plan.sends)
-    row = 200 + everything + max(6 * names + 35 * goal.size, sent)
+    sent = sum(2 * len(part.encode()) + 30 * target.size + 80 for part in plan.sends)
+    row = 200 + everything + max(6 * names + 35 * target.size, sent)
     return max(1, min(ROWS_A_MESSAGE, _BYTES_A_MESSAGE // row))
 
 

@@ -31,9 +31,9 @@ class Expectation:
     """
 
     def __init__(self, model: Model) -> None:
-        self._size = model.goal.size
+        self._size = model.target.size
         self._parts = {part.name for part in model.parts}
-        self._attributes = {one.name: one for one in model.attributes}
+        self._features = {one.name: one for one in model.features}
         program = model.program
         self._added = program.part_numbers.keys() - program.stage_numbers.keys()
         self.most_unknown: dict[str, tuple[float, float]] = {}
@@ -49,7 +49,7 @@ class Expectation:
     def fits(self, row: Said) -> bool:
         """Whether signals, readings and what is unknown can be those of the model's parts."""
         return (
-            self._parts | self._attributes.keys() >= set(row.missing)
+            self._parts | self._features.keys() >= set(row.missing)
             and row.signals.keys() >= row.unknown.keys()
             and all(map(self._is_signal, row.signals, row.signals.values()))
             and all(map(self._is_unknown, row.unknown, row.unknown.values()))
@@ -68,10 +68,10 @@ class Expectation:
         )
 
     def _is_reading(self, name: str, reading: float | None) -> bool:
-        attribute = self._attributes.get(name)
-        if attribute is None or reading is None or not attribute.is_coded:
-            return attribute is not None
-        return reading in range(len(attribute.states))
+        feature = self._features.get(name)
+        if feature is None or reading is None or not feature.is_coded:
+            return feature is not None
+        return reading in range(len(feature.states))
 
 
 def _is_belief(signal: tuple[float, ...]) -> bool:

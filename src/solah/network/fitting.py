@@ -34,10 +34,10 @@ class Fitting:
         self.hash, self.root = bundle.hash, model.root.name
         self.nodes = {node.name: node for node in bundle.plan.nodes}
         self.decider = bundle.plan.home[self.root]
-        self.labels = [spell(state) for state in model.goal.states]
-        self._goal = model.goal
+        self.labels = [spell(state) for state in model.target.states]
+        self._target = model.target
         self._parts = {part.name: part for part in model.parts}
-        self._names = {*self._parts, *(one.name for one in model.attributes)}
+        self._names = {*self._parts, *(one.name for one in model.features)}
         self._places = {name: place for place, name in enumerate(self._parts)}
         self._expectation = Expectation(model)
         self._sent = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
@@ -81,12 +81,12 @@ class Fitting:
         return Output((), _about(float(row.decision)), None)
 
     def _spelt(self, belief: tuple[float, ...]) -> Output:
-        if self._goal.is_additive_number:
+        if self._target.is_additive_number:
             return Output((), _about(belief[0]), None)
         shares = tuple(round(share, 4) for share in belief)
-        if self._goal.task is Task.REGRESSION:
-            return Output(shares, _about(float(np.dot(belief, self._goal.centres))), None)
-        place = int(self._goal.decide(np.array([belief]))[0])
+        if self._target.task is Task.REGRESSION:
+            return Output(shares, _about(float(np.dot(belief, self._target.centres))), None)
+        place = int(self._target.decide(np.array([belief]))[0])
         return Output(shares, shown(self.labels[place]), shares[place])
 
     # --- describing ------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ class Fitting:
         return {
             "hash": self.hash,
             "starts": self.bundle.starts,
-            "goal": shown(self._goal.name),
-            "task": self._goal.task.value,
+            "target": shown(self._target.name),
+            "task": self._target.task.value,
             "classes": [shown(label) for label in self.labels],
         }
 

@@ -56,7 +56,7 @@ def discovery(
     """
     announcing = _Announcing(topics, bundle, expire_after)
     sensors = [("sensor", "decision", announcing.decision())]
-    if bundle.model.goal.task is Task.CLASSIFICATION:
+    if bundle.model.target.task is Task.CLASSIFICATION:
         sensors.append(("sensor", "certainty", announcing.certainty()))
     sensors.append(("sensor", "known", announcing.known()))
     sensors += [
@@ -70,7 +70,7 @@ class _Announcing:
     """Describes sensors of a site."""
 
     def __init__(self, topics: Topics, bundle: Bundle, expire_after: int) -> None:
-        self._topics, self._goal = topics, bundle.model.goal
+        self._topics, self._target = topics, bundle.model.target
         self._expire_after = expire_after
         self._site = f"{_as_id(topics.root)}_{_as_id(topics.site)}"
         self._decider = bundle.plan.home[bundle.model.root.name]
@@ -78,7 +78,7 @@ class _Announcing:
             "identifiers": [self._site],
             "name": f"solah {topics.site}",
             "manufacturer": "solah",
-            "model": self._goal.name,
+            "model": self._target.name,
             "sw_version": bundle.hash,
         }
 
@@ -93,7 +93,7 @@ class _Announcing:
 
     def decision(self) -> dict[str, Any]:
         return {
-            "name": self._goal.name,
+            "name": self._target.name,
             "icon": "mdi:family-tree",
             "state_topic": self._topics.decisions,
             "value_template": self._value(),
@@ -104,13 +104,13 @@ class _Announcing:
         }
 
     def _kind(self) -> dict[str, Any]:
-        if self._goal.task is Task.REGRESSION:
+        if self._target.task is Task.REGRESSION:
             return {"state_class": "measurement"}
         # A model that comes later may have a policy, and this is announced once.
         return {"device_class": "enum", "options": [*self._states(), self._dont_know()]}
 
     def _states(self) -> list[str]:
-        return [spell(state)[:_MOST_STATE] for state in self._goal.states]
+        return [spell(state)[:_MOST_STATE] for state in self._target.states]
 
     def _dont_know(self) -> str:
         """Return what stands for "don't know", which is no class."""
@@ -134,7 +134,7 @@ class _Announcing:
 
     def _percentage(self, what: str, template: str) -> dict[str, Any]:
         return {
-            "name": f"{self._goal.name} {what}",
+            "name": f"{self._target.name} {what}",
             "icon": "mdi:percent",
             "state_topic": self._topics.decisions,
             "value_template": template,

@@ -1,7 +1,7 @@
 """Apply a model's policy to decisions as they are made, and check readings where they are measured.
 
 A node compares its own readings with what the training rows held: their ranges, and the pairs of
-attributes that are both measured there. It passes up how many differ. The node that decides applies
+features that are both measured there. It passes up how many differ. The node that decides applies
 the policy. What a policy remembers is not kept over restarts: it begins with "don't know".
 """
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model, Target
     from solah.model.encode import Coded
+    from solah.model.features import Feature
     from solah.model.policy import Domain
 
 _MOST_REPEATED = 1_000
@@ -41,14 +41,14 @@ class DomainCheck:
     ----------
     model : Model
     measured : collection of str
-        The attributes that the node measures. Pairs with others are not checked.
+        The features that the node measures. Pairs with others are not checked.
     """
 
     def __init__(self, model: Model, measured: Collection[str]) -> None:
-        self.attributes: list[Attribute] = []
+        self.features: list[Feature] = []
         self._domain: Domain | None = None
         if model.domain is not None:
-            self.attributes = [one for one in model.attributes if one.name in measured]
+            self.features = [one for one in model.features if one.name in measured]
             self._domain = replace(
                 model.domain,
                 cells=tuple(one for one in model.domain.cells if one.name in measured),
@@ -59,10 +59,10 @@ class DomainCheck:
 
     def count(self, rows: Coded) -> list[tuple[int, int]]:
         """Return how many readings are out of range, and how many pairs unseen, for each row."""
-        if self._domain is None or not self.attributes:
+        if self._domain is None or not self.features:
             return [(0, 0)] * rows.n_rows
         beyond = [is_out_of_range(one, rows.columns[one.name]) for one in self._domain.cells]
-        unseen = unseen_pairs(self._domain, self.attributes, rows.columns)
+        unseen = unseen_pairs(self._domain, self.features, rows.columns)
         n_beyond, n_unseen = np.sum(beyond, axis=0).tolist(), unseen.sum(axis=1).tolist()
         return list(zip(n_beyond, n_unseen, strict=True))
 
@@ -91,20 +91,20 @@ class Judging:
     Parameters
     ----------
     policy : Policy
-    goal : Goal
+    target : Target
 
     Examples
     --------
-    >>> from solah.model.document import Goal
-    >>> judging = Judging(Policy(min_belief=(0.6, 0.6)), Goal("y", ("calm", "alarm")))
+    >>> from solah.model.document import Target
+    >>> judging = Judging(Policy(min_belief=(0.6, 0.6)), Target("y", ("calm", "alarm")))
     >>> judging.take(np.array([0.0, 0.1]), 1.0, (0, 0), is_evidence=True).settled
     -1
     >>> judging.take(np.array([0.0, 2.0]), 1.0, (0, 0), is_evidence=True).settled
     1
     """
 
-    def __init__(self, policy: Policy, goal: Goal) -> None:
-        self._policy, self._goal = policy, goal
+    def __init__(self, policy: Policy, target: Target) -> None:
+        self._policy, self._target = policy, target
         self._settling = Settling(policy)
         self._average: Float | None = None
         self._last: tuple[Float, float, tuple[int, int], bool] | None = None
@@ -127,7 +127,7 @@ class Judging:
         """
         self._last = scores, known, doubts, is_evidence
         belief = self._smoothed(scores, is_evidence=is_evidence)
-        best = int(self._goal.decide(belief[None])[0])
+        best = int(self._target.decide(belief[None])[0])
         found = self._doubts(known, doubts)
         place, _, all_doubts = self._settling.decide(best, belief, found)
         return Judged(place, tuple(belief.tolist()), self._settling.settled, Doubt(all_doubts))

@@ -66,7 +66,7 @@ class Said:
     missing : the parts and readings that did not come in time, and count as unknown
     unknown : the share and the variance of the evidence that is unknown in those signals; nothing,
         of a part that is not in it
-    readings : those that a tree elsewhere asks, by attribute: a number, the place of a state, or
+    readings : those that a tree elsewhere asks, by feature: a number, the place of a state, or
         None where it is unknown
     oldest : when the oldest of the readings behind it was taken; None where nobody knows
     doubts : how many readings are out of the range that the model learnt from, and how many pairs
@@ -186,7 +186,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class SensorReport:
-    """How the readings of an attribute come in.
+    """How the readings of a feature come in.
 
     Attributes
     ----------

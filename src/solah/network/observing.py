@@ -474,7 +474,7 @@ class Observer:
 
 def _describe_sensor(name: str, report: SensorReport) -> dict[str, Any]:
     return {
-        "attribute": shown(name),
+        "feature": shown(name),
         "age": report.age,
         "max_age": report.max_age,
         "is_known": report.is_known,

@@ -274,7 +274,7 @@ class OpenRows:
     def _deadline(self, version: Version) -> float:
         """Return how long this node waits; those below wait less, so that they are in time."""
         share = version.level / version.height if version.height else 0.0
-        own = self.settings.window if self.settings.window and version.attributes else 0.0
+        own = self.settings.window if self.settings.window and version.features else 0.0
         return max(self.settings.deadline * share, own)
 
     def _patience(self) -> float:

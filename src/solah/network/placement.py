@@ -34,7 +34,7 @@ class Placement:
 
     Attributes
     ----------
-    nodes : the attributes that are measured at each node; parts may be placed, too
+    nodes : the features that are measured at each node; parts may be placed, too
     gateway : the node of all that is placed nowhere else
     site : the name of the network
     is_site : whether the file says more, as site files do

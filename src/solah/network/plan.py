@@ -1,7 +1,7 @@
 """Plan which node of a network runs which part of a model.
 
 What goes from node to node are beliefs and evidence. Readings stay where they are measured, except
-those of a part whose attributes are measured on several nodes and have parts of their own there.
+those of a part whose features are measured on several nodes and have parts of their own there.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class NodePlan:
     ----------
     name : the node's name
     runs : the parts of the model that it evaluates, from bottom to top
-    reads : the attributes that are measured there
-    hears : its inputs from other nodes: each part with the node that runs it, and each attribute
+    reads : the features that are measured there
+    hears : its inputs from other nodes: each part with the node that runs it, and each feature
         with the node that measures it
-    sends : the parts whose signals other nodes need, and the attributes whose readings they need
+    sends : the parts whose signals other nodes need, and the features whose readings they need
     """
 
     name: str
@@ -101,9 +101,9 @@ def make_plan(
     ----------
     model : Model
     placement : mapping of node name to names, default=None
-        The attributes that are measured at each node; parts of the model may be placed by name too.
-        By default each group of attributes has a node of its own: a group of terms, or a term or a
-        tree in no group. A part that asks several attributes, all of which have other parts,
+        The features that are measured at each node; parts of the model may be placed by name too.
+        By default each group of features has a node of its own: a group of terms, or a term or a
+        tree in no group. A part that asks several features, all of which have other parts,
         counts for none of them.
     gateway : str, default="gateway"
         The node of all that is placed nowhere else, the decision first of all.
@@ -121,7 +121,7 @@ def make_plan(
     >>> from solah import LinguisticHierarchyClassifier, datasets
     >>> wine = datasets.load("wine")
     >>> by_hand = LinguisticHierarchyClassifier("z <- alcohol, hue; y <- z, proline")
-    >>> model = by_hand.fit(wine.table, wine.goal).model_
+    >>> model = by_hand.fit(wine.table, wine.target).model_
     >>> plan = make_plan(model, {"cellar": ["alcohol", "hue"], "office": ["proline"]})
     >>> [(node.name, node.runs) for node in plan.nodes]
     [('office', ('y',)), ('cellar', ('z',))]
@@ -148,12 +148,12 @@ def with_sending(plan: Plan, model: Model, sending: Sending | None) -> Plan:
 
 def _check_lengths(model: Model) -> None:
     """Refuse names that messages could not carry."""
-    names = [*(one.name for one in model.attributes), *(part.name for part in model.parts)]
-    for text in (*names, *map(spell, model.goal.states)):
+    names = [*(one.name for one in model.features), *(part.name for part in model.parts)]
+    for text in (*names, *map(spell, model.target.states)):
         if len(text) > MAX_CHARACTERS:
             raise ParameterError(
                 f"{shorten(text)} has {len(text):,} characters, and messages take "
-                f"{MAX_CHARACTERS}; give the attributes and classes of the model shorter names"
+                f"{MAX_CHARACTERS}; give the features and classes of the model shorter names"
             )
 
 
@@ -172,7 +172,7 @@ class _Placing:
         self._model, self._gateway, self._site = model, gateway, site
         self._parts = {part.name: part for part in model.parts}
         self._parent = {name: part.name for part in model.parts for name in part.origins}
-        self._n_asking = Counter(name for one in model.parts for name in self._own_attributes(one))
+        self._n_asking = Counter(name for one in model.parts for name in self._own_features(one))
         given = self._by_cluster() if placement is None else placement
         self._measured, self._placed = self._read(given)
         self._home: dict[str, str] = {}
@@ -193,16 +193,16 @@ class _Placing:
         """Give each group a node of its own, named after it, and so each part in no group."""
         group: dict[str, str] = {}
         for part in sorted(self._model.parts, key=lambda part: len(part.origins)):
-            for name in self._own_attributes(part):
+            for name in self._own_features(part):
                 group.setdefault(name, self._group_of(part))
         groups: dict[str, list[str]] = {}
         for part in self._model.parts:
-            for name in self._own_attributes(part):
+            for name in self._own_features(part):
                 members = groups.setdefault(group[name], [])
                 members.extend([name] if name not in members else [])
         placement: dict[str, list[str]] = {}
-        for name, attributes in groups.items():
-            placement[_as_name(name, {*placement, self._gateway})] = attributes
+        for name, features in groups.items():
+            placement[_as_name(name, {*placement, self._gateway})] = features
         return placement
 
     def _group_of(self, part: Part) -> str:
@@ -211,15 +211,15 @@ class _Placing:
             return part.name
         return parent if self._parts[parent].kind in ("group", "sum") else part.name
 
-    def _own_attributes(self, part: Part) -> list[str]:
+    def _own_features(self, part: Part) -> list[str]:
         return [name for name in part.origins if name not in self._parts]
 
     def _read(self, placement: Placement) -> tuple[dict[str, str], dict[str, str]]:
-        """Find where attributes are measured, and parts are placed.
+        """Find where features are measured, and parts are placed.
 
         What is measured and not asked by the model is left alone.
         """
-        attributes = {attribute.name for attribute in self._model.attributes}
+        features = {feature.name for feature in self._model.features}
         measured: dict[str, str] = {}
         placed: dict[str, str] = {}
         for node, names in placement.items():
@@ -232,12 +232,12 @@ class _Placing:
                     )
                 known[name] = node
         if nowhere := sorted(self._n_asking.keys() - measured.keys()):
-            hint = did_you_mean(nowhere[0], measured.keys() - attributes)
+            hint = did_you_mean(nowhere[0], measured.keys() - features)
             raise ParameterError(
                 f"the placement does not say where {shorten(nowhere[0])} is measured; each "
-                f"attribute of the model needs a node{hint}"
+                f"feature of the model needs a node{hint}"
             )
-        return {name: node for name, node in measured.items() if name in attributes}, placed
+        return {name: node for name, node in measured.items() if name in features}, placed
 
     def _home_of(self, part: Part) -> str | None:
         """Return the node of a part; None for that of what it feeds."""
@@ -259,13 +259,13 @@ class _Placing:
         return below.pop() if len(below) == 1 and not is_root else self._gateway
 
     def _where_measured(self, part: Part) -> dict[str, str]:
-        """Map the nodes where the attributes of a part are measured to one of them.
+        """Map the nodes where the features of a part are measured to one of them.
 
-        There are several only if all attributes have other parts, too: who wires a hierarchy by
+        There are several only if all features have other parts, too: who wires a hierarchy by
         hand can keep them apart.
         """
-        homes = {self._measured[name]: name for name in self._own_attributes(part)}
-        is_shared = all(self._n_asking[name] > 1 for name in self._own_attributes(part))
+        homes = {self._measured[name]: name for name in self._own_features(part)}
+        is_shared = all(self._n_asking[name] > 1 for name in self._own_features(part))
         if len(homes) > 1 and not is_shared:
             (first, one), (second, other), *_ = homes.items()
             raise ParameterError(
@@ -286,24 +286,24 @@ def plan_of_homes(
     model : Model
     home : mapping of the name of a part to the node that runs it
     site : str
-    measured : mapping of the name of an attribute to the node that measures it, default=None
+    measured : mapping of the name of a feature to the node that measures it, default=None
         By default the node of the first part that asks it.
     """
-    sources: dict[str, str] = {}  # of each part and attribute
+    sources: dict[str, str] = {}  # of each part and feature
     asking: dict[str, list[str]] = {}  # the nodes that need it
     for part in model.parts:
         for origin in part.origins:
             asking.setdefault(origin, []).append(home[part.name])
             if origin not in home:
                 sources.setdefault(origin, (measured or {}).get(origin, home[part.name]))
-    attributes = [*sources]
+    features = [*sources]
     sources |= {part.name: home[part.name] for part in model.parts}
     names = dict.fromkeys([*home.values(), *sources.values()])
     runs: dict[str, list[Part]] = {name: [] for name in names}
     for part in model.parts:
         runs[home[part.name]].append(part)
     reads: dict[str, list[str]] = {name: [] for name in names}
-    for name in attributes:
+    for name in features:
         reads[sources[name]].append(name)
     height = {part.name: place for place, part in enumerate(model.parts)}
     plans = [_node_plan(name, runs[name], reads[name], sources, asking) for name in names]

@@ -164,26 +164,26 @@ def _of_nodes(snapshot: Picture) -> Iterator[Metric]:
 
 def _of_sensors(snapshot: Picture) -> Iterator[Metric]:
     sensors = [
-        (one, {"node": node["name"], "attribute": one["attribute"]})
+        (one, {"node": node["name"], "feature": one["feature"]})
         for node in snapshot["nodes"]
         for one in node["sensors"]
     ]
     yield Metric(
         "solah_sensor_known",
         "gauge",
-        "Whether an attribute has a reading that is not too old.",
+        "Whether a feature has a reading that is not too old.",
         [Sample(one["is_known"], labels) for one, labels in sensors],
     )
     yield Metric(
         "solah_sensor_age_seconds",
         "gauge",
-        "How old the last reading of an attribute is.",
+        "How old the last reading of a feature is.",
         [Sample(one["age"], labels) for one, labels in sensors if one["age"] is not None],
     )
     yield Metric(
         "solah_sensor_messages_total",
         "counter",
-        "What became of the messages of an attribute's sensor.",
+        "What became of the messages of a feature's sensor.",
         [
             Sample(times, {**labels, "event": event})
             for one, labels in sensors
@@ -202,7 +202,7 @@ def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:
         for label, share in zip(labels, part["belief"], strict=True)
     ]
     yield Metric("solah_belief", "gauge", "What a part of the model believed last.", beliefs)
-    named = [Sample(1, {"hash": model["hash"], "goal": model["goal"]})] if model else []
+    named = [Sample(1, {"hash": model["hash"], "target": model["target"]})] if model else []
     yield Metric("solah_model_info", "gauge", "The newest model.", named)
 
 

@@ -102,7 +102,7 @@ def check_sending(sending: Sending, model: Model, nodes: Sequence[NodePlan]) -> 
             "'slack' and 'unit' are for models that add up evidence; with trees of trees, use 0 "
             "for both"
         )
-    if model.goal.task is Task.REGRESSION and sending.slack:
+    if model.target.task is Task.REGRESSION and sending.slack:
         raise ParameterError(
             "'slack' is a share of a lead, and an estimated number has none; use 0"
         )

@@ -40,7 +40,7 @@ class Shadow:
 
     def __init__(self, bundle: Bundle, name: str, settings: Settings) -> None:
         self.core = NodeCore(bundle, name, settings)
-        is_number = bundle.model.goal.task is Task.REGRESSION
+        is_number = bundle.model.target.task is Task.REGRESSION
         self._comparison = Comparison(is_number=is_number)
 
     def take(self, node: str, what: str, payload: bytes, now: float) -> None:

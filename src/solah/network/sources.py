@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from solah.data import Table
-    from solah.model.attributes import Attribute
+    from solah.model.features import Feature
     from solah.network.messages import Reading
 
 _A_PIECE = 500  # rows; a node has little memory
@@ -34,7 +34,7 @@ _LOOK_EVERY = 0.05
 
 def replay(
     path: str | os.PathLike[str],
-    attributes: Sequence[Attribute],
+    features: Sequence[Feature],
     *,
     start: int = 0,
     options: ReadOptions | None = None,
@@ -44,29 +44,27 @@ def replay(
     Parameters
     ----------
     path : the file
-    attributes : those that are measured at the node
+    features : those that are measured at the node
     start : the first row
     options : how to read the file
     """
     first = 0
     for table in iter_tables(path, options=options or ReadOptions(), rows=_A_PIECE):
         if first + table.n_rows > start:
-            yield from _rows(table, attributes, first, start)
+            yield from _rows(table, features, first, start)
         first += table.n_rows
 
 
-def _rows(
-    table: Table, attributes: Sequence[Attribute], first: int, start: int
-) -> Iterator[Measured]:
-    columns = {one.name: _readings(table, one) for one in attributes}
+def _rows(table: Table, features: Sequence[Feature], first: int, start: int) -> Iterator[Measured]:
+    columns = {one.name: _readings(table, one) for one in features}
     for place in range(max(start - first, 0), table.n_rows):
         readings = {name: column[place] for name, column in columns.items()}
         yield Measured(readings, first + place)
 
 
-def _readings(table: Table, attribute: Attribute) -> list[Reading]:
-    column = table.column(attribute.name)
-    if attribute.is_coded:
+def _readings(table: Table, feature: Feature) -> list[Reading]:
+    column = table.column(feature.name)
+    if feature.is_coded:
         texts: list[Reading] = to_text(column).values.tolist()
         return texts
     numbers: list[float] = to_numbers(column, first_row=table.first_row).values.tolist()
@@ -98,11 +96,11 @@ def called(name: str, start: int = 0, wanted: Callable[[], int] = lambda: -1) ->
     start : the number of the first row
     wanted : returns the row that others wait for; numbers go on from there where they are behind
     """
-    module, _, attribute = name.partition(":")
+    module, _, feature = name.partition(":")
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        function: Callable[[], Any] = getattr(importlib.import_module(module), attribute)
+        function: Callable[[], Any] = getattr(importlib.import_module(module), feature)
     except (ImportError, AttributeError, ValueError) as error:
         raise ParameterError(
             f"a function is written module:function. Got {shorten(name)}: {error}"

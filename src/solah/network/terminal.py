@@ -51,7 +51,7 @@ def render(snapshot: Picture, width: int) -> RenderableType:
         _block("Nodes", _nodes(snapshot, width)),
         _block("Sensors to look at", _sensors(snapshot, width)),
         _block("Last decisions", _decisions(snapshot, width)),
-        _block(f"Beliefs about {_goal(snapshot)}", _parts(snapshot, width)),
+        _block(f"Beliefs about {_target(snapshot)}", _parts(snapshot, width)),
     ]
     return Group(*(line for block in blocks for line in block))
 
@@ -179,7 +179,7 @@ def _nodes(snapshot: Picture, width: int) -> Table:
 
 
 def _sensors(snapshot: Picture, width: int) -> Table:
-    """List the attributes that are unknown, or whose messages were not all taken."""
+    """List the features that are unknown, or whose messages were not all taken."""
     troubled = [
         (node["name"], one, trouble)
         for node in snapshot["nodes"]
@@ -190,11 +190,11 @@ def _sensors(snapshot: Picture, width: int) -> Table:
     if not troubled:
         return Table.grid()
     grid = _grid(
-        width, "attribute", "node", "reading", "age ", "messages that were not plainly taken"
+        width, "feature", "node", "reading", "age ", "messages that were not plainly taken"
     )
     for node_name, one, trouble in troubled[:_MOST_SENSORS]:
         grid.add_row(
-            Text(one["attribute"]),
+            Text(one["feature"]),
             Text(node_name),
             Text(_reading_state(one), "" if one["is_known"] else "bold red"),
             "-" if one["age"] is None else _duration(one["age"]),
@@ -298,8 +298,8 @@ def _output(part: Picture) -> tuple[Text, Text]:
 # --- spelling --------------------------------------------------------------------------------
 
 
-def _goal(snapshot: Picture) -> str:
-    return snapshot["model"]["goal"] if snapshot["model"] else ""
+def _target(snapshot: Picture) -> str:
+    return snapshot["model"]["target"] if snapshot["model"] else ""
 
 
 def _ago(seen: float | None, now: float) -> str:

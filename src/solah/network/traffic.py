@@ -21,7 +21,7 @@ from solah.network.topics import Topics
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from solah.model.attributes import Attribute
+    from solah.model.features import Feature
     from solah.network.bundle import Bundle
     from solah.network.messages import Reading
     from solah.network.plan import Plan
@@ -118,14 +118,14 @@ def measure_traffic(bundle: Bundle, root: str | None = None) -> Traffic:
     >>> from solah.network.plan import make_plan
     >>> wine = datasets.load("wine")
     >>> by_hand = LinguisticHierarchyClassifier("z <- alcohol, hue; y <- z, proline")
-    >>> model = by_hand.fit(wine.table, wine.goal).model_
+    >>> model = by_hand.fit(wine.table, wine.target).model_
     >>> plan = make_plan(model, {"cellar": ["alcohol", "hue"], "office": ["proline"]})
     >>> traffic = measure_traffic(Bundle(plan, model))
     >>> traffic.beliefs.messages, traffic.readings.messages, traffic.single_readings.messages
     (2, 2, 4)
     """
     topics = Topics(bundle.plan.site) if root is None else Topics(bundle.plan.site, root)
-    readings = {one.name: typical_reading(one) for one in bundle.model.attributes}
+    readings = {one.name: typical_reading(one) for one in bundle.model.features}
     sent = list(_sent(bundle, readings))
     decider = bundle.plan.home[bundle.model.root.name]
     nodes = []
@@ -146,14 +146,14 @@ def measure_traffic(bundle: Bundle, root: str | None = None) -> Traffic:
     return Traffic(tuple(nodes))
 
 
-def typical_reading(attribute: Attribute) -> Reading:
+def typical_reading(feature: Feature) -> Reading:
     """Return a reading as a sensor would give it: a state, or a number with few digits."""
-    if attribute.is_continuous:
-        low, high = attribute.low or 0.0, attribute.high or 0.0
+    if feature.is_continuous:
+        low, high = feature.low or 0.0, feature.high or 0.0
         return float(f"{low + _PLACE_IN_RANGE * (high - low):.{_DIGITS}g}")
-    if not attribute.states:
+    if not feature.states:
         return None
-    state = attribute.states[len(attribute.states) // 2]
+    state = feature.states[len(feature.states) // 2]
     return state if isinstance(state, str) else float(state)
 
 

@@ -250,7 +250,7 @@ def _render(observer: Observer, nonce: str) -> str:
         _environment()
         .get_template("watch.html.j2")
         .render(
-            **(_of_model(bundle) if bundle else {"goal": None}),
+            **(_of_model(bundle) if bundle else {"target": None}),
             site=observer.site,
             model=bundle.hash if bundle else "",
             nonce=nonce,
@@ -264,9 +264,9 @@ def _render(observer: Observer, nonce: str) -> str:
 def _of_model(bundle: Bundle) -> dict[str, Any]:
     """Gather what the page shows of a model before any message comes."""
     model = bundle.model
-    labels = [spell(state) for state in model.goal.states]
-    goal = {"name": model.goal.name, "classes": labels}
-    nothing = [0.0] * model.goal.size
+    labels = [spell(state) for state in model.target.states]
+    target = {"name": model.target.name, "classes": labels}
+    nothing = [0.0] * model.target.size
     origins = {part.name: part.origins for part in model.parts}
     nodes = [
         {
@@ -280,11 +280,11 @@ def _of_model(bundle: Bundle) -> dict[str, Any]:
         for node in describe_nodes(model, 0)
     ]
     return {
-        "goal": goal,
+        "target": target,
         "nothing": nothing,
         "nodes": nodes,
-        "wide": draw_hierarchy(nodes, goal, _WIDE, "wide"),
-        "narrow": draw_hierarchy(nodes, goal, _NARROW, "narrow"),
+        "wide": draw_hierarchy(nodes, target, _WIDE, "wide"),
+        "narrow": draw_hierarchy(nodes, target, _NARROW, "narrow"),
     }
 
 

@@ -13,7 +13,7 @@ from solah.dependence import distance_correlation_matrix
 from solah.estimators import RuleClassifier, SelfOrganisedHierarchyClassifier
 from solah.estimators.inputs import known_names
 from solah.exceptions import ColumnError, DataError, ParameterError, shorten
-from solah.learn.organisation import group_attributes
+from solah.learn.organisation import group_features
 from solah.plot.canvas import INK, PLAIN, RUST, Display, inches, points, shown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class DependenceDisplay(Display):
         The names of the features of each group; features in no group come last.
     relevance : ndarray of shape (n_features,), default=None
         The dependences with the target.
-    goal : str, default="target"
+    target : str, default="target"
         The target's name.
 
     Attributes
@@ -82,13 +82,13 @@ class DependenceDisplay(Display):
         names: Sequence[str],
         clusters: Sequence[Sequence[str]] = (),
         relevance: Float | None = None,
-        goal: str = "target",
+        target: str = "target",
     ) -> None:
         self.matrix = np.asarray(matrix, dtype=np.float64)
         self.names = tuple(names)
         self.clusters = tuple(map(tuple, clusters))
         self.relevance = relevance
-        self.goal = goal
+        self.target = target
 
     @classmethod
     def from_estimator(
@@ -117,11 +117,11 @@ class DependenceDisplay(Display):
                 f"Got {shorten(estimator)} instead."
             )
         check_is_fitted(estimator)
-        names, goal = known_names(estimator), estimator._goal.name
+        names, target = known_names(estimator), estimator._target.name
         matrix, relevance = estimator.dependence_, estimator.relevance_
         is_rules = isinstance(estimator, RuleClassifier)
         groups = estimator.feature_groups_ if is_rules else estimator.clusters_
-        return cls(matrix, names, groups, relevance, goal).plot(ax)
+        return cls(matrix, names, groups, relevance, target).plot(ax)
 
     @classmethod
     def from_data(
@@ -151,7 +151,7 @@ class DependenceDisplay(Display):
         if clusters is None:
             clusters = ()
         elif isinstance(clusters, int) or clusters == "auto":
-            found = group_attributes(matrix, clusters)
+            found = group_features(matrix, clusters)
             clusters = [[names[place] for place in cluster] for cluster in found]
         return cls(matrix, names, clusters).plot(ax)
 
@@ -218,9 +218,9 @@ class DependenceDisplay(Display):
             names = [""] * n
             ax.set_ylabel(f"{n} features")
         ax.set_yticks(across, names, size=size, **PLAIN)
-        goal = [] if self.relevance is None else [shown(self.goal, 30)]
+        target = [] if self.relevance is None else [shown(self.target, 30)]
         ax.set_xticks(
-            [*across, *[n + 0.5] * len(goal)], names + goal, size=size, rotation=90, **PLAIN
+            [*across, *[n + 0.5] * len(target)], names + target, size=size, rotation=90, **PLAIN
         )
 
     def _write_numbers(self, ax: Axes, cells: Float) -> tuple[Text, ...]:

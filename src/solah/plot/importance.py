@@ -13,7 +13,7 @@ from solah.data.spelling import count
 from solah.estimators.hierarchy import HierarchyEstimator
 from solah.estimators.inputs import known_names
 from solah.exceptions import ParameterError, shorten
-from solah.explain import attribute_importances
+from solah.explain import feature_importances
 from solah.explain.importance import node_shares
 from solah.explain.rules import part_rules
 from solah.model import Model
@@ -89,8 +89,8 @@ class ImportanceDisplay(Display):
         """
         if isinstance(estimator, Predictor | Model):
             model = model_of(estimator)
-            names = [attribute.name for attribute in model.attributes]
-            shares = attribute_importances(model).tolist()
+            names = [feature.name for feature in model.features]
+            shares = feature_importances(model).tolist()
         else:
             check_is_fitted(estimator)
             if not hasattr(estimator, "feature_importances_"):
@@ -214,7 +214,7 @@ class HierarchyDisplay(Display):
             # Lines are broken between names only.
             features = [
                 shown(one).replace(" ", "\N{NO-BREAK SPACE}")
-                for one in self.hierarchy.attributes_of(name)
+                for one in self.hierarchy.features_of(name)
             ]
             lines = textwrap.wrap(
                 ", ".join(features), _LETTERS, break_long_words=False, break_on_hyphens=False

@@ -44,9 +44,9 @@ class PathDisplay(Display):
     --------
     >>> from solah.learn.objective import PathStep
     >>> from solah.plot import PathDisplay
-    >>> few = PathStep(max_rules=4, n_rules=4, n_attributes=2, loss=0.5, quality=0.8)
+    >>> few = PathStep(max_rules=4, n_rules=4, n_features=2, loss=0.5, quality=0.8)
     >>> many = PathStep(
-    ...     max_rules=8, n_rules=8, n_attributes=3, loss=0.4, quality=0.9, is_chosen=True
+    ...     max_rules=8, n_rules=8, n_features=3, loss=0.4, quality=0.9, is_chosen=True
     ... )
     >>> display = PathDisplay([few, many]).plot()
     >>> display.chosen_.get_xdata().tolist()
@@ -128,7 +128,7 @@ class PathDisplay(Display):
                     markeredgewidth=2,
                 )
                 lines.append(self.chosen_)
-                features = spell_mean(step.n_attributes)
+                features = spell_mean(step.n_features)
                 labels.append(f"chosen: {spell_mean(step.n_rules)} rules, {features} features")
         self.legend_ = add_legend(ax, lines, labels, loc="center right")
         tidy(ax)

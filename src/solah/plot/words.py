@@ -14,8 +14,8 @@ from solah.estimators.base import LinguisticEstimator
 from solah.estimators.inputs import read_features
 from solah.exceptions import ColumnError
 from solah.kernels.reference import masses
-from solah.model.attributes import flatten
 from solah.model.encode import encode_column
+from solah.model.features import flatten
 from solah.model.predictor import Predictor
 from solah.plot.canvas import (
     BLUE,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from solah.kernels.arrays import Float
-    from solah.model import Attribute
+    from solah.model import Feature
 
 _BINS = 40
 _MOST_CATEGORIES = 30
@@ -54,7 +54,7 @@ class WordsDisplay(Display):
 
     Parameters
     ----------
-    attribute : Attribute
+    feature : Feature
         The feature.
     readings : ndarray of shape (n_rows,), default=None
         Its values as numbers, categories by their index; NaN is missing.
@@ -84,20 +84,20 @@ class WordsDisplay(Display):
     legend_: Legend | None
     bars_: BarContainer | None
 
-    def __init__(self, attribute: Attribute, readings: Float | None = None) -> None:
-        self.attribute = attribute
+    def __init__(self, feature: Feature, readings: Float | None = None) -> None:
+        self.feature = feature
         self.readings = readings
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, attribute: str, X: Any = None, *, ax: Axes | None = None
+        cls, estimator: Any, feature: str, X: Any = None, *, ax: Axes | None = None
     ) -> Self:
         """Draw the words that a fitted estimator uses.
 
         Parameters
         ----------
         estimator : LinguisticLabeller, any estimator of solah, Predictor or Model
-        attribute : str
+        feature : str
             The column's name; ``x0``, ``x1``, … where there are no names.
         X : array, frame or table, default=None
             Rows to show the values of.
@@ -110,26 +110,26 @@ class WordsDisplay(Display):
         """
         if isinstance(estimator, LinguisticLabeller):
             check_is_fitted(estimator)
-            attributes, where = estimator.attributes_, "the labeller"
+            features, where = estimator.features_, "the labeller"
         else:
-            attributes, where = model_of(estimator).attributes, "the model"
-        by_name = {one.name: one for one in attributes}
-        if attribute not in by_name:
-            raise ColumnError.unknown(attribute, by_name, where)
-        feature = by_name[attribute]
+            features, where = model_of(estimator).features, "the model"
+        by_name = {one.name: one for one in features}
+        if feature not in by_name:
+            raise ColumnError.unknown(feature, by_name, where)
+        found = by_name[feature]
         if X is None:
-            return cls(feature).plot(ax)
+            return cls(found).plot(ax)
         if isinstance(estimator, LinguisticLabeller | LinguisticEstimator):
             table = read_features(estimator, X, reset=False)
         elif is_frame(X):
-            table = from_frame(X, only=[attribute])
+            table = from_frame(X, only=[feature])
         else:
             table = Predictor(model_of(estimator))._table(X)
-        return cls(feature, encode_column(table, feature)).plot(ax)
+        return cls(found, encode_column(table, found)).plot(ax)
 
     def _draw(self, ax: Axes | None) -> None:
         self.lines_, self.legend_, self.bars_ = (), None, None
-        if self.attribute.is_continuous:
+        if self.feature.is_continuous:
             self._plot_ranges(self._open(ax, 6.4, 2.9))
         else:
             self._plot_categories(ax)
@@ -139,23 +139,23 @@ class WordsDisplay(Display):
         return readings[~np.isnan(readings)]
 
     def _plot_ranges(self, ax: Axes) -> None:
-        attribute, known = self.attribute, self._known()
-        ends = [attribute.low, attribute.high, *attribute.peaks, *known]
+        feature, known = self.feature, self._known()
+        ends = [feature.low, feature.high, *feature.peaks, *known]
         numbers = [end for end in ends if end is not None]
         low, high = float(min(numbers)), float(max(numbers))
         margin = 0.02 * (high - low) or max(abs(high), 1.0) / 2
         low, high = low - margin, high + margin
         ax.set(xlim=(low, high), ylim=(0, 1.04), yticks=[0, 0.5, 1], ylabel="membership")
-        ax.set_xlabel(shown(attribute.name, 60), **PLAIN)
+        ax.set_xlabel(shown(feature.name, 60), **PLAIN)
         tidy(ax)
         if known.size:
             self._plot_histogram(ax, known)
-        colours = ramp(len(attribute.words))
+        colours = ramp(len(feature.words))
         self.lines_ = tuple(
             ax.plot(*np.array(word.outline(low, high)).T, color=colour, linewidth=2.4)[0]
-            for word, colour in zip(attribute.word_ranges(), colours, strict=True)
+            for word, colour in zip(feature.word_ranges(), colours, strict=True)
         )
-        names = [shown(word, 24) for word in attribute.words]
+        names = [shown(word, 24) for word in feature.words]
         widest = max(text_width(name, "small") for name in names) + 0.6
         self.legend_ = add_legend(
             ax,
@@ -183,15 +183,15 @@ class WordsDisplay(Display):
 
     def _plot_categories(self, ax: Axes | None) -> None:
         """Draw one bar per category, the rarest of very many put together."""
-        attribute, shares, missing = self.attribute, np.array(self.attribute.ignorance), 0.0
+        feature, shares, missing = self.feature, np.array(self.feature.ignorance), 0.0
         if self.readings is not None:
             known, n_rows = self._known(), max(len(self.readings), 1)
-            shares = masses(known, flatten([attribute]), 0).sum(axis=0) / n_rows
+            shares = masses(known, flatten([feature]), 0).sum(axis=0) / n_rows
             missing = 1 - len(known) / n_rows
-        n_words = len(attribute.words)
-        colours = ramp(n_words) if attribute.is_ordered else [BLUE] * n_words
+        n_words = len(feature.words)
+        colours = ramp(n_words) if feature.is_ordered else [BLUE] * n_words
         kept = np.sort(np.argsort(-shares, kind="stable")[:_MOST_CATEGORIES]).tolist()
-        bars = [(shown(attribute.words[k], 30), float(shares[k]), colours[k]) for k in kept]
+        bars = [(shown(feature.words[k], 30), float(shares[k]), colours[k]) for k in kept]
         if len(kept) < n_words:
             rest = float(shares.sum() - shares[kept].sum())
             bars.append((f"{n_words - len(kept)} other", rest, PALE))
@@ -200,4 +200,4 @@ class WordsDisplay(Display):
         names, widths, looks = zip(*bars, strict=True)
         self.bars_ = self._bars(ax, names, widths, looks)
         which = "training rows" if self.readings is None else "rows"
-        self.ax_.set_xlabel(f"{shown(attribute.name)}: share of the {which}", **PLAIN)
+        self.ax_.set_xlabel(f"{shown(feature.name)}: share of the {which}", **PLAIN)

@@ -25,12 +25,12 @@ from solah.report.groups import (
 from solah.report.markdown import render_card, render_markdown
 from solah.report.page import render_page
 from solah.report.summary import (
-    describe_attribute,
-    describe_goal,
+    describe_feature,
     describe_hierarchy,
     describe_parts,
     describe_path,
     describe_scores,
+    describe_target,
     draw_trees,
     importance_by_name,
     rule_depth,
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from solah.report.page_summary import summarise_card, summarise_page
 
 __all__ = [
-    "describe_attribute",
-    "describe_goal",
+    "describe_feature",
     "describe_groups",
     "describe_hierarchy",
     "describe_parts",
     "describe_path",
     "describe_scores",
+    "describe_target",
     "draw_trees",
     "group_notes",
     "group_table",

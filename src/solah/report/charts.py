@@ -27,12 +27,12 @@ _FULL = 0.92 * _WORDS_HEIGHT
 _SQUARE = 240
 
 
-def colour_class(place: int, goal: Mapping[str, Any]) -> str:
-    """Return the style of a goal state: one colour per class, or a step on a ramp for a number."""
-    return f"c{place % N_COLOURS}" if goal["classes"] else "ramp"
+def colour_class(place: int, target: Mapping[str, Any]) -> str:
+    """Return the style of a class: one colour per class, or a step on a ramp for a number."""
+    return f"c{place % N_COLOURS}" if target["classes"] else "ramp"
 
 
-def belief_bar(belief: Sequence[float], goal: Mapping[str, Any], width: float = 100) -> Markup:
+def belief_bar(belief: Sequence[float], target: Mapping[str, Any], width: float = 100) -> Markup:
     """Draw a belief as the parts of a bar."""
     starts = accumulate(belief, initial=0.0)
     parts = [
@@ -41,8 +41,8 @@ def belief_bar(belief: Sequence[float], goal: Mapping[str, Any], width: float = 
             x=width * start or None,
             width=width * share,
             height=6,
-            class_=colour_class(place, goal),
-            fill_opacity=ramp_opacity(place, len(belief)) if not goal["classes"] else None,
+            class_=colour_class(place, target),
+            fill_opacity=ramp_opacity(place, len(belief)) if not target["classes"] else None,
         )
         for place, (start, share) in enumerate(zip(starts, belief, strict=False))
     ]
@@ -54,11 +54,11 @@ def ramp_opacity(place: int, size: int) -> float:
     return 0.15 + 0.85 * place / max(size - 1, 1)
 
 
-def words_picture(attribute: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
+def words_picture(feature: Mapping[str, Any], target: Mapping[str, Any]) -> Markup:
     """Draw where each word applies, over how often values occur."""
-    low, high = attribute["shown"]
-    shapes = [_histogram(attribute["histogram"], goal)] if attribute["histogram"] else []
-    for place, word in enumerate(attribute["words"]):
+    low, high = feature["shown"]
+    shapes = [_histogram(feature["histogram"], target)] if feature["histogram"] else []
+    for place, word in enumerate(feature["words"]):
         fully, partly = (  # open ends are None in a summary
             (-math.inf if start is None else start, math.inf if stop is None else stop)
             for start, stop in (word["fully"], word["partly"])
@@ -67,7 +67,7 @@ def words_picture(attribute: Mapping[str, Any], goal: Mapping[str, Any]) -> Mark
         points = [
             ((x - low) / (high - low) * _WORDS_WIDTH, _WORDS_HEIGHT - y * _FULL) for x, y in corners
         ]
-        shade = word_shade(place, len(attribute["words"]))
+        shade = word_shade(place, len(feature["words"]))
         shapes.append(tag("path", d=path(points), class_=f"word w{shade}"))
     return tag(
         "svg",
@@ -84,7 +84,7 @@ def word_shade(place: int, n_words: int) -> int:
     return 2 if n_words < 2 else round(4 * place / (n_words - 1))
 
 
-def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
+def _histogram(counts: Mapping[str, Any], target: Mapping[str, Any]) -> Markup:
     """Draw counts by bin as steps, the classes on top of each other."""
     by_class: list[list[int]] = counts["counts"]
     tallest = max(map(sum, zip(*by_class, strict=True))) or 1
@@ -93,7 +93,7 @@ def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
     layers = []
     for place, of_class in enumerate(by_class):
         top = [b + n for b, n in zip(base, of_class, strict=True)]
-        style = f"hist {colour_class(place, goal)}" if len(by_class) > 1 else "hist"
+        style = f"hist {colour_class(place, target)}" if len(by_class) > 1 else "hist"
         if any(of_class):  # along the top to the right and along the base back, a step per bin
             there, back = (
                 "".join(f"V{_WORDS_HEIGHT - n * _FULL / tallest:.3g}{step}" for n in levels)
@@ -104,7 +104,7 @@ def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
     return Markup("").join(layers)
 
 
-def curves_picture(curves: Iterable[Mapping[str, Any]], goal: Mapping[str, Any]) -> Markup:
+def curves_picture(curves: Iterable[Mapping[str, Any]], target: Mapping[str, Any]) -> Markup:
     """Draw ROC curves, one per class, over the line of mere chance."""
     lines = [
         tag(
@@ -187,7 +187,7 @@ def path_picture(steps: Sequence[Mapping[str, Any]]) -> Markup:
     ]
     for (x, y), step in zip(points, steps, strict=True):
         radius = 7 if step["is_chosen"] else 3.5
-        note = f"{spell_mean(step['n_rules'])} rules, {spell_mean(step['n_attributes'])} attributes"
+        note = f"{spell_mean(step['n_rules'])} rules, {spell_mean(step['n_features'])} features"
         title = tag("title", note, class_="number")
         shapes.append(tag("circle", title, cx=x, cy=y, r=radius, class_="dot"))
     return _square(
@@ -258,7 +258,7 @@ _MOST_LABELS = 40
 
 
 def heat_map(dependence: Mapping[str, Any]) -> Markup:
-    """Draw a matrix of dependence, the attributes of one tree outlined together."""
+    """Draw a matrix of dependence, the features of one tree outlined together."""
     names: list[str] = dependence["names"]
     cell = _SIDE / len(names)
     picture = tag(
@@ -281,7 +281,7 @@ def heat_map(dependence: Mapping[str, Any]) -> Markup:
     left = _LABELS if is_labelled else 2
     return tag(
         "svg",
-        tag("title", "How far attributes depend on each other"),
+        tag("title", "How far features depend on each other"),
         tag("rect", width=_SIDE, height=_SIDE, class_="frame ground"),
         picture,
         *frames,

@@ -61,13 +61,13 @@ class _Block:
         )
 
 
-def draw_hierarchy(nodes: Nodes, goal: Mapping[str, Any], width: float, style: str) -> Markup:
+def draw_hierarchy(nodes: Nodes, target: Mapping[str, Any], width: float, style: str) -> Markup:
     """Draw nodes as cards, each a link to its rules.
 
     Parameters
     ----------
     nodes : the nodes of a summary, from bottom to top
-    goal : the goal of a summary
+    target : the target of a summary
     width : where rows of cards are wrapped
     style : the drawing's class
 
@@ -77,7 +77,7 @@ def draw_hierarchy(nodes: Nodes, goal: Mapping[str, Any], width: float, style: s
     """
     block = _Layout(nodes).block(len(nodes) - 1, width)
     wires = tag("path", d="".join(map(path, block.wires)), class_="wire")
-    cards = [_draw_card(card, nodes[card.node], goal) for card in block.cards]
+    cards = [_draw_card(card, nodes[card.node], target) for card in block.cards]
     return tag(
         "svg",
         wires,
@@ -214,12 +214,12 @@ def _joined(
 # --- cards -----------------------------------------------------------------------------------
 
 
-def _draw_card(card: _Card, node: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
+def _draw_card(card: _Card, node: Mapping[str, Any], target: Mapping[str, Any]) -> Markup:
     inside = card.width - 2 * _PAD
     room = int((inside - _SMALL_LETTER * 2) / _LETTER)
     bar = tag(
         "svg",
-        belief_bar(node["belief"], goal),
+        belief_bar(node["belief"], target),
         x=_PAD,
         y=42,
         width=inside,

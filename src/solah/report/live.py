@@ -49,42 +49,42 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
         stage, number = program.part_numbers[part.name]
         place = {"stage": stage, "part": None if part.name in program.stage_numbers else number}
         nodes.append(place | ({"rules": rules[part.name]} if part.name in rules else {}))
-    goal = model.goal
+    target = model.target
     # The focal sets of a number's words, from low to high.
-    pairs = (f"{low}-or-{high}" for low, high in pairwise(goal.words))
-    sets = [name for both in zip_longest(goal.words, pairs) for name in both if name is not None]
+    pairs = (f"{low}-or-{high}" for low, high in pairwise(target.words))
+    sets = [name for both in zip_longest(target.words, pairs) for name in both if name is not None]
     return {
         **described,
-        "goal": {
-            "labels": [spell(state) for state in goal.states] or sets,
-            "isNumber": goal.task is Task.REGRESSION,
-            "isSum": goal.is_additive_number,
+        "target": {
+            "labels": [spell(state) for state in target.states] or sets,
+            "isNumber": target.task is Task.REGRESSION,
+            "isSum": target.is_additive_number,
         },
-        "attributes": [
+        "features": [
             {
-                "name": attribute.name,
-                "continuous": attribute.is_continuous,
-                "coded": attribute.is_coded,
-                "ordered": attribute.is_ordered,
-                "words": list(attribute.words),
-                "sets": list(attribute.set_words),
-                "peaks": list(attribute.peaks),
-                "ignorance": list(attribute.ignorance),
-                "low": attribute.low,
-                "high": attribute.high,
-                "moved": attribute.is_moved,
-                **({"whole": True} if has_whole_numbers(attribute) else {}),
+                "name": feature.name,
+                "continuous": feature.is_continuous,
+                "coded": feature.is_coded,
+                "ordered": feature.is_ordered,
+                "words": list(feature.words),
+                "sets": list(feature.set_words),
+                "peaks": list(feature.peaks),
+                "ignorance": list(feature.ignorance),
+                "low": feature.low,
+                "high": feature.high,
+                "moved": feature.is_moved,
+                **({"whole": True} if has_whole_numbers(feature) else {}),
             }
-            for attribute in model.attributes
+            for feature in model.features
         ],
         "nodes": nodes,
     }
 
 
 def _refer_to_words(model: Model, axes: list[dict[str, Any]]) -> None:
-    """Let axes follow the words of the attributes that they read, but for axes of one set.
+    """Let axes follow the words of the features that they read, but for axes of one set.
 
-    ``partedAt`` is where an attribute is parted of which an axis reads only the part, else None.
+    ``partedAt`` is where a feature is parted of which an axis reads only the part, else None.
     """
     for described, axis in zip(axes, model.program.axes, strict=True):
         if axis.is_read and axis.size > 1:

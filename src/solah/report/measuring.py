@@ -1,4 +1,4 @@
-"""Measures decisions on rows, the policy, and how attributes depend on each other, for JSON."""
+"""Measures decisions on rows, the policy, and how features depend on each other, for JSON."""
 
 from __future__ import annotations
 
@@ -153,16 +153,16 @@ def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> 
         Risk against coverage, what is held back and why, and what settling does to false alarms
         and delay.
     """
-    goal, is_known = model.goal, truth >= 0
-    places = goal.decide(beliefs)
-    curve = risk_coverage(truth[is_known], beliefs[is_known], places[is_known], goal.thresholds)
+    target, is_known = model.target, truth >= 0
+    places = target.decide(beliefs)
+    curve = risk_coverage(truth[is_known], beliefs[is_known], places[is_known], target.thresholds)
     groups: list[Any] | None = None
     if model.signals is not None and RECORDING in table.names:
         groups = table.column(RECORDING).values.tolist()
     judged = PolicyDecider(model).take(table, groups) if model.policy or model.domain else None
     events = None
     if judged is not None and model.policy is not None and model.policy.remembers:
-        names = [spell(state) for state in goal.states]
+        names = [spell(state) for state in target.states]
         by = {"raw": places, "settled": judged.settled_places}
         scores = {name: score_events(truth, one, names, groups) for name, one in by.items()}
         events = {
@@ -187,8 +187,8 @@ def _chosen(model: Model, curve: RiskCoverage) -> dict[str, Any] | None:
     policy = model.policy
     if policy is None or not any(policy.min_belief):
         return None
-    shares = np.array(model.goal.thresholds or (1 / model.goal.size,) * model.goal.size)
-    limits = np.array(policy.min_belief) / (shares * model.goal.size)
+    shares = np.array(model.target.thresholds or (1 / model.target.size,) * model.target.size)
+    limits = np.array(policy.min_belief) / (shares * model.target.size)
     if not np.allclose(limits, limits[0]):
         return None
     coverage, risk = curve.at(float(limits[0]))
@@ -206,39 +206,39 @@ def _held(judged: Decisions, truth: Places) -> dict[str, Any]:
 
 # --- dependence ----------------------------------------------------------------------------------
 
-MAX_ATTRIBUTES = 100
+MAX_FEATURES = 100
 MAX_ROWS = 2_000
 _N_PAIRS = 8
 
 
 def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
-    """Measure the distance correlations of attributes, ordered by the parts that read them.
+    """Measure the distance correlations of features, ordered by the parts that read them.
 
     Without ``names`` there is nothing to compare; the ``note`` says why.
     """
-    attributes = len(model.attributes)
-    if attributes < 2:
-        return {"names": [], "note": "There is only one attribute, so nothing to compare it with."}
-    if attributes > MAX_ATTRIBUTES:
-        note = f"Left out: a picture of {attributes} attributes would not be legible."
+    features = len(model.features)
+    if features < 2:
+        return {"names": [], "note": "There is only one feature, so nothing to compare it with."}
+    if features > MAX_FEATURES:
+        note = f"Left out: a picture of {features} features would not be legible."
         return {"names": [], "note": note}
     order, groups = _by_part(model)
     rows = spread_evenly(len(readings), MAX_ROWS)
     finite = np.where(np.isinf(readings), np.nan, readings)[rows]
-    columns = {f"x{j}": Column(f"x{j}", finite[:, j]) for j in range(attributes)}
+    columns = {f"x{j}": Column(f"x{j}", finite[:, j]) for j in range(features)}
     kinds = {
-        name: Kind.CATEGORICAL if attribute.is_coded else Kind.CONTINUOUS
-        for name, attribute in zip(columns, model.attributes, strict=True)
+        name: Kind.CATEGORICAL if feature.is_coded else Kind.CONTINUOUS
+        for name, feature in zip(columns, model.features, strict=True)
     }
     known = np.flatnonzero(~np.isnan(finite).all(axis=0)).tolist()
-    whole = np.eye(attributes)  # those without readings depend on nothing
+    whole = np.eye(features)  # those without readings depend on nothing
     if len(known) > 1:
         table = Table(tuple(columns[f"x{j}"] for j in known), len(rows))
         known_kinds = {f"x{j}": kinds[f"x{j}"] for j in known}
         whole[np.ix_(known, known)] = distance_correlation_matrix(table, kinds=known_kinds)
     matrix = whole[np.ix_(order, order)]
-    names = [model.attributes[place].name for place in order]
-    pairs = sorted(combinations(range(attributes), 2), key=lambda pair: -matrix[pair])[:_N_PAIRS]
+    names = [model.features[place].name for place in order]
+    pairs = sorted(combinations(range(features), 2), key=lambda pair: -matrix[pair])[:_N_PAIRS]
     sampled = f"{spell_whole(len(rows))} of {spell_whole(len(readings))} rows, evenly spread."
     return {
         "names": names,
@@ -252,8 +252,8 @@ def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
 
 
 def _by_part(model: Model) -> tuple[list[int], list[dict[str, Any]]]:
-    """Order attributes by tree, term or group, each once; those that none reads come last."""
-    places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    """Order features by tree, term or group, each once; those that none reads come last."""
+    places = {feature.name: place for place, feature in enumerate(model.features)}
     groups = [part for part in model.parts if part.kind == "group"]
     group_of = {name: part.name for part in groups for name in part.origins}
     members: dict[str, list[int]] = {}

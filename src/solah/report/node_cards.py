@@ -17,7 +17,7 @@ from solah.model.evaluate import part_outputs, trace
 if TYPE_CHECKING:
     from solah.explain import Rule
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model, Part
+    from solah.model.document import Model, Part, Target
 
 
 def describe_nodes(model: Model, rules_a_part: int) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def describe_nodes(model: Model, rules_a_part: int) -> list[dict[str, Any]]:
     -------
     nodes : list of dict
     """
-    goal, program = model.goal, model.program
+    target, program = model.target, model.program
     places = {part.name: place for place, part in enumerate(model.parts)}
     rules = {part.name: list(part.active().values()) for part in part_rules(model)}
     stages = trace(program, np.full((1, len(program.features)), np.nan))
@@ -45,7 +45,7 @@ def describe_nodes(model: Model, rules_a_part: int) -> list[dict[str, Any]]:
         belief = part_outputs(program, part.name, adds)[0]
         own = rules.get(part.name, [])
         title, hint, about = _names(part, model.parts, len(own))
-        is_sum = goal.is_additive_number
+        is_sum = target.is_additive_number
         described.append(
             {
                 "place": place,
@@ -58,7 +58,7 @@ def describe_nodes(model: Model, rules_a_part: int) -> list[dict[str, Any]]:
                 "n_rules": len(own),
                 "rules": [_describe_rule(model, part, rule) for rule in own[:rules_a_part]],
                 "belief": [] if is_sum else belief.tolist(),
-                "result": signed(adds[0, 0]) if is_sum and is_part else _result(goal, belief),
+                "result": signed(adds[0, 0]) if is_sum and is_part else _result(target, belief),
             }
         )
     return described
@@ -79,11 +79,11 @@ def _names(part: Part, parts: tuple[Part, ...], n_rules: int) -> tuple[str, str,
     return part.name, hint, hint
 
 
-def _result(goal: Goal, belief: Float) -> str:
-    if goal.task is Task.REGRESSION:
-        return f"about {spell_number(float(numbers_of(goal, belief)))}"
-    place = int(goal.decide(belief[None, :])[0])
-    return f"{spell(goal.states[place])} {belief[place]:.2f}"
+def _result(target: Target, belief: Float) -> str:
+    if target.task is Task.REGRESSION:
+        return f"about {spell_number(float(numbers_of(target, belief)))}"
+    place = int(target.decide(belief[None, :])[0])
+    return f"{spell(target.states[place])} {belief[place]:.2f}"
 
 
 def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
@@ -93,15 +93,15 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
     or, of a branch, its share; ``about`` has the counts and, before them, other classes' weights.
     ``belief`` is the prediction by this rule alone; it is empty for a number that is added up.
     """
-    goal, weights = model.goal, [weight for _, weight in rule.adds]
+    target, weights = model.target, [weight for _, weight in rule.adds]
     belief: list[float] = []
-    if not goal.is_additive_number:
+    if not target.is_additive_number:
         adds = np.array([weights or rule.belief])
         belief = part_outputs(model.program, part.name, adds)[0].tolist()
     named = rule.named if rule.adds else rule.decision
-    place = goal.states.index(named) if goal.states else None
+    place = target.states.index(named) if target.states else None
     about = rule.counts
-    if not rule.adds and goal.states:
+    if not rule.adds and target.states:
         figure = f"{rule.certainty:.0%}"
     elif not rule.adds:
         figure = f"about {spell_number(float(rule.decision))}"
@@ -111,7 +111,7 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
         less = weights[1 - place] if len(weights) == 2 else 0.0
         figure = signed(weights[place] - less, 2)
         if len(weights) > 2:
-            first = f"{spell_class(goal.states[place], goal.name)} {figure}, "
+            first = f"{spell_class(target.states[place], target.name)} {figure}, "
             about = f"{rule.result.removeprefix(first)} | {rule.counts}"
     overall = "" if place is None else f" ({rule.overall or 0:.0%} overall)"
     return {

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SCRIPTS = (
     "model.js",
-    "attribute.js",
+    "feature.js",
     "change.js",
     "trial.js",
     "numbers.js",
@@ -111,11 +111,11 @@ def _environment(marker: svg.Marker) -> Environment:
 
 def _names(summary: dict[str, Any]) -> Iterator[str]:
     """List what texts of the page name beside numbers."""
-    yield summary["goal"]["name"]
-    yield from map(spell, summary["live"]["goal"]["labels"])
-    for attribute in summary["attributes"]:
-        yield attribute["name"]
-        yield from (word["word"] for word in attribute["words"])
+    yield summary["target"]["name"]
+    yield from map(spell, summary["live"]["target"]["labels"])
+    for feature in summary["features"]:
+        yield feature["name"]
+        yield from (word["word"] for word in feature["words"])
     for node in summary["nodes"]:
         yield node["name"]
     for one in summary["by"]:
@@ -134,7 +134,7 @@ def _hash(text: str) -> str:
 def _payload(summary: dict[str, Any], marker: svg.Marker) -> Markup:
     """Write what the script reads as JSON that cannot end the element it stands in."""
     rows, sample = summary["rows"], summary["sample"]
-    if not summary["goal"]["classes"]:  # a number is shown as the page writes it
+    if not summary["target"]["classes"]:  # a number is shown as the page writes it
         rows = [{**row, "truth": row["truth"] and svg.written(row["truth"])} for row in rows]
     packed = sample and {
         "rows": sample["rows"],
@@ -145,8 +145,8 @@ def _payload(summary: dict[str, Any], marker: svg.Marker) -> Markup:
         "model": summary["live"],
         "colours": charts.N_COLOURS,
         "rows": rows,
-        "start": [attribute["usual"] for attribute in summary["attributes"]],
-        "shown": [attribute["shown"] for attribute in summary["attributes"]],
+        "start": [feature["usual"] for feature in summary["features"]],
+        "shown": [feature["shown"] for feature in summary["features"]],
         "dependence": summary["dependence"]
         and {
             key: summary["dependence"][key]

@@ -10,7 +10,7 @@ from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
 from solah.explain.traversal import numbers_of
 from solah.model.document import Task
-from solah.model.encode import encode, goal_column, read_named, read_truth, warn_of_unseen
+from solah.model.encode import encode, read_named, read_truth, target_column, warn_of_unseen
 from solah.model.evaluate import run
 from solah.model.limits import MOST_NUMBER
 from solah.report.groups import describe_groups
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from solah.evaluation import CrossValidation
     from solah.kernels.arrays import Float
     from solah.learn.objective import PathStep
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
 
 
 N_BINS = 24
@@ -36,7 +36,7 @@ _ROOM = 1e-6
 
 
 def picture_of(
-    attribute: Attribute,
+    feature: Feature,
     readings: Float | None = None,
     classes: Sequence[NDArray[np.bool_]] = (),
 ) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def picture_of(
 
     Parameters
     ----------
-    attribute : Attribute
+    feature : Feature
     readings : ndarray of shape (n_rows,), default=None
         As the kernels read them; NaN is unknown.
     classes : sequence of ndarray of shape (n_rows,), default=()
@@ -54,24 +54,24 @@ def picture_of(
     -------
     picture : dict
     """
-    ends = [end for end in (attribute.low, attribute.high, *attribute.peaks) if end is not None]
+    ends = [end for end in (feature.low, feature.high, *feature.peaks) if end is not None]
     low, high = min(ends), max(ends)
     if low == high:
         room = max(0.5, abs(low) * _ROOM)  # which is more than the distance to the next float
         low, high = low - room, high + room
     counts: dict[str, Any] | None = None
-    totals = np.array(attribute.ignorance)
+    totals = np.array(feature.ignorance)
     if readings is not None:
         known = ~np.isnan(readings)
-        bins, places = _places(attribute, readings[known], low, high)
+        bins, places = _places(feature, readings[known], low, high)
         groups = classes or [np.ones(len(readings), bool)]
         by_class = [np.bincount(places[group[known]], minlength=bins) for group in groups]
         counts = {"counts": [one.tolist() for one in by_class], "unknown": int((~known).sum())}
         totals = np.sum(by_class, axis=0)
-    peaks, is_continuous = attribute.peaks, attribute.is_continuous
-    usual = len(peaks) // 2 if is_continuous else int(np.argmax(attribute.ignorance))
+    peaks, is_continuous = feature.peaks, feature.is_continuous
+    usual = len(peaks) // 2 if is_continuous else int(np.argmax(feature.ignorance))
     return {
-        "coded": attribute.is_coded,
+        "coded": feature.is_coded,
         "shown": [low, high],
         "peaks": list(peaks),
         "usual": peaks[usual],
@@ -81,12 +81,12 @@ def picture_of(
 
 
 def _places(
-    attribute: Attribute, readings: Float, low: float, high: float
+    feature: Feature, readings: Float, low: float, high: float
 ) -> tuple[int, NDArray[np.intp]]:
     """Find the bin of each value: one of many, or that of the nearest category."""
-    if not attribute.is_continuous:
-        apart = np.abs(readings[:, None] - np.array(attribute.peaks))
-        return len(attribute.peaks), np.argmin(apart, axis=1)
+    if not feature.is_continuous:
+        apart = np.abs(readings[:, None] - np.array(feature.peaks))
+        return len(feature.peaks), np.argmin(apart, axis=1)
     shares = (np.clip(readings, low, high) - low) / (high - low)
     return N_BINS, np.minimum(shares * N_BINS, N_BINS - 1).astype(np.intp)
 
@@ -118,9 +118,9 @@ def summarise_page(
     model : Model
         The model document.
     X : data frame or Table, default=None
-        Rows with the model's attributes, by name; there may be more columns.
+        Rows with the model's features, by name; there may be more columns.
     y : array-like of shape (n_rows,), default=None
-        The truth about each row; by default the column of X with the goal's name, if it is there.
+        The truth about each row; by default the column of X with the target's name, if it is there.
     source : str, default=""
         What to call the rows.
     scores : CrossValidation, default=None
@@ -151,8 +151,8 @@ def summarise_page(
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal)
-    >>> summary = summarise_page(tree.model_, iris.table, iris.goal, source="iris")
+    >>> tree = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.target)
+    >>> summary = summarise_page(tree.model_, iris.table, iris.target, source="iris")
     >>> summary["data"]["rows"], round(summary["measured"]["scores"]["accuracy"], 2)
     (150, 0.96)
     """
@@ -166,14 +166,14 @@ def summarise_page(
     editing = describe_editing(model)
     return {
         **summary,
-        "attributes": [
+        "features": [
             {
                 "place": place,
                 **described,
-                **picture_of(attribute, *(rows.column(place) if rows else ())),
+                **picture_of(feature, *(rows.column(place) if rows else ())),
             }
-            for place, (attribute, described) in enumerate(
-                zip(model.attributes, summary["attributes"], strict=True)
+            for place, (feature, described) in enumerate(
+                zip(model.features, summary["features"], strict=True)
             )
         ],
         "nodes": describe_nodes(model, rules_a_part),
@@ -211,14 +211,14 @@ def summarise_card(
     --------
     >>> from solah import RuleClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> fitted = RuleClassifier(max_rules=6).fit(iris.table, iris.goal)
-    >>> summary = summarise_card(fitted.model_, iris.table, iris.goal)
+    >>> fitted = RuleClassifier(max_rules=6).fit(iris.table, iris.target)
+    >>> summary = summarise_card(fitted.model_, iris.table, iris.target)
     >>> summary["card"]["device"]["costs"]["q15"]["flash"] < 2_000
     True
     """
     rows = None if X is None else DecidedRows(model, read_named(X), y)
     told = summarise(model, max_rules=1)
-    shown = ("goal", "size", "start", "when", "generator")
+    shown = ("target", "size", "start", "when", "generator")
     return {**{key: told[key] for key in shown}, **_on_rows(model, rows, source, by, positive)}
 
 
@@ -252,16 +252,16 @@ class DecidedRows:
     def __init__(self, model: Model, table: Table, y: Any) -> None:
         if table.n_rows == 0:
             raise DataError("the data have no rows; a report needs one at least")
-        self._model, self._goal = model, model.goal
-        self.truth = goal_column(model.goal, table, y)
+        self._model, self._target = model, model.target
+        self.truth = target_column(model.target, table, y)
         self.table = table
         self.n_rows = table.n_rows
-        warn_of_unseen(table, model.attributes)
-        self.readings = encode(table, model.attributes)
+        warn_of_unseen(table, model.features)
+        self.readings = encode(table, model.features)
         self._beliefs = run(model.program, self.readings)
-        self._truth = read_truth(model.goal, table, y)
+        self._truth = read_truth(model.target, table, y)
         self._is_known = ~np.isnan(self._truth)
-        self._is_number = model.goal.task is Task.REGRESSION
+        self._is_number = model.target.task is Task.REGRESSION
 
     @property
     def n_known(self) -> int:
@@ -272,12 +272,12 @@ class DecidedRows:
     def _decided(self) -> Float:
         """The places of the classes decided for, or the estimates."""
         if self._is_number:
-            return numbers_of(self._goal, self._beliefs)
-        return self._goal.decide(self._beliefs).astype(np.float64)
+            return numbers_of(self._target, self._beliefs)
+        return self._target.decide(self._beliefs).astype(np.float64)
 
     def column(self, place: int) -> tuple[Float, Sequence[Float]]:
-        """Return an attribute's readings, and which rows have each class, if they are few."""
-        n_classes = len(self._goal.states) if self.n_known else 0
+        """Return a feature's readings, and which rows have each class, if they are few."""
+        n_classes = len(self._target.states) if self.n_known else 0
         shown = range(n_classes if n_classes <= MAX_STACKED else 0)
         return self.readings[:, place], [self._truth == c for c in shown]
 
@@ -291,7 +291,7 @@ class DecidedRows:
         truth, decided = self._truth[self._is_known], self._decided[self._is_known]
         if self._is_number:
             return measure_numbers(truth, decided)
-        names = [spell(state) for state in self._goal.states]
+        names = [spell(state) for state in self._target.states]
         beliefs = self._beliefs[self._is_known]
         return measure_classes(truth.astype(np.intp), beliefs, decided.astype(np.intp), names)
 
@@ -313,7 +313,7 @@ class DecidedRows:
             groups = measure_number_groups(column, self._truth, self._decided)
         else:
             truth = np.where(self._is_known, self._truth, -1).astype(np.intp)
-            names = [spell(state) for state in self._goal.states]
+            names = [spell(state) for state in self._target.states]
             decided = self._decided.astype(np.intp)
             groups = measure_class_groups(column, truth, decided, self._beliefs, names, positive)
         return describe_groups(groups)
@@ -348,7 +348,7 @@ class DecidedRows:
 
     def _chosen(self) -> list[int]:
         """Take as many rows of each class, evenly spread; any rows where there is no class."""
-        groups = [np.flatnonzero(self._truth == c) for c in range(len(self._goal.states))]
+        groups = [np.flatnonzero(self._truth == c) for c in range(len(self._target.states))]
         groups = [group for group in groups if len(group)] or [np.arange(self.n_rows)]
         groups = groups[:MAX_ROWS]
         chosen: list[int] = []
@@ -360,7 +360,7 @@ class DecidedRows:
     def _spelt(self, value: float) -> str | None:
         if np.isnan(value):
             return None
-        return spell_number(value) if self._is_number else spell(self._goal.states[int(value)])
+        return spell_number(value) if self._is_number else spell(self._target.states[int(value)])
 
 
 def _plain(numbers: Float) -> list[float | None]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from solah.data.spelling import count, spell
 from solah.exceptions import SolahError
-from solah.explain import attribute_importances, rules_of
+from solah.explain import feature_importances, rules_of
 from solah.explain.html import strongest_rules
 from solah.explain.legend import pinned_parts, spell_constraints, spell_policy
 from solah.explain.rules import part_rules
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from solah.explain.rule_text import Rule
     from solah.export.exporting import Numbers
     from solah.learn.objective import PathStep
-    from solah.model import Attribute, Goal, Model
+    from solah.model import Feature, Model, Target
     from solah.report.page_summary import DecidedRows
 
 
@@ -71,24 +71,24 @@ def summarise(
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> tree = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal)
+    >>> tree = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.target)
     >>> summary = summarise(tree.model_)
-    >>> summary["goal"]["classes"], summary["size"]["rules"]
+    >>> summary["target"]["classes"], summary["size"]["rules"]
     (['setosa', 'versicolor', 'virginica'], 5)
     """
     rules = rules_of(model)
     shares = importance_by_name(model)
     return {
-        "goal": describe_goal(model.goal),
+        "target": describe_target(model.target),
         "size": {
-            "attributes": len(model.attributes),
+            "features": len(model.features),
             "rules": len(rules),
             "branches": model.n_branches,
             "depth": rule_depth(model),
         },
-        "attributes": [
-            {**describe_attribute(attribute), "importance": shares[attribute.name]}
-            for attribute in model.attributes
+        "features": [
+            {**describe_feature(feature), "importance": shares[feature.name]}
+            for feature in model.features
         ],
         "hierarchy": describe_hierarchy(model),
         "path": describe_path(path),
@@ -102,9 +102,9 @@ def summarise(
 
 
 def importance_by_name(model: Model) -> dict[str, float]:
-    """Return each attribute's share of the information gained."""
-    names = [attribute.name for attribute in model.attributes]
-    return dict(zip(names, attribute_importances(model).tolist(), strict=True))
+    """Return each feature's share of the information gained."""
+    names = [feature.name for feature in model.features]
+    return dict(zip(names, feature_importances(model).tolist(), strict=True))
 
 
 def strongest(rules: list[Rule], most: int | None) -> list[Rule]:
@@ -166,27 +166,27 @@ def draw_trees(model: Model, width: int = PAGE_WIDTH) -> str:
     return model.hierarchy.draw(notes, width=width)
 
 
-def describe_goal(goal: Goal) -> dict[str, Any]:
+def describe_target(target: Target) -> dict[str, Any]:
     """Describe what is decided on: classes, or the words of a number."""
     return {
-        "name": goal.name,
-        "task": goal.task.value,
-        "classes": list(goal.states),
-        "thresholds": list(goal.thresholds),
-        "words": list(goal.words),
+        "name": target.name,
+        "task": target.task.value,
+        "classes": list(target.states),
+        "thresholds": list(target.thresholds),
+        "words": list(target.words),
     }
 
 
-def describe_attribute(attribute: Attribute) -> dict[str, Any]:
-    """Describe an attribute's words, with their ranges where there are any."""
+def describe_feature(feature: Feature) -> dict[str, Any]:
+    """Describe a feature's words, with their ranges where there are any."""
     described = {
-        "name": attribute.name,
-        "kind": attribute.kind.value,
-        "low": attribute.low,
-        "high": attribute.high,
+        "name": feature.name,
+        "kind": feature.kind.value,
+        "low": feature.low,
+        "high": feature.high,
     }
-    if not attribute.is_continuous:
-        return {**described, "words": [{"word": word} for word in attribute.words]}
+    if not feature.is_continuous:
+        return {**described, "words": [{"word": word} for word in feature.words]}
     words = [
         {
             "word": each.word,
@@ -194,7 +194,7 @@ def describe_attribute(attribute: Attribute) -> dict[str, Any]:
             "partly": _closed(each.partly),
             "text": each.text,
         }
-        for each in attribute.word_ranges()
+        for each in feature.word_ranges()
     ]
     return {**described, "words": words}
 
@@ -263,7 +263,7 @@ def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, An
         "promises": spell_constraints(model),
         "edits": list(map(str, model.edits)),
         "pinned": pinned_parts(model),
-        "moved": [one.name for one in model.attributes if one.is_moved],
+        "moved": [one.name for one in model.features if one.is_moved],
         "device": _device(model),
         "examples": list(map(str, strongest_rules(model, N_EXAMPLES))),
     }
@@ -273,7 +273,7 @@ def _provenance(model: Model) -> dict[str, Any] | None:
     if model.provenance is None:
         return None
     record = provenance_record(model.provenance)
-    names = [spell(state) for state in model.goal.states]
+    names = [spell(state) for state in model.target.states]
     keys = ("source", "modified", "rows", "digest", "out_of_fold")
     known = {key: record.get(key) for key in keys}
     classes = dict(zip(names, model.provenance.classes, strict=False))
@@ -281,26 +281,26 @@ def _provenance(model: Model) -> dict[str, Any] | None:
 
 
 def _ranges(model: Model, rows: DecidedRows | None) -> list[dict[str, Any]]:
-    """Tell which readings each attribute had, and how many of the rows have others."""
+    """Tell which readings each feature had, and how many of the rows have others."""
     found = []
-    for place, attribute in enumerate(model.attributes):
+    for place, feature in enumerate(model.features):
         known: dict[str, Any] = {
-            "name": attribute.name,
-            "kind": attribute.kind.value,
-            "low": attribute.low,
-            "high": attribute.high,
-            "states": [spell(state) for state in attribute.states],
+            "name": feature.name,
+            "kind": feature.kind.value,
+            "low": feature.low,
+            "high": feature.high,
+            "states": [spell(state) for state in feature.states],
             "beyond": None,
             "missing": None,
         }
         if rows is not None:
-            readings, column = rows.readings[:, place], rows.table.column(attribute.name)
+            readings, column = rows.readings[:, place], rows.table.column(feature.name)
             known["missing"] = int(column.missing().sum())
-            if attribute.low is not None and attribute.high is not None:
-                beyond = (readings < attribute.low) | (readings > attribute.high)
+            if feature.low is not None and feature.high is not None:
+                beyond = (readings < feature.low) | (readings > feature.high)
                 known["beyond"] = int(np.count_nonzero(beyond))
-            elif attribute.is_coded and attribute.states:
-                unseen = find_unseen(column, attribute)
+            elif feature.is_coded and feature.states:
+                unseen = find_unseen(column, feature)
                 known["beyond"] = 0 if unseen is None else unseen.n_rows
         found.append(known)
     return found
@@ -311,7 +311,7 @@ def _few(model: Model) -> dict[str, Any]:
     counts = model.provenance.classes if model.provenance else ()
     classes = [
         {"class": spell(state), "rows": number}
-        for state, number in zip(model.goal.states, counts, strict=False)
+        for state, number in zip(model.target.states, counts, strict=False)
         if number < FEW_ROWS
     ]
     rules = sorted(rules_of(model), key=lambda rule: rule.support)

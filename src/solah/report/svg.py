@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 Value = str | float | int | None
 
 
-def tag(name: str, *contents: str | Markup, **attributes: Value) -> Markup:
+def tag(name: str, *contents: str | Markup, **features: Value) -> Markup:
     """Write an element; contents that are no markup are escaped.
 
-    A trailing underscore of an attribute is dropped and others become hyphens, so that Python's
-    own words can be used; None leaves an attribute out.
+    A trailing underscore of a feature is dropped and others become hyphens, so that Python's
+    own words can be used; None leaves a feature out.
 
     Examples
     --------
@@ -30,14 +30,14 @@ def tag(name: str, *contents: str | Markup, **attributes: Value) -> Markup:
     """
     spelt = Markup("").join(
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _spell(value))
-        for key, value in attributes.items()
+        for key, value in features.items()
         if value is not None
     )
     if not contents:
         return Markup("<{}{}/>").format(Markup(name), spelt)
     inside = Markup("").join(map(escape, contents))
-    return Markup("<{name}{attributes}>{inside}</{name}>").format(
-        name=Markup(name), attributes=spelt, inside=inside
+    return Markup("<{name}{features}>{inside}</{name}>").format(
+        name=Markup(name), features=spelt, inside=inside
     )
 
 
@@ -83,7 +83,7 @@ class Marker:
     Parameters
     ----------
     names : iterable of str
-        What may stand in texts beside numbers: attributes, words, classes.
+        What may stand in texts beside numbers: features, words, classes.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from solah.data.spelling import spell
 from solah.kernels.arrays import MASS_BITS
 from solah.labels.describe import Description, describe_numbers, describe_states, label_table
 from solah.labels.drawing import digest_rows, digest_within, draw_rows
-from solah.labels.goals import ClassGoal, GoalFacts, digest_classes, integer_weights
+from solah.labels.targets import ClassTarget, TargetFacts, digest_classes, integer_weights
 from solah.labels.words import plan_words
 from solah.learn.blocks import RowBlock
 from solah.learn.memory import MemoryRows
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
     from solah.labels.drawing import Limits
-    from solah.model import Attribute, Goal
+    from solah.model import Feature, Target
     from solah.scale.scanning import Scan
     from solah.scale.survey import ColumnRoles, Facts
 
@@ -52,14 +52,14 @@ class Reader:
     Attributes
     ----------
     roles : the columns by their role
-    attributes : the features to read, described
+    features : the features to read, described
     classes : the target's values
     of_classes : (n_classes,) the weight of each class's rows
     weight_unit : the weight of an integer weight of 1
     """
 
     roles: ColumnRoles
-    attributes: tuple[Attribute, ...]
+    features: tuple[Feature, ...]
     classes: tuple[State, ...]
     of_classes: Float
     weight_unit: float
@@ -68,7 +68,7 @@ class Reader:
     def columns(self) -> tuple[str, ...]:
         """The columns that must be read."""
         last = () if self.roles.weight is None else (self.roles.weight,)
-        return (*(one.name for one in self.attributes), self.roles.target, *last)
+        return (*(one.name for one in self.features), self.roles.target, *last)
 
     def codes_and_weights(self, table: Table) -> tuple[Int64, Int64]:
         """Return the class of each row, and its weight as an integer."""
@@ -147,11 +147,11 @@ class Draw:
         codes, weights = reader.codes_and_weights(table)
         np.add.at(gathered.classes, codes, weights)
         groups = reader.roles.groups(table)
-        features = table.select([one.name for one in reader.attributes])
+        features = table.select([one.name for one in reader.features])
         digests = digest_within(digest_rows(features, self.of_classes[codes]), groups)
         few = np.flatnonzero((digests <= gathered.bound) & (weights > 0))
         drawn = Drawn(
-            encode(features.take(few), reader.attributes),
+            encode(features.take(few), reader.features),
             codes[few],
             weights[few],
             digests[few],
@@ -196,7 +196,7 @@ class ScannedRows:
 
     scan: Scan
     reader: Reader
-    facts: GoalFacts
+    facts: TargetFacts
     sample: Drawn
     columns: Mapping[str, Column]
     limits: Limits
@@ -210,7 +210,7 @@ class ScannedRows:
         scan: Scan,
         roles: ColumnRoles,
         facts: Facts,
-        goal: Goal,
+        target: Target,
         class_weight: Any,
         settings: LabelSettings,
         limits: Limits,
@@ -218,7 +218,7 @@ class ScannedRows:
     ) -> ScannedRows:
         """Describe the features as far as users define words, and draw a sample."""
         plans = plan_words(roles.features, settings.n_words, settings.words)
-        attributes = tuple(
+        features = tuple(
             describe_numbers(name, _Span(facts.spans[name]), plans[name], "uniform")
             if kind is Kind.CONTINUOUS
             else describe_states(name, kind, states_of(column, kind), plans[name])
@@ -228,15 +228,15 @@ class ScannedRows:
         spans = np.array([facts.weights[spell(state)] for state in facts.classes])
         spans[~np.isfinite(spans)] = 0.0  # no row of the class has weight
         _, unit = integer_weights((spans * of_classes[:, None]).ravel())
-        reader = Reader(roles, attributes, tuple(facts.classes), of_classes, unit)
-        draw = Draw(reader, digest_classes(goal), SAMPLES * limits.many_rows)
+        reader = Reader(roles, features, tuple(facts.classes), of_classes, unit)
+        draw = Draw(reader, digest_classes(target), SAMPLES * limits.many_rows)
         found = scan.run(draw, n_threads)
         sample = draw.join(found)
         classes = np.array(list(facts.classes))
         return cls(
             scan,
             reader,
-            GoalFacts(goal, classes, found.classes, unit),
+            TargetFacts(target, classes, found.classes, unit),
             sample,
             dict(zip(roles.features, facts.columns, strict=True)),
             limits,
@@ -244,14 +244,14 @@ class ScannedRows:
         )
 
     @property
-    def attributes(self) -> tuple[Attribute, ...]:
+    def features(self) -> tuple[Feature, ...]:
         """The features, described."""
-        return self.reader.attributes
+        return self.reader.features
 
     @property
     def names(self) -> tuple[str, ...]:
         """The features' names."""
-        return tuple(attribute.name for attribute in self.attributes)
+        return tuple(feature.name for feature in self.features)
 
     def run(self, one: BlockPass) -> Statistics:
         """Sum up all rows."""
@@ -259,16 +259,16 @@ class ScannedRows:
 
     def draw(self, n_rows: int) -> MemoryRows:
         """Draw different rows by their content, each with the weight of all that equal it."""
-        sample, goal = self.sample, self.facts
-        integers, unit = integer_weights(sample.weights.astype(np.float64) * goal.weight_unit)
+        sample, target = self.sample, self.facts
+        integers, unit = integer_weights(sample.weights.astype(np.float64) * target.weight_unit)
         columns = (
-            _column(attribute, self.columns[attribute.name], sample.readings[:, j])
-            for j, attribute in enumerate(self.attributes)
+            _column(feature, self.columns[feature.name], sample.readings[:, j])
+            for j, feature in enumerate(self.features)
         )
         table = Table(tuple(columns), len(sample.digests))
         drawn = MemoryRows(
-            Description(table, self.attributes, None),
-            ClassGoal(goal.goal, goal.classes, sample.codes, integers, unit),
+            Description(table, self.features, None),
+            ClassTarget(target.target, target.classes, sample.codes, integers, unit),
             self.n_threads,
             digests=sample.digests,
             counts=sample.counts,
@@ -277,9 +277,9 @@ class ScannedRows:
         )
         return drawn if n_rows >= table.n_rows else drawn.draw(n_rows)
 
-    def described_by(self, attributes: Sequence[Attribute]) -> ScannedRows:
-        """Return the same rows with these columns only, described as these attributes are."""
-        return replace(self, reader=replace(self.reader, attributes=tuple(attributes)))
+    def described_by(self, features: Sequence[Feature]) -> ScannedRows:
+        """Return the same rows with these columns only, described as these features are."""
+        return replace(self, reader=replace(self.reader, features=tuple(features)))
 
 
 class _Whole:
@@ -340,9 +340,9 @@ class _Blocks:
         used = weights > 0
         if not used.all():
             table, codes, weights = table.take(np.flatnonzero(used)), codes[used], weights[used]
-        labels = label_table(table, reader.attributes)
-        goals = (codes << MASS_BITS).astype(np.uint32)
-        self.one.add(gathered, RowBlock(reader.attributes, labels, goals, weights))
+        labels = label_table(table, reader.features)
+        targets = (codes << MASS_BITS).astype(np.uint32)
+        self.one.add(gathered, RowBlock(reader.features, labels, targets, weights))
 
     def merge(self, one: Statistics, other: Statistics) -> Statistics:
         return add_up(one, other)
@@ -358,14 +358,14 @@ class _Span:
         raise AssertionError("words over files stand at equal distances or where users place them")
 
 
-def _column(attribute: Attribute, column: Column, readings: Float) -> Column:
+def _column(feature: Feature, column: Column, readings: Float) -> Column:
     """Turn readings back into the values of their column."""
-    if not attribute.is_coded:
+    if not feature.is_coded:
         return replace(column, values=readings)
     unknown = np.isnan(readings)
-    places = np.where(unknown, len(attribute.states), readings).astype(np.intp)
-    if all(isinstance(state, str) for state in attribute.states):
-        values: NDArray[Any] = np.array([*attribute.states, None], dtype=object)
+    places = np.where(unknown, len(feature.states), readings).astype(np.intp)
+    if all(isinstance(state, str) for state in feature.states):
+        values: NDArray[Any] = np.array([*feature.states, None], dtype=object)
     else:
-        values = np.array([*map(float, attribute.states), np.nan])
+        values = np.array([*map(float, feature.states), np.nan])
     return replace(column, values=values[places])

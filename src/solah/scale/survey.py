@@ -198,18 +198,18 @@ class Survey:
 
     def add(self, gathered: Seen, table: Table) -> None:
         """Add the rows of a table."""
-        roles, goal = self.roles, table.column(self.roles.target)
-        _refuse_missing(f"the target {roles.target!r}", goal, table.first_row)
+        roles, target = self.roles, table.column(self.roles.target)
+        _refuse_missing(f"the target {roles.target!r}", target, table.first_row)
         weights = roles.weights(table)
         roles.groups(table)
-        classes, places = _distinct(goal)
+        classes, places = _distinct(target)
         lightest, heaviest = np.full(len(classes), np.inf), np.zeros(len(classes))
         np.minimum.at(lightest, places, np.where(weights > 0, weights, np.inf))
         np.maximum.at(heaviest, places, weights)
         spans = zip(lightest.tolist(), heaviest.tolist(), strict=True)
         gathered.widen(dict(zip(classes, spans, strict=True)))
         counts = zip(classes, np.bincount(places).tolist(), strict=True)
-        gathered.target.count(goal, dict(counts))
+        gathered.target.count(target, dict(counts))
         if len(gathered.target.texts) > MAX_CLASSES:
             raise DataError(
                 f"the target {roles.target!r} has more than {MAX_CLASSES:,} different values; "

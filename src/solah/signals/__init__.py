@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.model.signals import Channel, Feature, FeatureKind, Signals
+from solah.model.signals import Channel, FeatureKind, Signals, WindowFeature
 from solah.signals.describing import DEFAULT_FEATURES, describe_signals, with_signals
 from solah.signals.recordings import SampleColumns, from_long_frame, read_recordings
 from solah.signals.stream import SignalStream, WindowDecision
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_FEATURES",
     "Channel",
-    "Feature",
     "FeatureKind",
     "Recording",
     "SampleColumns",
     "SignalStream",
     "Signals",
     "WindowDecision",
+    "WindowFeature",
     "WindowFeatures",
     "Windows",
     "cut_windows",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.model.signals import Feature, Signals
+    from solah.model.signals import Signals, WindowFeature
 
     Float32 = NDArray[np.float32]
 
@@ -98,7 +98,7 @@ class _Windows:
         return self._powers[waves]
 
 
-def _feature(signals: Signals, feature: Feature, channels: Mapping[str, _Windows]) -> Float32:
+def _feature(signals: Signals, feature: WindowFeature, channels: Mapping[str, _Windows]) -> Float32:
     if feature.kind is FeatureKind.CORRELATION:
         return _correlation(*(channels[name] for name in feature.channels))
     x = channels[feature.channels[0]]
@@ -116,7 +116,7 @@ def _feature(signals: Signals, feature: Feature, channels: Mapping[str, _Windows
     return np.where(x.is_whole, value, np.float32(np.nan))
 
 
-def slope_factor(signals: Signals, feature: Feature) -> np.float32:
+def slope_factor(signals: Signals, feature: WindowFeature) -> np.float32:
     """Return what turns the sum of a slope into units per second."""
     channel = signals.channel(feature.channels[0])
     n = signals.length(channel.name)
@@ -124,7 +124,7 @@ def slope_factor(signals: Signals, feature: Feature) -> np.float32:
     return np.float32(signals.rate / channel.every / squares)
 
 
-def energy_factor(signals: Signals, feature: Feature) -> np.float32:
+def energy_factor(signals: Signals, feature: WindowFeature) -> np.float32:
     """Return what turns powers into mean squares: the energies of all bands are the variance."""
     return np.float32(2.0 / signals.length(feature.channels[0]) ** 2)
 

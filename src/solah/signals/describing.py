@@ -14,9 +14,9 @@ from solah.model.signals import (
     MOST_RATE,
     MOST_WINDOW,
     Channel,
-    Feature,
     FeatureKind,
     Signals,
+    WindowFeature,
 )
 
 if TYPE_CHECKING:
@@ -113,27 +113,27 @@ def with_signals(model: Model, signals: Signals) -> Model:
     Returns
     -------
     model : Model
-        Without the attributes that no rule speaks of, and with the features and channels that the
+        Without the features that no rule speaks of, and with the features and channels that the
         others need.
     """
     asked = {one.name for node in model.nodes for one in node.inputs if one.tree is None}
     # A constant asks for nothing, and keeps the feature that it was given.
-    attributes = tuple(one for one in model.attributes if one.name in asked) or model.attributes
-    strange = [one.name for one in attributes if one.name not in signals.names]
+    features = tuple(one for one in model.features if one.name in asked) or model.features
+    strange = [one.name for one in features if one.name not in signals.names]
     if strange:
         raise ParameterError(
             f"the model asks for {shorten(strange[0])}, which is no feature of the signals"
             f"{did_you_mean(strange[0], signals.names)}"
         )
-    coded = [one for one in attributes if not one.is_continuous]
+    coded = [one for one in features if not one.is_continuous]
     if coded:
         raise ParameterError(
             f"the model takes {shorten(coded[0].name)} for {coded[0].kind.value}, as few of its "
             "values occur; features are measurements: learn with feature_types=windows.kinds"
         )
-    names = [one.name for one in attributes]
+    names = [one.name for one in features]
     domain = model.domain and model.domain.only(names)
-    return replace(model, attributes=attributes, signals=signals.only(names), domain=domain)
+    return replace(model, features=features, signals=signals.only(names), domain=domain)
 
 
 def spell_seconds(seconds: float) -> str:
@@ -223,7 +223,7 @@ def _magnitudes(
     return derived
 
 
-def _features(signals: Signals, wanted: Iterable[str]) -> list[Feature]:
+def _features(signals: Signals, wanted: Iterable[str]) -> list[WindowFeature]:
     plain, pairs = [], []
     for text in dict.fromkeys(wanted):
         like = _read_feature(text)
@@ -239,7 +239,7 @@ def _features(signals: Signals, wanted: Iterable[str]) -> list[Feature]:
     return [_named(signals, replace(like, channels=of)) for like, of in [*each, *pairs]]
 
 
-def _named(signals: Signals, feature: Feature) -> Feature:
+def _named(signals: Signals, feature: WindowFeature) -> WindowFeature:
     name = _NAMES[feature.kind].format(
         channel=feature.channels[0],
         other=feature.channels[-1],
@@ -251,16 +251,16 @@ def _named(signals: Signals, feature: Feature) -> Feature:
     return replace(feature, name=name)
 
 
-def _read_feature(text: str) -> Feature:
+def _read_feature(text: str) -> WindowFeature:
     text = text.strip()
     if percentile := _PERCENTILE.fullmatch(text):
         at = float(percentile[1])
         if at <= 100:
-            return Feature("", FeatureKind.PERCENTILE, (), at=at)
+            return WindowFeature("", FeatureKind.PERCENTILE, (), at=at)
     if band := _BAND.fullmatch(text):
-        return Feature("", FeatureKind.ENERGY, (), low=float(band[1]), high=float(band[2]))
+        return WindowFeature("", FeatureKind.ENERGY, (), low=float(band[1]), high=float(band[2]))
     own = {FeatureKind.PERCENTILE: "p90", FeatureKind.ENERGY: "energy 2-5"}
     plain = {own.get(kind, kind.value): kind for kind in FeatureKind}
     if text not in plain or plain[text] in own:
         raise ParameterError(f"there is no feature {shorten(text)}{did_you_mean(text, plain)}")
-    return Feature("", plain[text], ())
+    return WindowFeature("", plain[text], ())

@@ -230,7 +230,7 @@ def find_dependence_shift(
         table, types = settle(as_table([row.values for row in pooled], like), feature_types)
         target = as_target(target_name, [row.label for row in pooled]).values
         if len(types) > _MAX_FEATURES:
-            columns = TableColumns.of(table, types, target, nominal_goal=True)
+            columns = TableColumns.of(table, types, target, nominal_target=True)
             strongest = np.argsort(-relevance_of(columns), kind="stable")[:_MAX_FEATURES]
             best = np.sort(strongest).tolist()
             table = table.select([table.names[j] for j in best])
@@ -263,5 +263,5 @@ def find_dependence_shift(
 
 
 def _correlations(table: Table, types: Any, target: np.ndarray[Any, Any]) -> Float:
-    found = dependence_of(TableColumns.of(table, types, target, nominal_goal=True))
+    found = dependence_of(TableColumns.of(table, types, target, nominal_target=True))
     return np.concatenate([found.matrix[np.triu_indices(len(found.names), 1)], found.relevance])

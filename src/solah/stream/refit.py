@@ -24,7 +24,7 @@ from solah.exceptions import DataError
 from solah.learn.online import Learner
 from solah.learn.recipe import Strength
 from solah.learn.selection import Choice
-from solah.model.encode import MISSING, UNSEEN, encode, encode_goal
+from solah.model.encode import MISSING, UNSEEN, encode, encode_target
 from solah.stream.reservoir import as_table, as_target
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ class OnlineModel:
 
         Rows without a class, or with an unseen one, change nothing.
         """
-        target = self.start.goal
-        places = encode_goal(as_target(target.name, labels), target)
-        learned = self.learner.learn(encode(table, self.start.attributes), places)
+        target = self.start.target
+        places = encode_target(as_target(target.name, labels), target)
+        learned = self.learner.learn(encode(table, self.start.features), places)
         probabilities = np.asarray(learned / ONE)
         is_labelled, is_unseen = places != MISSING, places == UNSEEN
         of_class = probabilities[np.arange(len(places)), np.maximum(places, 0)]

@@ -50,7 +50,7 @@ def machine_model():
 
 def placement():
     """Place features of the axes at one node, and of the temperature at another."""
-    names = [one.name for one in machine_model().attributes]
+    names = [one.name for one in machine_model().features]
     warm = [name for name in names if name.startswith("temperature")]
     return {"shaker": [name for name in names if name not in warm], "heater": warm}
 
@@ -67,10 +67,10 @@ nodes:
 {chr(10).join(lines)}
 sensors:
   - topic: {TOPICS["acceleration"]}
-    attributes: {{x: axes.x, y: axes.y, z: axes.z}}
+    features: {{x: axes.x, y: axes.y, z: axes.z}}
   - topic: {TOPICS["temperature"]}
     max_age: {max_age}
-    attributes: {{temperature: }}
+    features: {{temperature: }}
 decide: {decide}
 """
     file = folder / "site.yaml"

@@ -28,17 +28,17 @@ sensors:
   - template: zigbee2mqtt
     device: kitchen
     max_age: 4s
-    attributes:
+    features:
       temperature: {{from: temperature, range: [-40, 60]}}
       humidity: humidity
   - template: tasmota
     device: plug
     max_age: 5s
-    attributes: {{power: ENERGY.Power}}
+    features: {{power: ENERGY.Power}}
   - template: esphome
     device: hall
     max_age: 3s
-    attributes: {{door: {{from: binary_sensor/door, states: {{ON: open, OFF: closed}}}}}}
+    features: {{door: {{from: binary_sensor/door, states: {{ON: open, OFF: closed}}}}}}
 decide: {decide}
 """
     text += "".join(f"{name}: {value}\n" for name, value in changes.items())

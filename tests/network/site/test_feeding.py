@@ -54,7 +54,7 @@ def test_rows_are_numbered_by_the_clock(open_feed):
     assert feed.counters["skipped_rows"] == 2
 
 
-def test_garbage_is_unknown_named_and_counted_by_attribute(open_feed):
+def test_garbage_is_unknown_named_and_counted_by_feature(open_feed):
     feed = open_feed()
     feed.take(KITCHEN, climate(temperature="ON", humidity=None), 1000.0)
     row = feed.tick(1001.0)
@@ -93,7 +93,7 @@ def test_what_is_unknown_at_a_node_shows_in_the_decision(open_feed, tmp_path):
     assert decided.oldest == 1000.0
 
 
-def test_a_sensor_for_an_attribute_that_the_model_does_not_ask_is_refused(open_feed, tmp_path):
+def test_a_sensor_for_an_feature_that_the_model_does_not_ask_is_refused(open_feed, tmp_path):
     file = write_site(tmp_path, "mqtt://localhost")
     text = file.read_text(encoding="utf-8").replace(
         "      humidity: humidity", "      humdity: humidity"

@@ -108,7 +108,7 @@ def site_text(brokers, topic="telemetry/+", name="'{1}'", nodes="hall: [door]"):
     return (
         f"sensor_brokers: {{hall: {brokers}}}\n"
         f"nodes:\n  {nodes}\n  plug: [power]\n"
-        f"sensors:\n  - topic: '{topic}'\n    attributes: {{{name}: value}}\n"
+        f"sensors:\n  - topic: '{topic}'\n    features: {{{name}: value}}\n"
     )
 
 

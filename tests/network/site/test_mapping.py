@@ -23,7 +23,7 @@ BINARY = InputSpec({"0": 0.0, "1": 1.0})
 
 
 def found(payload, spec=NUMBER, **options):
-    """Return what becomes of one message for one attribute."""
+    """Return what becomes of one message for one feature."""
     payload = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     mapper = Mapper([Sensor("a", "t", **options)], {"a": spec})
     (one,) = mapper.read("t", payload)
@@ -76,7 +76,7 @@ def test_no_message_raises(one, other):
     specs = {"bare": NUMBER, "deep": NUMBER, "state": DOOR, "timed": NUMBER, "t": NUMBER}
     for payload in (one, other):
         results = Mapper(sensors, specs).read("t", payload)
-        assert [result.attribute for result in results] == list(specs)
+        assert [result.feature for result in results] == list(specs)
         for result in results:
             assert (result.value is not None) == (result.event in READINGS)
             if isinstance(result.value, float):

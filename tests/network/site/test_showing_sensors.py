@@ -34,9 +34,9 @@ def test_a_status_survives_its_way():
 def test_the_picture_has_sensors_and_ages():
     found = json.loads(json.dumps(picture()))
     (node,) = found["nodes"]
-    assert [one["attribute"] for one in node["sensors"]] == ["door", "heat", "power", "smoke"]
+    assert [one["feature"] for one in node["sensors"]] == ["door", "heat", "power", "smoke"]
     assert node["sensors"][1] == {
-        "attribute": "heat",
+        "feature": "heat",
         "age": 12.5,
         "max_age": 60.0,
         "is_known": True,
@@ -54,9 +54,9 @@ def test_what_is_kept_has_bounds():
 def test_metrics_tell_sensors_apart():
     text = metrics(picture())
     assert (
-        'solah_sensor_messages_total{site="house",node="hall",attribute="heat",event="late"} 2'
+        'solah_sensor_messages_total{site="house",node="hall",feature="heat",event="late"} 2'
         in text
     )
-    assert 'solah_sensor_known{site="house",node="hall",attribute="power"} 0' in text
-    assert 'solah_sensor_age_seconds{site="house",node="hall",attribute="heat"} 12.5' in text
-    assert 'solah_sensor_age_seconds{site="house",node="hall",attribute="door"}' not in text
+    assert 'solah_sensor_known{site="house",node="hall",feature="power"} 0' in text
+    assert 'solah_sensor_age_seconds{site="house",node="hall",feature="heat"} 12.5' in text
+    assert 'solah_sensor_age_seconds{site="house",node="hall",feature="door"}' not in text

@@ -35,13 +35,13 @@ sensors:
   - template: zigbee2mqtt
     device: climate
     max_age: 1h
-    attributes:
+    features:
       temperature: {from: temperature, unit: F to C, range: [-40, 60]}
       door: {from: contact, states: {true: closed, false: open}, max_age: learnt, retained: true}
   - topic: meters/+/raw
     time: {path: at, as: ms}
     number: count
-    attributes:
+    features:
       power: {from: [energy, total.Wh], per: 1h, scale: 0.5}
 decide: {every: 5s, when: always, deadline: 1s}
 policy: {min_known: 0.5, min_belief: {busy: 0.8}}

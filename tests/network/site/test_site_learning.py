@@ -46,7 +46,7 @@ MESSAGES = [
 ]
 
 
-def test_names_tell_which_value_is_which_attribute(tmp_path):
+def test_names_tell_which_value_is_which_feature(tmp_path):
     proposal = proposed(listened(MESSAGES))
     assert proposal.mapped == {
         "temperature": "zigbee2mqtt/kitchen temperature",
@@ -60,10 +60,10 @@ def test_names_tell_which_value_is_which_attribute(tmp_path):
     )
     assert (proposal.silent, proposal.ambiguous) == ((), {})
     site = loaded(tmp_path, proposal)
-    door = next(one for one in site.sensors if one.attribute == "door")
+    door = next(one for one in site.sensors if one.feature == "door")
     assert door.states == {"ON": "open", "OFF": "closed"}
     assert {one.max_age for one in site.sensors} == {90.0}
-    assert next(one for one in site.sensors if one.attribute == "humidity").time.format == "ms"
+    assert next(one for one in site.sensors if one.feature == "humidity").time.format == "ms"
 
 
 def test_what_got_nothing_and_what_fits_equally_is_told(tmp_path):
@@ -100,7 +100,7 @@ def test_every_proposal_can_be_read_and_fits_the_model(tmp_path_factory, message
     site = loaded(folder, proposal)
     plan = make_plan(room_model(), site.nodes, site=site.name)
     check_sensors(site, Bundle(plan, room_model()))
-    assert {one.attribute for one in site.sensors} == set(proposal.mapped)
+    assert {one.feature for one in site.sensors} == set(proposal.mapped)
 
 
 BATCHES = [
@@ -130,5 +130,5 @@ def test_lists_of_numbers_are_samples_of_channels(tmp_path):
     assert {frozenset(names) for names in site.nodes.values()} == {
         frozenset(names) for names in placement().values()
     }
-    ages = {one.attribute: one.max_age for one in site.sensors}
+    ages = {one.feature: one.max_age for one in site.sensors}
     assert ages == {"x": None, "y": None, "z": None, "temperature": 90.0}

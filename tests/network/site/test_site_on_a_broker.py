@@ -181,9 +181,9 @@ def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(
         listener.stop()
 
 
-def counts(publish, node, attribute):
+def counts(publish, node, feature):
     report = publish.reports.get(node)
-    return report.sensors[attribute].counts if report and attribute in report.sensors else {}
+    return report.sensors[feature].counts if report and feature in report.sensors else {}
 
 
 def test_rows_wait_on_disk_for_a_hub_that_is_away(make_broker, running, tmp_path):
@@ -237,7 +237,7 @@ def test_a_site_is_learnt_from_what_sensors_publish(broker, run_cli, tmp_path):
         publisher.wait()
         publish.stop()
     described = json.loads(run_cli("site", "check", tmp_path / "learnt.yaml", "--json"))
-    assert {one["attribute"] for one in described["sensors"]} == {
+    assert {one["feature"] for one in described["sensors"]} == {
         *("temperature", "humidity", "power", "door")
     }
     assert described["unfed"] == []

@@ -200,7 +200,7 @@ def test_damaged_messages_break_nothing(name, data):
 
 
 def written(folder, device="plant/line1/motor", name="temperature: Motor/Temperature", more=""):
-    text = f"sensors:\n  - template: sparkplug\n    device: {device}\n{more}    attributes:\n"
+    text = f"sensors:\n  - template: sparkplug\n    device: {device}\n{more}    features:\n"
     file = folder / "site.yaml"
     file.write_text(f"{text}      {name}\n", encoding="utf-8")
     return file

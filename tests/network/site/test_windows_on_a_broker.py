@@ -95,7 +95,7 @@ def running(tmp_path):
 def with_times(file):
     """Let messages say when they were measured, and wait for them however slow the machine is."""
     text = file.read_text(encoding="utf-8").replace(
-        "    attributes:", "    time: {path: at, as: s}\n    attributes:"
+        "    features:", "    time: {path: at, as: s}\n    features:"
     )
     text = text.replace("{temperature: }", "{temperature: value}")
     file.write_text(text, encoding="utf-8")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from solah.explain.counterfactuals.paths import Path, Paths
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model, Target
     from solah.model.program import Program
 
     Places = NDArray[np.intp]
@@ -38,9 +38,9 @@ _LEAST = 1e-300
 _T = TypeVar("_T", bound=np.generic)
 
 
-def compared_scores(program: Program, goal: Goal, beliefs: Float) -> Float:
+def compared_scores(program: Program, target: Target, beliefs: Float) -> Float:
     """Return what a decision compares, which is straight between words where terms add up."""
-    compared = beliefs / np.array(goal.thresholds) if goal.thresholds else beliefs
+    compared = beliefs / np.array(target.thresholds) if target.thresholds else beliefs
     if program.stages[-1].link is Link.SHARES:
         return compared
     return np.asarray(np.log(np.maximum(compared, _LEAST)))
@@ -53,19 +53,19 @@ class Question:
     ----------
     model : what decides
     limits : what is allowed
-    row : (n_attributes,) the readings
+    row : (n_features,) the readings
 
     Attributes
     ----------
     decision : the place of the class that is decided for
-    are_whole : (n_attributes,) which readings can only become other whole numbers
+    are_whole : (n_features,) which readings can only become other whole numbers
     paths : the paths that the readings may go
     coarse_paths : the same, with no more knots than the words have
     """
 
     def __init__(self, model: Model, limits: Paths, row: Float) -> None:
         self.row, self.limits = row, limits
-        self._program, self._goal = model.program, model.goal
+        self._program, self._target = model.program, model.target
         self.decision = int(self.decide(row[None, :])[0])
         self.are_whole = np.array([limits.is_whole(*one) for one in enumerate(row.tolist())], bool)
         self.coarse_paths = limits.of_row(row, finer=False)
@@ -73,11 +73,11 @@ class Question:
 
     def decide(self, points: Float) -> Places:
         """Return the places of the classes that would be decided for."""
-        return self._goal.decide(run(self._program, points))
+        return self._target.decide(run(self._program, points))
 
     def scores(self, points: Float) -> Float:
         """Return what would be compared."""
-        return compared_scores(self._program, self._goal, run(self._program, points))
+        return compared_scores(self._program, self._target, run(self._program, points))
 
     def leads(self, points: Float) -> Float:
         """Return how far the decision is ahead of each other class: ``(n, n_classes - 1)``."""
@@ -166,7 +166,7 @@ class Brackets:
 
     Attributes
     ----------
-    origins, directions : (n, n_attributes) the lines
+    origins, directions : (n, n_features) the lines
     inside : (n,) the last t that is known to keep the decision
     outside : (n,) the first t that is known to change it
     """
@@ -177,7 +177,7 @@ class Brackets:
     outside: Float
 
     def points(self, t: Float) -> Float:
-        """Return points of each line at ``t`` ``(n, m)``: ``(n * m, n_attributes)``."""
+        """Return points of each line at ``t`` ``(n, m)``: ``(n * m, n_features)``."""
         points = self.origins[:, None, :] + t[:, :, None] * self.directions[:, None, :]
         return np.asarray(points.reshape(-1, self.origins.shape[1]))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from solah.explain.counterfactuals.paths import Path
     from solah.kernels.arrays import Float
 
-# Two readings are sought among the attributes that move the decision most by themselves, and
+# Two readings are sought among the features that move the decision most by themselves, and
 # those that do so within the shortest path: so many of each.
 _MOST_OF_EACH = 6
 _WORTH_NARROWING = 4
@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
     Attributes
     ----------
-    places : the attributes
+    places : the features
     readings : what is read of them
     size : how far they are, as the crow flies in shares of ranges
     """
@@ -56,7 +56,7 @@ class _Pieces:
 
     Attributes
     ----------
-    places : (n,) the attribute
+    places : (n,) the feature
     readings : (n, 2) the readings at both ends
     sizes : (n, 2) how far they are, as shares of the range
     """
@@ -116,7 +116,7 @@ def find_pair(question: Question) -> Pair | None:
 
 
 def _movers(question: Question) -> list[Path]:
-    """Choose the paths of the attributes that move the decision most, or soonest."""
+    """Choose the paths of the features that move the decision most, or soonest."""
     paths = question.coarse_paths
     lead = question.leads(question.row[None, :])
     if not paths or not lead.size:

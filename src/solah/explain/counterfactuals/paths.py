@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
 
 
 N_ROUNDINGS = 13
@@ -27,13 +27,13 @@ _FEWEST_DIGITS = 2
 _MOST_SCALE = 290
 
 
-def has_whole_numbers(attribute: Attribute) -> bool:
-    """Return whether the training values of an attribute were whole numbers, as far as visible.
+def has_whole_numbers(feature: Feature) -> bool:
+    """Return whether the training values of a feature were whole numbers, as far as visible.
 
     The ends of its range are whole, with whole numbers between them, and so are the edges of its
     words, which are values of training rows unless they divide the range evenly.
     """
-    low, high, edges = attribute.low, attribute.high, attribute.peaks
+    low, high, edges = feature.low, feature.high, feature.peaks
     if low is None or high is None or not high - low > 1:
         return False
     values = () if np.allclose(edges, np.linspace(low, high, len(edges))) else edges
@@ -78,7 +78,7 @@ class Path:
 
     Attributes
     ----------
-    place : the attribute's place among the model's
+    place : the feature's place among the model's
     start : where the path begins: the reading, unless that is not allowed itself
     knots : readings along the path, the nearest first
     sizes : how far each knot is, as a share of the range
@@ -117,10 +117,10 @@ class Paths:
     Parameters
     ----------
     model : Model
-    ranges : mapping of attribute name to (low, high), default=None
+    ranges : mapping of feature name to (low, high), default=None
         Where measured readings may go; by default as far as the training rows went.
     fixed : collection of str, default=()
-        Attributes that cannot change.
+        Features that cannot change.
     columns : collection of str, default=()
         What else the rows have, and the model does not ask for: it may be named as well.
 
@@ -131,9 +131,9 @@ class Paths:
     Raises
     ------
     ParameterError
-        If a range is empty, or of an attribute that has states.
+        If a range is empty, or of a feature that has states.
     ColumnError
-        If a name is neither that of an attribute nor of a column.
+        If a name is neither that of a feature nor of a column.
     """
 
     def __init__(
@@ -143,16 +143,16 @@ class Paths:
         fixed: Collection[str] = (),
         columns: Collection[str] = (),
     ) -> None:
-        self.attributes = model.attributes
-        known: dict[str, Attribute | None] = dict.fromkeys(columns)
-        known |= {attribute.name: attribute for attribute in model.attributes}
+        self.features = model.features
+        known: dict[str, Feature | None] = dict.fromkeys(columns)
+        known |= {feature.name: feature for feature in model.features}
         self._given = _checked_ranges(known, ranges or {})
         if isinstance(fixed, str):
             raise ParameterError(f"'fixed' must be a list of names. Got the text {fixed!r}.")
         for name in fixed:
             _refuse_unknown(name, known)
         self._fixed = frozenset(fixed)
-        self._have_whole_numbers = [has_whole_numbers(one) for one in model.attributes]
+        self._have_whole_numbers = [has_whole_numbers(one) for one in model.features]
         program = model.program
         self.is_fine = not all(axis.is_read for axis in program.axes)
         self._meets = np.full((len(program.features),) * 2, self.is_fine)
@@ -162,7 +162,7 @@ class Paths:
             self._meets[np.ix_(read, read)] = True
 
     def meet(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell which pairs of attributes meet in a term; if stages feed stages, all may."""
+        """Tell which pairs of features meet in a term; if stages feed stages, all may."""
         return self._meets[first, second]
 
     def of_row(self, row: Float, *, finer: bool = True) -> list[Path]:
@@ -170,14 +170,14 @@ class Paths:
 
         Parameters
         ----------
-        row : ndarray of shape (n_attributes,)
+        row : ndarray of shape (n_features,)
         finer : bool, default=True
             Whether to cut pieces finer where scores bend between words.
         """
         return [
             path
-            for place, attribute in enumerate(self.attributes)
-            if attribute.name not in self._fixed and np.isfinite(row[place])
+            for place, feature in enumerate(self.features)
+            if feature.name not in self._fixed and np.isfinite(row[place])
             for path in self._of_reading(place, float(row[place]), finer)
         ]
 
@@ -188,13 +188,13 @@ class Paths:
         return replace(path, knots=knots, sizes=self.sizes(path.place, reading, knots))
 
     def span(self, place: int) -> float:
-        """Return how wide an attribute's range is."""
+        """Return how wide a feature's range is."""
         low, high = self.range_of(place)
         return max(high - low, LEAST_GAP)
 
     def sizes(self, place: int, before: float, after: Float) -> Float:
         """Return how far readings are as shares of the range; 1 for states without an order."""
-        if not self.attributes[place].is_ordered:
+        if not self.features[place].is_ordered:
             return np.ones(len(after))
         path = np.minimum(np.abs(after - before), MOST_NUMBER)  # of readings beyond all others
         return np.asarray(path / self.span(place))
@@ -202,7 +202,7 @@ class Paths:
     def allowed(self, place: int, reading: float) -> tuple[float, float]:
         """Return where a measured reading may go; one beyond all training rows may come back."""
         low, high = self.range_of(place)
-        if self.attributes[place].name not in self._given:
+        if self.features[place].name not in self._given:
             return min(low, reading), max(high, reading)
         return (math.ceil(low), math.floor(high)) if self.is_whole(place, reading) else (low, high)
 
@@ -214,7 +214,7 @@ class Paths:
         """List readings from low to high between which scores are straight, or nearly so."""
         if low >= high:
             return np.array([low])
-        peaks = np.array(self.attributes[place].peaks)
+        peaks = np.array(self.features[place].peaks)
         knots = np.concatenate([[low], peaks[(peaks > low) & (peaks < high)], [high]])
         n_pieces = _FINER if finer and self.is_fine else 1
         shares = np.arange(n_pieces) / n_pieces
@@ -222,17 +222,17 @@ class Paths:
         return np.append(fine.ravel(), high)
 
     def range_of(self, place: int) -> tuple[float, float]:
-        """Return the range of an attribute: as given, or of the training rows."""
-        attribute = self.attributes[place]
-        if attribute.low is None or attribute.high is None:
-            return attribute.peaks[0], attribute.peaks[-1]
-        return self._given.get(attribute.name, (attribute.low, attribute.high))
+        """Return the range of a feature: as given, or of the training rows."""
+        feature = self.features[place]
+        if feature.low is None or feature.high is None:
+            return feature.peaks[0], feature.peaks[-1]
+        return self._given.get(feature.name, (feature.low, feature.high))
 
     def _of_reading(self, place: int, reading: float, finer: bool) -> Iterator[Path]:
-        attribute = self.attributes[place]
-        if not attribute.is_continuous:
-            if attribute.n_focal_sets > 1:
-                others = np.array([peak for peak in attribute.peaks if peak != reading])
+        feature = self.features[place]
+        if not feature.is_continuous:
+            if feature.n_focal_sets > 1:
+                others = np.array([peak for peak in feature.peaks if peak != reading])
                 sizes = self.sizes(place, reading, others)
                 nearest = np.argsort(sizes, kind="stable")
                 yield Path(place, reading, others[nearest], sizes[nearest], direction=0)
@@ -255,7 +255,7 @@ def _around(readings: Float) -> Float:
 
 
 def _checked_ranges(
-    known: Mapping[str, Attribute | None], ranges: Mapping[str, tuple[float, float]]
+    known: Mapping[str, Feature | None], ranges: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
     checked = {}
     for name, ends in ranges.items():
@@ -266,8 +266,8 @@ def _checked_ranges(
                 f"the range of {name!r} must be two numbers, from low to high. Got {ends!r}."
             ) from None
         _refuse_unknown(name, known)
-        attribute = known[name]
-        if attribute is not None and not attribute.is_continuous:
+        feature = known[name]
+        if feature is not None and not feature.is_continuous:
             raise ParameterError(f"{name!r} is categorical, so it has no range; fix it or not")
         if not -MOST_NUMBER <= low <= high <= MOST_NUMBER:
             raise ParameterError(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from solah.data import State
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,21 @@ class Move:
 
     Attributes
     ----------
-    attribute : the feature's name
+    feature : the feature's name
     before : the value
     after : the nearest value that flips the prediction
     rounded : a value of few digits, hardly farther, that flips it too
     size : the distance as a share of the feature's range; 1 for a category without order
     """
 
-    attribute: str
+    feature: str
     before: State
     after: State
     rounded: State
     size: float
 
     def __str__(self) -> str:
-        return f"{self.attribute} {spell_value(self.before)} → {spell_value(self.rounded)}"
+        return f"{self.feature} {spell_value(self.before)} → {spell_value(self.rounded)}"
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ class SafeRange:
 
     Attributes
     ----------
-    attribute : the feature's name
+    feature : the feature's name
     reading : the value
     low, high : the ends of the range, of a continuous feature
     below, above : the prediction beyond each end; None where the allowed range ends
     states : the categories that keep the prediction, of a categorical feature
     """
 
-    attribute: str
+    feature: str
     reading: State
     low: float | None = None
     high: float | None = None
@@ -102,8 +102,8 @@ class SafeRange:
 
     def __str__(self) -> str:
         if self.states:
-            return f"{self.attribute}: {', '.join(map(spell, self.states))}"
-        return f"{self.attribute}: from {spell_value(self.low)} to {spell_value(self.high)}"
+            return f"{self.feature}: {', '.join(map(spell, self.states))}"
+        return f"{self.feature}: from {spell_value(self.low)} to {spell_value(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class ChangeFinder:
     ----------
     model : Model
         A classifier.
-    ranges : mapping of attribute name to (low, high), default=None
+    ranges : mapping of feature name to (low, high), default=None
         Limits for the values of continuous features; by default those of the training rows.
     fixed : collection of str, default=()
         Features that cannot change.
@@ -151,8 +151,8 @@ class ChangeFinder:
     >>> from solah.explain.counterfactuals import ChangeFinder
     >>> from solah.model.encode import encode
     >>> wine = datasets.load("wine")
-    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
-    >>> row = encode(wine.table, model.attributes)[1]
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
+    >>> row = encode(wine.table, model.features)[1]
     >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
     >>> print(found.one[0])
     proline 1050 → 630: class_1
@@ -167,9 +167,9 @@ class ChangeFinder:
         fixed: Collection[str] = (),
         columns: Collection[str] = (),
     ) -> None:
-        if model.goal.task is not Task.CLASSIFICATION:
+        if model.target.task is not Task.CLASSIFICATION:
             raise DataError(
-                f"{model.goal.name!r} is a number; changes that flip a prediction can only be "
+                f"{model.target.name!r} is a number; changes that flip a prediction can only be "
                 "found for classes"
             )
         self._model = model
@@ -180,7 +180,7 @@ class ChangeFinder:
 
         Parameters
         ----------
-        row : ndarray of shape (n_attributes,)
+        row : ndarray of shape (n_features,)
             As :func:`solah.model.encode.encode` returns it.
 
         Returns
@@ -194,7 +194,7 @@ class ChangeFinder:
         if pair is not None and pair.size < (one[0].size if one else np.inf):
             two = self._together(question, pair)
         return Changes(
-            decision=self._model.goal.states[question.decision],
+            decision=self._model.target.states[question.decision],
             one=tuple(one),
             two=two,
             safe_ranges=tuple(self._safe_ranges(question, boundaries)),
@@ -235,11 +235,11 @@ class ChangeFinder:
     ) -> Change:
         moves = []
         for place, after, spelled in zip(places, readings, rounded, strict=True):
-            attribute = self._model.attributes[place]
+            feature = self._model.features[place]
             numbers = (float(question.row[place]), after, spelled)
-            old, new, short = (_as_read(attribute, number) for number in numbers)
-            moves.append(Move(attribute.name, old, new, short, question.size(place, after)))
-        return Change(tuple(moves), self._model.goal.states[decision])
+            old, new, short = (_as_read(feature, number) for number in numbers)
+            moves.append(Move(feature.name, old, new, short, question.size(place, after)))
+        return Change(tuple(moves), self._model.target.states[decision])
 
     def _roundings(
         self, question: Question, places: tuple[int, ...], readings: tuple[float, ...]
@@ -248,7 +248,7 @@ class ChangeFinder:
         columns = []
         for place, reading in zip(places, readings, strict=True):
             before, column = float(question.row[place]), [reading] * N_ROUNDINGS
-            if self._model.attributes[place].is_continuous:
+            if self._model.features[place].is_continuous:
                 low, high = self._limits.allowed(place, before)
                 is_up, span = reading > before, self._limits.span(place)
                 whole = bool(question.are_whole[place])
@@ -262,20 +262,20 @@ class ChangeFinder:
         for i, path in enumerate(question.paths):
             by_place.setdefault(path.place, []).append(i)
         for place, along in by_place.items():
-            attribute, reading = self._model.attributes[place], float(question.row[place])
-            if attribute.is_continuous:
+            feature, reading = self._model.features[place], float(question.row[place])
+            if feature.is_continuous:
                 ends = {question.paths[i].direction: boundaries[i] for i in along}
                 low, high = (ends.get(direction, Boundary(reading)) for direction in (-1, 1))
                 below, above = (
-                    None if end.outside is None else self._model.goal.states[end.decision]
+                    None if end.outside is None else self._model.target.states[end.decision]
                     for end in (low, high)
                 )
-                yield SafeRange(attribute.name, reading, low.inside, high.inside, below, above)
+                yield SafeRange(feature.name, reading, low.inside, high.inside, below, above)
             else:
                 path, decisions = question.paths[along[0]], question.decisions[along[0]]
                 kept = path.knots[decisions == question.decision].tolist()
-                states = tuple(_as_read(attribute, number) for number in sorted([reading, *kept]))
-                yield SafeRange(attribute.name, _as_read(attribute, reading), states=states)
+                states = tuple(_as_read(feature, number) for number in sorted([reading, *kept]))
+                yield SafeRange(feature.name, _as_read(feature, reading), states=states)
 
 
 def _points(
@@ -287,8 +287,8 @@ def _points(
     return points
 
 
-def _as_read(attribute: Attribute, number: float) -> State:
+def _as_read(feature: Feature, number: float) -> State:
     """Return the value that a number encodes: itself, or a category."""
-    if attribute.is_continuous or number not in attribute.peaks:
+    if feature.is_continuous or number not in feature.peaks:
         return number
-    return attribute.states[attribute.peaks.index(number)]
+    return feature.states[feature.peaks.index(number)]

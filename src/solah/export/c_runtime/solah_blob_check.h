@@ -185,7 +185,7 @@ static inline int solah_blob_check_curve(const solah_blob *blob, const solah_blo
     const uint32_t width = 2u * n_values + 1u;
     const uint32_t last = (uint32_t)curve->n_knots - 1u;
 
-    if (curve->attribute >= blob->n_readings || curve->n_knots < 2u ||
+    if (curve->feature >= blob->n_readings || curve->n_knots < 2u ||
         curve->knot + last >= solah_blob_count(header, SOLAH_BLOB_KNOTS) ||
         curve->value + last * width + n_values > solah_blob_count(header, SOLAH_BLOB_VALUES)) {
         return SOLAH_BLOB_PLACE;
@@ -217,7 +217,7 @@ static inline int solah_blob_check_tables(const solah_blob *blob, const solah_bl
     for (uint32_t i = 0; i < n_tables; i++) {
         const solah_table *table = &blob->tables.tables[i];
         const uint32_t n_lines = (uint32_t)table->n_states + 1u;
-        if (table->attribute >= blob->n_readings ||
+        if (table->feature >= blob->n_readings ||
             table->value + n_lines * blob->tables.n_values >
                 solah_blob_count(header, SOLAH_BLOB_VALUES)) {
             return SOLAH_BLOB_PLACE;
@@ -232,7 +232,7 @@ static inline int solah_blob_check_side(const solah_blob *blob, const solah_blob
 {
     const uint32_t n_pieces = (uint32_t)side->n_lines - 1u;
 
-    if (side->attribute >= blob->n_readings || side->n_lines == 0u) {
+    if (side->feature >= blob->n_readings || side->n_lines == 0u) {
         return SOLAH_BLOB_PLACE;
     }
     if (side->is_state) {

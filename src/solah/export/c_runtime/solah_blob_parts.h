@@ -79,7 +79,7 @@ static inline int solah_blob_are_cells(const solah_blob *blob, const solah_blob_
         }
     }
     for (uint32_t i = 0; i < policy->n_shares; i++) {
-        if (policy->shares[i].attribute >= blob->n_readings) {
+        if (policy->shares[i].feature >= blob->n_readings) {
             return 0;
         }
     }

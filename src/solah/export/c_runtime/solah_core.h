@@ -23,7 +23,7 @@ typedef SOLAH_REAL solah_real;
 #define SOLAH_NODE int32_t
 #endif
 
-/* The focal sets of all attributes, end to end: those of attribute a are [offset[a], offset[a+1]). */
+/* The focal sets of all features, end to end: those of feature a are [offset[a], offset[a+1]). */
 typedef struct {
     const SOLAH_FLASH solah_real *peak;      /* where a focal set has all the mass; increasing */
     const SOLAH_FLASH solah_real *ignorance; /* the masses of an unknown reading; they sum to 1 */
@@ -31,9 +31,9 @@ typedef struct {
 } solah_sets;
 
 /* A tree as a table of nodes. The children of an inner node stand together, one a focal set of its
- * attribute; a leaf has attribute -1. */
+ * feature; a leaf has attribute -1. */
 typedef struct {
-    const SOLAH_FLASH SOLAH_INPUT *attribute;
+    const SOLAH_FLASH SOLAH_INPUT *feature;
     const SOLAH_FLASH SOLAH_NODE *first_child;
 } solah_tree;
 
@@ -107,7 +107,7 @@ static inline solah_real solah_weight_below(const solah_step *step, const solah_
 }
 
 /* Go on to the next branch that the row x takes: return its leaf, the step at whose depth has the
- * branch's weight; -1 behind the last one. `runs` has one an attribute: those of count 0 are
+ * branch's weight; -1 behind the last one. `runs` has one a feature: those of count 0 are
  * described from x when they are needed, others are given (the belief of a tree below). `steps` has
  * one more than the tree is deep, and `depth` is 0 at first. */
 static inline int32_t solah_next_branch(const solah_real *x, const solah_sets *sets,
@@ -116,7 +116,7 @@ static inline int32_t solah_next_branch(const solah_real *x, const solah_sets *s
 {
     while (*depth >= 0) {
         solah_step *step = &steps[*depth];
-        const int32_t a = tree->attribute[step->node];
+        const int32_t a = tree->feature[step->node];
         if (a < 0) {
             if (step->next == 0) {
                 step->next = 1;

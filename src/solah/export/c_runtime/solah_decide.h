@@ -38,7 +38,7 @@ SOLAH_INLINE void solah_find(solah_model *model, const SOLAH_FLASH solah_side *s
         found->line = side->is_state ? solah_state(x, last + 1) : last + 1;
         return;
     }
-    x = solah_inside(knot, last, solah_relative(model, side->attribute, x));
+    x = solah_inside(knot, last, solah_relative(model, side->feature, x));
     found->line = solah_piece(knot, last, x);
     if (last == 0 || !(x > knot[found->line])) {
         return;
@@ -60,8 +60,8 @@ SOLAH_INLINE int solah_mix_cells(solah_model *model, const SOLAH_FLASH solah_gri
     solah_between rows;
     solah_between columns;
 
-    solah_find(model, &grid->sides[0], x[grid->sides[0].attribute], &rows);
-    solah_find(model, &grid->sides[1], x[grid->sides[1].attribute], &columns);
+    solah_find(model, &grid->sides[0], x[grid->sides[0].feature], &rows);
+    solah_find(model, &grid->sides[1], x[grid->sides[1].feature], &columns);
     mix->count = 0;
     for (int32_t i = 0; i < rows.count; i++) {
         for (int32_t j = 0; j < columns.count; j++) {
@@ -195,18 +195,18 @@ SOLAH_INLINE solah_loss solah_add_up(solah_model *model,
     }
     for (int32_t i = 0; i < (int32_t)stage->n_curves; i++) {
         const SOLAH_FLASH solah_curve *curve = &model->curves[stage->first_curve + i];
-        solah_add_curve(model, curve, x[curve->attribute], total);
+        solah_add_curve(model, curve, x[curve->feature], total);
 #ifdef SOLAH_LOSES
-        if (!solah_is_known(x[curve->attribute])) {
+        if (!solah_is_known(x[curve->feature])) {
             solah_lose(stage, i, &loss);
         }
 #endif
     }
     for (int32_t i = 0; i < (int32_t)stage->n_tables; i++) {
         const SOLAH_FLASH solah_table *table = &model->tables[stage->first_table + i];
-        solah_add_table(model, table, x[table->attribute], total);
+        solah_add_table(model, table, x[table->feature], total);
 #ifdef SOLAH_LOSES
-        if (solah_state(x[table->attribute], (int32_t)table->n_states) == (int32_t)table->n_states) {
+        if (solah_state(x[table->feature], (int32_t)table->n_states) == (int32_t)table->n_states) {
             solah_lose(stage, (int32_t)stage->n_curves + i, &loss);
         }
 #endif
@@ -492,7 +492,7 @@ static inline void solah_note_curve(solah_model *model, const SOLAH_FLASH solah_
         return;
     }
     solah_add_curve(model, curve, x, scores);
-    x = solah_inside(knot, last, solah_relative(model, curve->attribute, x));
+    x = solah_inside(knot, last, solah_relative(model, curve->feature, x));
     int32_t k = solah_piece(knot, last, x);
     if (!(x - knot[k] < knot[k + 1] - x)) { /* the rule that fires most */
         k++;
@@ -517,16 +517,16 @@ static inline int solah_why(solah_model *model, const SOLAH_FLASH solah_rules *r
     classes.second = solah_best(model, decided, total, classes.first);
     for (int32_t i = 0; i < (int32_t)stage->n_curves; i++) {
         const SOLAH_FLASH solah_curve *curve = &model->curves[stage->first_curve + i];
-        solah_note_curve(model, curve, rule, x[curve->attribute], classes, &reasons);
+        solah_note_curve(model, curve, rule, x[curve->feature], classes, &reasons);
         rule += curve->n_knots;
     }
     rule = rules->of_states;
     for (int32_t i = 0; i < (int32_t)stage->n_tables; i++) {
         const SOLAH_FLASH solah_table *table = &model->tables[stage->first_table + i];
-        const int32_t state = solah_state(x[table->attribute], (int32_t)table->n_states);
+        const int32_t state = solah_state(x[table->feature], (int32_t)table->n_states);
         if (state < (int32_t)table->n_states) {
             solah_number scores[SOLAH_N_VALUES] = {(solah_number)0};
-            solah_add_table(model, table, x[table->attribute], scores);
+            solah_add_table(model, table, x[table->feature], scores);
             solah_note(&reasons, rule[state], solah_lead(model, scores, SOLAH_WHOLE, classes));
         }
         rule += table->n_states;

@@ -73,11 +73,11 @@ static inline int32_t solah_shift(int32_t number, int32_t bits)
     return number < 0 ? -(int32_t)((uint32_t)-number >> bits) : (int32_t)((uint32_t)number >> bits);
 }
 
-/* A reading from the zero of its attribute, clipped: a peak beyond SOLAH_REACH is never reached. */
-SOLAH_INLINE int32_t solah_relative(solah_model *model, int32_t attribute, int32_t x)
+/* A reading from the zero of its feature, clipped: a peak beyond SOLAH_REACH is never reached. */
+SOLAH_INLINE int32_t solah_relative(solah_model *model, int32_t feature, int32_t x)
 {
     if (model->zero != NULL) {
-        const int32_t own_zero = model->zero[attribute];
+        const int32_t own_zero = model->zero[feature];
         if (x > own_zero + SOLAH_REACH) {
             return SOLAH_REACH;
         }
@@ -103,7 +103,7 @@ SOLAH_INLINE void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_cu
         solah_add(model, total, value + last * (2 * n_values + 1));
         return;
     }
-    x = solah_inside(knot, last, solah_relative(model, curve->attribute, x));
+    x = solah_inside(knot, last, solah_relative(model, curve->feature, x));
     const int32_t k = solah_piece(knot, last, x);
     value += k * (2 * n_values + 1);
     x -= knot[k];

@@ -48,10 +48,10 @@ struct solah_walk {
 static inline int solah_is_known(float x) { return x == x; }
 
 /* Readings are taken as they are. */
-SOLAH_INLINE float solah_relative(solah_model *model, int32_t attribute, float x)
+SOLAH_INLINE float solah_relative(solah_model *model, int32_t feature, float x)
 {
     (void)model;
-    (void)attribute;
+    (void)feature;
     return x;
 }
 
@@ -160,7 +160,7 @@ SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_path *
 /* The input that a node asks; -1 for a leaf. */
 static inline int32_t solah_asks(const SOLAH_FLASH solah_walk *walk, int32_t node)
 {
-    return (int32_t)walk->tree.attribute[node];
+    return (int32_t)walk->tree.feature[node];
 }
 
 /* The first of a node's children; of a leaf, its number. */

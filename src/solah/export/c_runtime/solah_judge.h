@@ -36,7 +36,7 @@ typedef struct {
 /* What is lost with a reading that is unknown, where no evidence is added up. */
 typedef struct {
     solah_belief share;
-    uint8_t attribute;
+    uint8_t feature;
     uint8_t n_states;
 } solah_known;
 
@@ -196,7 +196,7 @@ static inline int solah_is_little(const SOLAH_FLASH solah_policy *policy, const 
 {
     for (uint8_t i = 0; i < policy->n_shares; i++) {
         const SOLAH_FLASH solah_known *known = &policy->shares[i];
-        if (!solah_is_given(x[known->attribute], known->n_states)) {
+        if (!solah_is_given(x[known->feature], known->n_states)) {
             lost += known->share;
         }
     }

@@ -2,7 +2,7 @@
  *
  *   readings[WINE_READING_ALCOHOL] = solah_reading_of(13.2, WINE_BITS_ALCOHOL);
  *
- * The value is multiplied by two to the power of the attribute's bits, which may be negative, and
+ * The value is multiplied by two to the power of the feature's bits, which may be negative, and
  * rounded to the nearest integer, halves up. What does not fit becomes the nearest that does, an
  * infinite value too, and NaN is unknown. solah's Python twin computes the same integers. Do not
  * compile it with -ffast-math, under which there is no NaN.

@@ -11,7 +11,7 @@
 /* The scores of one reading: straight between knots, level beyond them. The runtimes tell how its
  * values are laid out. */
 typedef struct {
-    uint8_t attribute;
+    uint8_t feature;
     uint8_t n_knots;
     SOLAH_AT knot;
     SOLAH_AT value;
@@ -19,7 +19,7 @@ typedef struct {
 
 /* The scores of states: a line of values each, and one for a reading that is no state. */
 typedef struct {
-    uint8_t attribute;
+    uint8_t feature;
     uint8_t n_states;
     SOLAH_AT value;
 } solah_table;
@@ -27,7 +27,7 @@ typedef struct {
 #ifdef SOLAH_GRIDS
 /* One of the two features of a grid: a line per peak or category, and one for a missing reading. */
 typedef struct {
-    uint8_t attribute;
+    uint8_t feature;
     uint8_t n_lines; /* without that of a missing reading */
     uint8_t is_state;
     SOLAH_AT knot;  /* of readings, the peaks */
@@ -46,7 +46,7 @@ typedef struct {
 enum { SOLAH_READING, SOLAH_STATE, SOLAH_BELIEF, SOLAH_ALL_BELIEFS };
 typedef struct {
     uint8_t kind;
-    uint8_t from;  /* the attribute, or the stage */
+    uint8_t from;  /* the feature, or the stage */
     uint8_t place; /* the class, of one belief */
 } solah_asked;
 

@@ -144,7 +144,7 @@ function estimate({ centres }, belief) {
   return centres ? belief.reduce((sum, share, c) => sum + share * centres[c], 0) : belief[0];
 }
 
-/** The cell of a reading among those of an attribute; -1 where it is unknown. */
+/** The cell of a reading among those of a feature; -1 where it is unknown. */
 function cellOf({ cuts }, reading) {
   if (reading === null) return -1;
   if (!cuts) return reading;

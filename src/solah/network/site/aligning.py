@@ -1,7 +1,7 @@
-"""Hold the last reading of each attribute until it is too old, without a network or a clock.
+"""Hold the last reading of each feature until it is too old, without a network or a clock.
 
 Readings arrive at their own rates. What arrived last counts: a message with no reading in it makes
-the attribute unknown until the next one. A reading that is older than its attribute allows is
+the feature unknown until the next one. A reading that is older than its feature allows is
 unknown, too, and named. Repeats, late messages and restarted counts are told apart and counted.
 """
 
@@ -34,13 +34,13 @@ _WITHOUT_EFFECT = (Event.ABSENT,)
 
 @dataclass(frozen=True)
 class Row:
-    """The readings of all attributes at one time.
+    """The readings of all features at one time.
 
     Attributes
     ----------
     time : when it was made
-    readings : by attribute; None where unknown
-    missing : the attributes that are unknown
+    readings : by feature; None where unknown
+    missing : the features that are unknown
     oldest : when the oldest reading was measured; None where none is known
     """
 
@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True)
 class SensorState:
-    """How the readings of an attribute come in.
+    """How the readings of a feature come in.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class SensorState:
 
 @dataclass
 class _Held:
-    """The last reading of an attribute and how it came."""
+    """The last reading of a feature and how it came."""
 
     max_age: float | None = None  # where it is given
     value: Reading = None
@@ -88,9 +88,9 @@ class Aligner:
 
     Parameters
     ----------
-    specs : mapping of attribute name to InputSpec
-        The attributes of which rows are made.
-    max_ages : mapping of attribute name to seconds
+    specs : mapping of feature name to InputSpec
+        The features of which rows are made.
+    max_ages : mapping of feature name to seconds
         For how long readings are held; learnt for those that are not in it.
     every : float
         Seconds between two rows; nothing is held for less than two of them.
@@ -117,7 +117,7 @@ class Aligner:
     def take(
         self, found: Found, topic: str, now: float, *, is_retained: bool = False
     ) -> float | None:
-        """Take in what a message said of an attribute.
+        """Take in what a message said of a feature.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Aligner:
         time : float or None
             From when on it counts; None for what is left alone.
         """
-        held = self._held[found.attribute]
+        held = self._held[found.feature]
         event = self._judge(held, found, topic, is_retained)
         if event is not None:
             held.counts[event] += 1
@@ -143,7 +143,7 @@ class Aligner:
         if found.event in _WITHOUT_EFFECT:
             return None
         held.topic = topic
-        if found.sensor.max_age is not None:  # of a sensor whose topic tells the attribute
+        if found.sensor.max_age is not None:  # of a sensor whose topic tells the feature
             held.max_age = found.sensor.max_age
         time = found.time
         if time is not None and time > now + CLOCK_TOLERANCE:
@@ -158,17 +158,17 @@ class Aligner:
             held.value = None
         return time
 
-    def value(self, attribute: str) -> Reading:
-        """Return the last reading of an attribute, however old; None where it is unknown."""
-        return self._held[attribute].value
+    def value(self, feature: str) -> Reading:
+        """Return the last reading of a feature, however old; None where it is unknown."""
+        return self._held[feature].value
 
-    def count(self, attribute: str, counts: Mapping[str, int]) -> None:
-        """Count what else happened to an attribute."""
-        self._held[attribute].counts.update({what: n for what, n in counts.items() if n})
+    def count(self, feature: str, counts: Mapping[str, int]) -> None:
+        """Count what else happened to a feature."""
+        self._held[feature].counts.update({what: n for what, n in counts.items() if n})
 
-    def max_age(self, attribute: str) -> float:
-        """Return for how many seconds a reading of an attribute is held."""
-        return self._max_age(self._held[attribute])
+    def max_age(self, feature: str) -> float:
+        """Return for how many seconds a reading of a feature is held."""
+        return self._max_age(self._held[feature])
 
     def row(self, now: float) -> Row:
         """Make a row of what is known now."""
@@ -187,7 +187,7 @@ class Aligner:
         )
 
     def states(self, now: float) -> dict[str, SensorState]:
-        """Return how the readings of each attribute come in."""
+        """Return how the readings of each feature come in."""
         known = self.row(now)
         return {
             name: SensorState(
@@ -235,7 +235,7 @@ class Aligner:
         held.value, held.time = value, time
 
     def _increase(self, held: _Held, found: Found, count: float, time: float) -> float | None:
-        """Return by how much a counter increased in the time that its attribute is about."""
+        """Return by how much a counter increased in the time that its feature is about."""
         before, held.counted = held.counted, (count, time)
         if before is None or time <= before[1]:
             return None
@@ -245,7 +245,7 @@ class Aligner:
         sensor = found.sensor
         increase = sensor.convert.factor * (count - before[0])
         rate = increase / (time - before[1]) * (sensor.per or 1.0)
-        event, number = check_number(rate, sensor, self._specs[found.attribute])
+        event, number = check_number(rate, sensor, self._specs[found.feature])
         if event is not Event.TAKEN:
             held.counts[event] += 1
         return number

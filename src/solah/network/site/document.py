@@ -157,11 +157,11 @@ class TimeField:
 
 @dataclass(frozen=True)
 class Sensor:
-    """Where the readings of an attribute come from.
+    """Where the readings of a feature come from.
 
     Attributes
     ----------
-    attribute : its name, or that of a channel; ``{1}`` stands for what the first wildcard of the
+    feature : its name, or that of a channel; ``{1}`` stands for what the first wildcard of the
         topic matches
     topic : an MQTT topic filter
     path : where the value is in a JSON document; None where it is all of the message
@@ -169,7 +169,7 @@ class Sensor:
     states : what stands for each text that is sent
     unknown : texts by which the sensor says that it knows nothing
     low, high : beyond these, a number cannot be, and counts as unknown
-    per : seconds, where a counter is sent and the attribute is its increase in that time
+    per : seconds, where a counter is sent and the feature is its increase in that time
     time : where the message says when it was measured; ``"arrival"`` for when it arrives; None for
         when the source says that it was published, or else when it arrives
     number : where the sensor's own count of messages is; None where there is none
@@ -180,7 +180,7 @@ class Sensor:
         :func:`solah.network.site.sparkplug.place_of` writes it, and the path begins with a metric
     """
 
-    attribute: str
+    feature: str
     topic: str
     path: Steps | None = None
     convert: Linear = UNCHANGED
@@ -227,7 +227,7 @@ class Site:
     Attributes
     ----------
     name : the name of the network
-    nodes : the attributes that are measured at each node
+    nodes : the features that are measured at each node
     gateway : the node of all that is placed nowhere else
     model, plan : the file of the model, or of a plan that was made of it; None for the other
     broker : None where the file names none
@@ -337,7 +337,7 @@ class Site:
 
 def _with_policy(model: Model, given: Mapping[str, Any]) -> Model:
     """Let a model decide by the policy of a site file."""
-    names = [spell(state) for state in model.goal.states]
+    names = [spell(state) for state in model.target.states]
     belief = given.get("min_belief")
     values = dict(given)
     if isinstance(belief, dict):
@@ -350,5 +350,5 @@ def _with_policy(model: Model, given: Mapping[str, Any]) -> Model:
         values["min_belief"] = [belief.get(name, 0.0) for name in names]
     elif isinstance(belief, int | float):
         values["min_belief"] = [belief] * len(names)
-    policy = read_policy(Reader(values, "site.policy", ParameterError), model.domain, model.goal)
+    policy = read_policy(Reader(values, "site.policy", ParameterError), model.domain, model.target)
     return replace(model, policy=policy)

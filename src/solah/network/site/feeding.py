@@ -75,7 +75,7 @@ class Feed:
         specs = specs_of(bundle.model, bundle.plan.node(node).reads)
         self._mapper = Mapper(site.sensors, specs)
         self._of_any_node = Mapper(site.sensors, all_specs(bundle.model))
-        ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
+        ages = {one.feature: one.max_age for one in site.sensors if one.max_age is not None}
         self._every = site.every(bundle.model)
         self._aligner = Aligner(specs, ages, self._every)
         metrics = _metrics(site, specs)
@@ -140,10 +140,10 @@ class Feed:
             self._source.command(topic, command)
 
     def _note_stranger(self, topic: str) -> None:
-        """Count a topic that is for no attribute, and tell the first message of it."""
+        """Count a topic that is for no feature, and tell the first message of it."""
         self.counters["unmatched"] += 1
         if topic not in self._strangers and len(self._strangers) < _MOST_STRANGERS:
-            self._log(f"{shorten(topic)} matches a sensor's topic, and no attribute of the model")
+            self._log(f"{shorten(topic)} matches a sensor's topic, and no feature of the model")
             self._strangers[topic] = 0
         self._strangers[topic if topic in self._strangers else _OTHERS] += 1
 
@@ -198,7 +198,7 @@ class Feed:
         return min(number - self._number - 1, 1_000_000) if is_continued else 0
 
     def report(self, now: float) -> dict[str, SensorReport]:
-        """Say how the readings of each attribute come in."""
+        """Say how the readings of each feature come in."""
         with self._lock:
             states = self._taker.states(now)
             return {
@@ -212,7 +212,7 @@ class Feed:
             }
 
     def strangers(self) -> dict[str, int]:
-        """Return the topics from which no attribute gets anything, and how often they came."""
+        """Return the topics from which no feature gets anything, and how often they came."""
         with self._lock:
             return dict(self._strangers.most_common())
 
@@ -357,8 +357,8 @@ def sensor_commands(site: Site, bundle: Bundle) -> dict[str, list[str]]:
 
 
 def _metrics(site: Site, specs: Mapping[str, InputSpec]) -> dict[str, list[str]]:
-    """Return which metrics of Sparkplug are for these attributes, by the place of their device."""
-    return metrics_of(one for one in site.sensors if one.attribute in specs)
+    """Return which metrics of Sparkplug are for these features, by the place of their device."""
+    return metrics_of(one for one in site.sensors if one.feature in specs)
 
 
 def check_sensors(site: Site, bundle: Bundle) -> None:
@@ -367,16 +367,16 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
     Raises
     ------
     ParameterError
-        The error names the attribute, the channel or the node.
+        The error names the feature, the channel or the node.
     """
     names, signals = all_specs(bundle.model), bundle.model.signals
     known = {*names, *unasked(site, bundle)}
     for sensor in site.sensors:
-        if not n_wildcards(sensor.topic) and sensor.attribute not in known:
-            why = _why_not_asked(sensor.attribute, signals)
+        if not n_wildcards(sensor.topic) and sensor.feature not in known:
+            why = _why_not_asked(sensor.feature, signals)
             raise ParameterError(
-                f"the sensor on {sensor.topic} is for {shorten(sensor.attribute)}, {why}"
-                f"{did_you_mean(sensor.attribute, names)}"
+                f"the sensor on {sensor.topic} is for {shorten(sensor.feature)}, {why}"
+                f"{did_you_mean(sensor.feature, names)}"
             )
     site.every(bundle.model)
     if signals is not None:
@@ -391,8 +391,8 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
 
 
 def unfed(site: Site, bundle: Bundle) -> list[str]:
-    """Name the attributes, or the channels, for which no sensor can be."""
-    fed = {one.attribute for one in site.sensors}
+    """Name the features, or the channels, for which no sensor can be."""
+    fed = {one.feature for one in site.sensors}
     if any(placeholders(one) for one in fed):
         return []  # the topics tell
     return [name for name in all_specs(bundle.model) if name not in fed]
@@ -407,7 +407,7 @@ def unasked(site: Site, bundle: Bundle) -> list[str]:
     asked, signals = all_specs(bundle.model), bundle.model.signals
     computed = set() if signals is None else {*signals.names, *signals.channel_names}
     placed = {name for names in site.nodes.values() for name in names}
-    named = dict.fromkeys(one.attribute for one in site.sensors)
+    named = dict.fromkeys(one.feature for one in site.sensors)
     others = [name for name in named if name not in asked and name not in computed]
     return [name for name in others if name in placed or not unfed(site, bundle)]
 

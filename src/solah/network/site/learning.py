@@ -104,10 +104,10 @@ class Proposal:
     Attributes
     ----------
     text : a site file
-    mapped : of each attribute where it comes from
-    ambiguous : of attributes that several values fit equally, which
-    unmatched : values that fit no attribute
-    silent : attributes that nothing fits
+    mapped : of each feature where it comes from
+    ambiguous : of features that several values fit equally, which
+    unmatched : values that fit no feature
+    silent : features that nothing fits
     """
 
     text: str
@@ -167,7 +167,7 @@ class Learner:
                 source.times = [*source.times[1 - _MOST_VALUES :], now]
 
     def propose(self, model: Model, *, broker: str, model_file: str, site: str) -> Proposal:
-        """Say which value is the reading of which attribute, and write a site file of it."""
+        """Say which value is the reading of which feature, and write a site file of it."""
         sources = self._candidates(takes_samples=model.signals is not None)
         specs = all_specs(model)
         mapped: dict[str, Source] = {}
@@ -268,7 +268,7 @@ def _tokens(text: str) -> frozenset[str]:
 
 
 def _best(name: str, spec: InputSpec, sources: Sequence[Source]) -> list[Source]:
-    """Return the values whose names have all words of the attribute's, and the fewest others."""
+    """Return the values whose names have all words of the feature's, and the fewest others."""
     wanted = _tokens(name)
     fitting = [one for one in sources if wanted and wanted <= one.tokens and _can_be(one, spec)]
     fewest = min((len(one.tokens) for one in fitting), default=0)
@@ -276,7 +276,7 @@ def _best(name: str, spec: InputSpec, sources: Sequence[Source]) -> list[Source]
 
 
 def _can_be(source: Source, spec: InputSpec) -> bool:
-    """Whether the values may be readings of an attribute, or samples of a channel."""
+    """Whether the values may be readings of a feature, or samples of a channel."""
     if not any(one is not None for one in source.values):
         return False
     if _states(source, spec) is not None:
@@ -345,7 +345,7 @@ class _Writer:
         return "\n".join(_one_line(line) for line in lines) + "\n"
 
     def _nodes(self) -> list[str]:
-        """Place attributes by device where the model allows it, else all on one node."""
+        """Place features by device where the model allows it, else all on one node."""
         devices: defaultdict[str, list[str]] = defaultdict(list)
         for name, source in self.mapped.items():
             devices[_node_name(source.device or source.topic)].append(name)
@@ -357,7 +357,7 @@ class _Writer:
         try:
             make_plan(self.model, devices)
         except SolahError:
-            devices = defaultdict(list, gateway=[one.name for one in self.model.attributes])
+            devices = defaultdict(list, gateway=[one.name for one in self.model.features])
         nodes = [
             f"  {_word(node)}: [{', '.join(map(_word, names))}]" for node, names in devices.items()
         ]
@@ -368,9 +368,9 @@ class _Writer:
         signals, placed = self.model.signals, defaultdict[str, list[str]](list)
         assert signals is not None
         node_of = {name: node for node, names in devices.items() for name in names}
-        for attribute in self.model.attributes:
-            nodes = {node_of[one.name] for one in signals.only([attribute.name]).measured}
-            placed[nodes.pop() if len(nodes) == 1 else "gateway"].append(attribute.name)
+        for feature in self.model.features:
+            nodes = {node_of[one.name] for one in signals.only([feature.name]).measured}
+            placed[nodes.pop() if len(nodes) == 1 else "gateway"].append(feature.name)
         return placed
 
     def _entry(self, template: str, place: str, names: Sequence[str]) -> list[str]:
@@ -382,13 +382,13 @@ class _Writer:
         topic = self.mapped[names[0]].topic
         if template == "zigbee2mqtt" and isinstance(self.times.get(topic), int | float):
             head.append("    time: {path: last_seen, as: ms}")
-        lines = [*head, "    attributes:"]
+        lines = [*head, "    features:"]
         for name in names:
-            lines.append(f"      {_word(name)}: {self._attribute(name)}")
+            lines.append(f"      {_word(name)}: {self._feature(name)}")
             lines += [f"      # {remark}" for remark in self._remarks(name)]
         return lines
 
-    def _attribute(self, name: str) -> str:
+    def _feature(self, name: str) -> str:
         source = self.mapped[name]
         where = source.part if source.path is None else source.path
         if source.part and source.path is not None:
@@ -411,10 +411,10 @@ class _Writer:
         if spec.states is None and numbers and spec.low is not None and spec.high is not None:
             low, high = min(numbers), max(numbers)
             if high < spec.low or low > spec.high:
-                attribute = next(one for one in self.model.attributes if one.name == name)
+                feature = next(one for one in self.model.features if one.name == name)
                 yield (
                     f"values are from {low:g} to {high:g}, and the model was trained on "
-                    f"{attribute.low:g} to {attribute.high:g}: is there a unit to convert?"
+                    f"{feature.low:g} to {feature.high:g}: is there a unit to convert?"
                 )
 
     @cached_property

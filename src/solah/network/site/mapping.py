@@ -1,4 +1,4 @@
-"""Turn messages of sensors into readings of attributes, or say why that cannot be done."""
+"""Turn messages of sensors into readings of features, or say why that cannot be done."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from solah.network.site.sparkplug import filters_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.features import Feature
     from solah.network.site.document import Sensor
 
 _PLACEHOLDER = re.compile(r"\{(\d)\}")
@@ -36,7 +36,7 @@ _MOST_LETTERS = 1_000
 
 
 class Event(StrEnum):
-    """What may become of a sensor's message; each is counted by attribute."""
+    """What may become of a sensor's message; each is counted by feature."""
 
     TAKEN = "taken"
     UNUSUAL = "unusual"
@@ -59,7 +59,7 @@ class Event(StrEnum):
     RETAINED = "retained"
     """The broker had kept it, nobody knows for how long."""
     AMBIGUOUS = "ambiguous"
-    """It is of another topic than the one that the attribute's readings came from."""
+    """It is of another topic than the one that the feature's readings came from."""
     TOO_MANY = "too_many"
     """It has more samples than a message may."""
     SYNCHRONISED = "synchronised"
@@ -79,12 +79,12 @@ class Batch(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a message says of an attribute.
+    """What a message says of a feature.
 
     Attributes
     ----------
     sensor : whose message it is
-    attribute : the attribute's name
+    feature : the feature's name
     event : what became of it; ``TAKEN`` or ``UNUSUAL`` for a reading
     value : the reading; None where there is none
     time : when it was measured; None for when it arrived
@@ -94,7 +94,7 @@ class Found(NamedTuple):
     """
 
     sensor: Sensor
-    attribute: str
+    feature: str
     event: Event
     value: float | str | None = None
     time: float | None = None
@@ -151,24 +151,24 @@ def n_wildcards(topic_filter: str) -> int:
     return sum(level in ("+", "#") for level in topic_filter.split("/"))
 
 
-def placeholders(attribute: str) -> set[int]:
+def placeholders(feature: str) -> set[int]:
     """Return which wildcards a name refers to."""
-    return {int(number) for number in _PLACEHOLDER.findall(attribute)}
+    return {int(number) for number in _PLACEHOLDER.findall(feature)}
 
 
-def pattern_of(attribute: str) -> re.Pattern[str]:
-    """Return what the names of attributes are like that a name with placeholders stands for."""
-    parts = _PLACEHOLDER.split(attribute)[::2]
+def pattern_of(feature: str) -> re.Pattern[str]:
+    """Return what the names of features are like that a name with placeholders stands for."""
+    parts = _PLACEHOLDER.split(feature)[::2]
     return re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
 
 
 @dataclass(frozen=True)
 class InputSpec:
-    """What an attribute can take.
+    """What a feature can take.
 
     Attributes
     ----------
-    states : of an attribute with states how each is written, and what it is; None for a number
+    states : of a feature with states how each is written, and what it is; None for a number
     low, high : beyond these a number is unusual; None where nobody knows
     takes_samples : whether it is a channel of signals, of which many samples may come at once
     """
@@ -179,14 +179,14 @@ class InputSpec:
     takes_samples: bool = False
 
 
-def spec_of(attribute: Attribute) -> InputSpec:
-    """Say what an attribute of a model can take."""
-    if attribute.is_coded:
-        return InputSpec({spell(state): _state(state) for state in attribute.states})
-    if attribute.low is None or attribute.high is None:
+def spec_of(feature: Feature) -> InputSpec:
+    """Say what a feature of a model can take."""
+    if feature.is_coded:
+        return InputSpec({spell(state): _state(state) for state in feature.states})
+    if feature.low is None or feature.high is None:
         return InputSpec()
-    width = attribute.high - attribute.low
-    return InputSpec(None, attribute.low - width, attribute.high + width)
+    width = feature.high - feature.low
+    return InputSpec(None, feature.low - width, feature.high + width)
 
 
 def _state(state: Any) -> str | float:
@@ -199,7 +199,7 @@ class Mapper:
     Parameters
     ----------
     sensors : iterable of Sensor
-    specs : mapping of attribute name to InputSpec
+    specs : mapping of feature name to InputSpec
         What readings are for; others are not looked at.
 
     Examples
@@ -219,9 +219,9 @@ class Mapper:
         self._wild: list[Sensor] = []
         for sensor in sensors:
             if n_wildcards(sensor.topic):
-                if any(map(pattern_of(sensor.attribute).fullmatch, specs)):
+                if any(map(pattern_of(sensor.feature).fullmatch, specs)):
                     self._wild.append(sensor)
-            elif sensor.attribute in specs:
+            elif sensor.feature in specs:
                 exact[sensor.topic].append(sensor)
         self._exact = dict(exact)
 
@@ -236,46 +236,46 @@ class Mapper:
         return list(dict.fromkeys((*exact, *(one.topic for one in self._wild))))
 
     def wants(self, topic: str) -> bool:
-        """Whether messages of a topic are for any attribute."""
+        """Whether messages of a topic are for any feature."""
         return bool(self._wanted(topic))
 
     def read(self, topic: str, payload: bytes | Message) -> list[Found]:
-        """Return what a message says, attribute by attribute; nothing if it is for none."""
+        """Return what a message says, feature by feature; nothing if it is for none."""
         wanted = self._wanted(topic)
         message = payload if isinstance(payload, Message) else Message(payload)
-        return [self._find(sensor, attribute, message) for sensor, attribute in wanted]
+        return [self._find(sensor, feature, message) for sensor, feature in wanted]
 
     def _wanted(self, topic: str) -> list[tuple[Sensor, str]]:
-        wanted = [(sensor, sensor.attribute) for sensor in self._exact.get(topic, ())]
+        wanted = [(sensor, sensor.feature) for sensor in self._exact.get(topic, ())]
         for sensor in self._wild:
             levels = match(sensor.topic, topic)
             if levels is None:
                 continue
-            name = _PLACEHOLDER.sub(lambda found: levels[int(found[1]) - 1], sensor.attribute)  # noqa: B023
+            name = _PLACEHOLDER.sub(lambda found: levels[int(found[1]) - 1], sensor.feature)  # noqa: B023
             if name in self._specs:
                 wanted.append((sensor, name))
         return wanted
 
-    def _find(self, sensor: Sensor, attribute: str, message: Message) -> Found:
-        spec = self._specs[attribute]
+    def _find(self, sensor: Sensor, feature: str, message: Message) -> Found:
+        spec = self._specs[feature]
         if message.is_empty:
-            return Found(sensor, attribute, Event.UNKNOWN, time=message.time)
+            return Found(sensor, feature, Event.UNKNOWN, time=message.time)
         try:
             raw = _value_of(message, sensor, spec)
             if raw is ABSENT:
-                return Found(sensor, attribute, Event.ABSENT)
+                return Found(sensor, feature, Event.ABSENT)
             number = as_number(value_at(message.document, sensor.number)) if sensor.number else None
         except MessageError:
-            return Found(sensor, attribute, Event.UNPARSABLE)
+            return Found(sensor, feature, Event.UNPARSABLE)
         try:
             time = _time_of(message, sensor)
         except MessageError:
-            return Found(sensor, attribute, Event.NO_TIME)
+            return Found(sensor, feature, Event.NO_TIME)
         if spec.takes_samples and isinstance(raw, list):
             event, last, batch = convert_batch(raw, sensor, spec)
-            return Found(sensor, attribute, event, last, time, number, batch, message.begins)
+            return Found(sensor, feature, event, last, time, number, batch, message.begins)
         event, value = convert(raw, sensor, spec)
-        return Found(sensor, attribute, event, value, time, number, begins=message.begins)
+        return Found(sensor, feature, event, value, time, number, begins=message.begins)
 
 
 def _value_of(message: Message, sensor: Sensor, spec: InputSpec) -> Any:
@@ -293,7 +293,7 @@ def _time_of(message: Message, sensor: Sensor) -> float | None:
 
 
 def convert(raw: Any, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | str | None]:
-    """Turn what a sensor sent into a reading of its attribute."""
+    """Turn what a sensor sent into a reading of its feature."""
     text = as_text(raw)
     is_nan = text is not None and text.lower() == "nan"
     if raw is None or is_nan or (text is not None and text in sensor.unknown):
@@ -362,13 +362,13 @@ def _is_between(number: float, low: float | None, high: float | None) -> bool:
 
 
 def specs_of(model: Model, reads: Collection[str]) -> dict[str, InputSpec]:
-    """Say what sensors are for, where these attributes are read: them, or channels of samples."""
+    """Say what sensors are for, where these features are read: them, or channels of samples."""
     if model.signals is not None:
         channels = model.signals.only(reads).measured
         return {one.name: InputSpec(takes_samples=True) for one in channels}
-    return {one.name: spec_of(one) for one in model.attributes if one.name in reads}
+    return {one.name: spec_of(one) for one in model.features if one.name in reads}
 
 
 def all_specs(model: Model) -> dict[str, InputSpec]:
     """Say what sensors of any node are for."""
-    return specs_of(model, [one.name for one in model.attributes])
+    return specs_of(model, [one.name for one in model.features])

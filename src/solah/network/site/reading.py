@@ -44,10 +44,10 @@ _MOST_SENSORS = 10_000
 _MOST_STATES = 254
 _MOST_NUMBER = 1e300
 _PARSER = JsonParser(_WHAT, ParameterError, _MAX_BYTES)
-# What holds for all attributes of an entry, or for one of them.
+# What holds for all features of an entry, or for one of them.
 _OF_BOTH = ("time", "number", "max_age", "unknown", "retained")
-_OF_ENTRY = ("topic", "template", "device", "attributes", *_OF_BOTH)
-_OF_ATTRIBUTE = ("from", "unit", "scale", "offset", "states", "range", "per", *_OF_BOTH)
+_OF_ENTRY = ("topic", "template", "device", "features", *_OF_BOTH)
+_OF_FEATURE = ("from", "unit", "scale", "offset", "states", "range", "per", *_OF_BOTH)
 
 
 def site_schema() -> dict[str, Any]:
@@ -69,10 +69,10 @@ def load_site(path: str | os.PathLike[str]) -> Site:
     ...     file = Path(folder, "site.json")
     ...     _ = file.write_text(
     ...         '{"site": "house", "sensors": '
-    ...         '[{"topic": "attic", "attributes": {"temperature": {"unit": "F to C"}}}]}'
+    ...         '[{"topic": "attic", "features": {"temperature": {"unit": "F to C"}}}]}'
     ...     )
     ...     site = load_site(file)
-    >>> site.name, site.sensors[0].attribute, round(site.sensors[0].convert(212.0), 6)
+    >>> site.name, site.sensors[0].feature, round(site.sensors[0].convert(212.0), 6)
     ('house', 'temperature', 100.0)
 
     Raises
@@ -212,13 +212,13 @@ def _read_sensors(sensors: Reader, is_on_kafka: Callable[[str], bool]) -> tuple[
     found: dict[str, str] = {}
     every = [one for entry in sensors.items(0, _MOST_SENSORS) for one in _read_entry(entry)]
     for sensor, where in every:
-        if sensor.attribute in found:
+        if sensor.feature in found:
             raise where.error(
-                f"{where.place} is the second place that {shorten(sensor.attribute)} comes from; "
-                f"it also comes from {found[sensor.attribute]}"
+                f"{where.place} is the second place that {shorten(sensor.feature)} comes from; "
+                f"it also comes from {found[sensor.feature]}"
             )
-        found[sensor.attribute] = sensor.topic
-        if is_on_kafka(sensor.attribute):
+        found[sensor.feature] = sensor.topic
+        if is_on_kafka(sensor.feature):
             _check_on_kafka(sensor, where)
     return tuple(sensor for sensor, _ in every)
 
@@ -234,15 +234,15 @@ def _check_on_kafka(sensor: Sensor, where: Reader) -> None:
 
 def _read_entry(entry: Reader) -> list[tuple[Sensor, Reader]]:
     """Read the sensors of one entry: a topic, or a device with a template."""
-    fields = entry.record(("attributes",), _OF_ENTRY)
+    fields = entry.record(("features",), _OF_ENTRY)
     template = _read_template(entry, fields)
     common = {name: fields[name] for name in _OF_BOTH if name in fields}
-    named = fields["attributes"].named(_MOST_SENSORS, 500)
+    named = fields["features"].named(_MOST_SENSORS, 500)
     if not named:
-        raise fields["attributes"].fail("an object with a name at least")
+        raise fields["features"].fail("an object with a name at least")
     return [
-        (_read_sensor(name, attribute, fields, template, common), attribute)
-        for name, attribute in named.items()
+        (_read_sensor(name, feature, fields, template, common), feature)
+        for name, feature in named.items()
     ]
 
 
@@ -272,19 +272,19 @@ def _read_template(entry: Reader, fields: Mapping[str, Reader]) -> Template | No
 
 def _read_sensor(
     name: str,
-    attribute: Reader,
+    feature: Reader,
     entry: Mapping[str, Reader],
     template: Template | None,
     common: Mapping[str, Reader],
 ) -> Sensor:
-    """Read where one attribute comes from."""
-    is_short = not isinstance(attribute.value, dict)
-    own = {} if is_short else attribute.record((), _OF_ATTRIBUTE)
-    source = attribute if is_short else own.get("from")
-    topic, path = _read_place(attribute, source, entry, template)
+    """Read where one feature comes from."""
+    is_short = not isinstance(feature.value, dict)
+    own = {} if is_short else feature.record((), _OF_FEATURE)
+    source = feature if is_short else own.get("from")
+    topic, path = _read_place(feature, source, entry, template)
     if (most := max(placeholders(name), default=0)) > n_wildcards(topic) or 0 in placeholders(name):
-        raise attribute.error(
-            f"{attribute.place} refers to wildcard {{{most}}}, and {shorten(topic)} has "
+        raise feature.error(
+            f"{feature.place} refers to wildcard {{{most}}}, and {shorten(topic)} has "
             f"{n_wildcards(topic)}"
         )
     both = {**common, **own}
@@ -292,7 +292,7 @@ def _read_sensor(
         _check_sparkplug(both)
     low, high = _read_range(own["range"]) if "range" in own else (None, None)
     return Sensor(
-        attribute=name,
+        feature=name,
         topic=topic,
         path=path,
         convert=_read_conversion(own),
@@ -339,20 +339,20 @@ def _max_age_of(template: Template | None) -> float | None:
 
 
 def _read_place(
-    attribute: Reader,
+    feature: Reader,
     source: Reader | None,
     entry: Mapping[str, Reader],
     template: Template | None,
 ) -> tuple[str, Steps | None]:
-    """Return the topic of an attribute and its path in the message."""
+    """Return the topic of a feature and its path in the message."""
     if template is None:
         topic = checked(entry["topic"], check_filter)
         return topic, None if source is None or source.value is None else _read_path(source)
     text = None if source is None else source.value
     needs_both = template.has_part and template.has_path
     if not isinstance(text, str) or not text or (needs_both and "/" not in text):
-        raise attribute.error(
-            f"{attribute.place} must say where {template.name} has it, such as "
+        raise feature.error(
+            f"{feature.place} must say where {template.name} has it, such as "
             f"{template.example!r}. Got {shorten(text)} instead."
         )
     if template.is_sparkplug:
@@ -362,7 +362,7 @@ def _read_place(
     try:
         return check_filter(topic), None if path is None else parse_path(path)
     except ParameterError as error:
-        raise attribute.error(f"{attribute.place}: {error}") from None
+        raise feature.error(f"{feature.place}: {error}") from None
 
 
 def _read_path(path: Reader) -> Steps:

@@ -124,9 +124,9 @@ class OnKafka:
     gateway: str
     brokers: Mapping[str, BrokerAccess | KafkaAccess]
 
-    def __call__(self, attribute: str) -> bool:
-        """Whether readings of an attribute, or of one that its placeholders stand for, do."""
-        pattern = pattern_of(attribute)
+    def __call__(self, feature: str) -> bool:
+        """Whether readings of a feature, or of one that its placeholders stand for, do."""
+        pattern = pattern_of(feature)
         homes = [node for node, names in self.nodes.items() if any(map(pattern.fullmatch, names))]
         homes = homes or [self.gateway]
         return any(isinstance(self.brokers.get(node), KafkaAccess) for node in homes)

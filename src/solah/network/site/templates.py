@@ -26,7 +26,7 @@ class Template:
     time : where a message says when it was measured
     unknown : texts by which the unknown is written
     about : what it is for
-    example : what an attribute may be followed by
+    example : what a feature may be followed by
     """
 
     name: str

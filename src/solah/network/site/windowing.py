@@ -99,7 +99,7 @@ class Sampler:
         time = self._aligner.take(found, topic, now, is_retained=is_retained)
         if time is None:
             return
-        channel = self._channels[found.attribute]
+        channel = self._channels[found.feature]
         if found.batch is not None:
             samples, n_unusable = found.batch
             counts = channel.take(samples, time, has_arrival=time != found.time)
@@ -107,8 +107,8 @@ class Sampler:
             counts[Event.MISSING_SAMPLES] += sum(map(math.isnan, samples)) - n_unusable
         else:
             is_reading = found.event in READINGS
-            counts = channel.hold(self._aligner.value(found.attribute), time, is_reading)
-        self._aligner.count(found.attribute, counts)
+            counts = channel.hold(self._aligner.value(found.feature), time, is_reading)
+        self._aligner.count(found.feature, counts)
         self._tell_of_late(channel)
 
     def _tell_of_late(self, channel: _Ticks) -> None:

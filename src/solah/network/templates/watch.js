@@ -243,7 +243,7 @@ function showSensors(nodes) {
   const sensors = nodes.flatMap((node) => node.sensors.map((one) => ({ ...one, node: node.name })));
   byId("sensors-section").hidden = sensors.length === 0;
   fillTable("sensors", sensors.map((one) => [
-    [one.attribute],
+    [one.feature],
     [one.node],
     [spellReading(one), one.is_known ? "" : "missing"],
     [one.age === null ? "" : spellDuration(one.age), "number"],

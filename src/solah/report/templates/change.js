@@ -12,8 +12,8 @@ const ROUNDINGS = 13;
 const LEAST_SPAN = 1e-300;
 
 /** Where one reading must be looked at, from the present one to an end of the range. */
-function knotsTowards(attribute, present, end, parts) {
-  const between = attribute.peaks.filter((peak) => (peak - present) * (peak - end) < 0);
+function knotsTowards(feature, present, end, parts) {
+  const between = feature.peaks.filter((peak) => (peak - present) * (peak - end) < 0);
   const knots = [present, ...between.sort((a, b) => Math.abs(a - present) - Math.abs(b - present)), end];
   return knots.slice(1).flatMap((knot, i) =>
     Array.from({ length: parts }, (_, k) =>
@@ -79,10 +79,10 @@ function outwardFrom(present, reading) {
 }
 
 /** The number of fewest digits, rounded outwards within the range, that is decided in the same way. */
-function rounded(decisionAt, attribute, reading, present, limit, isWhole) {
+function rounded(decisionAt, feature, reading, present, limit, isWhole) {
   const decision = decisionAt(reading);
   const [outward, nearer] = [outwardFrom(present, reading), reading > present ? Math.min : Math.max];
-  const fewest = FEWEST_DIGITS - Math.floor(Math.log10(spanOf(attribute)));
+  const fewest = FEWEST_DIGITS - Math.floor(Math.log10(spanOf(feature)));
   for (let extra = 0; extra < ROUNDINGS; extra += 1) {
     const digits = isWhole ? Math.min(fewest + extra, 0) : fewest + extra;
     const scale = 10 ** digits;
@@ -94,17 +94,17 @@ function rounded(decisionAt, attribute, reading, present, limit, isWhole) {
 }
 
 /** How far it is to another reading, as a share of the range; all the way to a state without order. */
-function distance(attribute, from, to) {
-  return attribute.ordered ? Math.abs(to - from) / spanOf(attribute) : 1;
+function distance(feature, from, to) {
+  return feature.ordered ? Math.abs(to - from) / spanOf(feature) : 1;
 }
 
 function spanOf({ continuous, low, high, peaks }) {
   return Math.max(continuous ? high - low : peaks[peaks.length - 1] - peaks[0], LEAST_SPAN);
 }
 
-function continuousChange(decisionAt, attribute, present, knotsTo) {
-  const ends = [Math.min(attribute.low, present), Math.max(attribute.high, present)];
-  const isWhole = attribute.whole && Number.isInteger(present);
+function continuousChange(decisionAt, feature, present, knotsTo) {
+  const ends = [Math.min(feature.low, present), Math.max(feature.high, present)];
+  const isWhole = feature.whole && Number.isInteger(present);
   const stops = (end) => (isWhole ? wholeKnots(knotsTo(end), present) : knotsTo(end));
   const found = ends
     .map((end) => [present === end ? null : firstChange(decisionAt, stops(end), present, isWhole), end])
@@ -112,38 +112,38 @@ function continuousChange(decisionAt, attribute, present, knotsTo) {
     .sort(([a], [b]) => Math.abs(a - present) - Math.abs(b - present));
   if (!found.length) return [];
   const [edge, end] = found[0];
-  const to = rounded(decisionAt, attribute, edge, present, end, isWhole);
-  return [{ to, edge, decision: decisionAt(edge), move: distance(attribute, present, edge) }];
+  const to = rounded(decisionAt, feature, edge, present, end, isWhole);
+  return [{ to, edge, decision: decisionAt(edge), move: distance(feature, present, edge) }];
 }
 
 /** Every other state that is decided otherwise; of states in order only the nearest. */
-function stateChanges(decisionAt, attribute, present) {
+function stateChanges(decisionAt, feature, present) {
   const decision = decisionAt(present);
-  const changes = attribute.peaks
+  const changes = feature.peaks
     .filter((state) => state !== present && decisionAt(state) !== decision)
     .map((to) => ({
-      to, edge: to, decision: decisionAt(to), move: distance(attribute, present, to),
+      to, edge: to, decision: decisionAt(to), move: distance(feature, present, to),
     }))
     .sort((a, b) => a.move - b.move);
-  return attribute.ordered ? changes.slice(0, 1) : changes;
+  return feature.ordered ? changes.slice(0, 1) : changes;
 }
 
-/** List what would change the decision, one attribute at a time, the smallest moves first. */
+/** List what would change the decision, one feature at a time, the smallest moves first. */
 function changesOf(model, readings) {
   const isBent = !model.program.axes.every(isRead);
-  return model.attributes
-    .flatMap((attribute, j) => {
+  return model.features
+    .flatMap((feature, j) => {
       const present = readings[j];
       if (present === null) return [];
       const decisionAt = (reading) => evaluate(model, readings.with(j, reading)).decision;
       const knotsTo = (end) => {
-        const knots = knotsTowards(attribute, present, end, isBent ? PARTS : 1);
+        const knots = knotsTowards(feature, present, end, isBent ? PARTS : 1);
         return isBent ? bent(model, readings, j, knots) : knots;
       };
-      const found = attribute.continuous
-        ? continuousChange(decisionAt, attribute, present, knotsTo)
-        : stateChanges(decisionAt, attribute, present);
-      return found.map((change) => ({ attribute: j, from: present, ...change }));
+      const found = feature.continuous
+        ? continuousChange(decisionAt, feature, present, knotsTo)
+        : stateChanges(decisionAt, feature, present);
+      return found.map((change) => ({ feature: j, from: present, ...change }));
     })
-    .sort((a, b) => a.move - b.move || a.attribute - b.attribute);
+    .sort((a, b) => a.move - b.move || a.feature - b.feature);
 }

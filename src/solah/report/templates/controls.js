@@ -3,7 +3,7 @@
 // --- the state, and its link ---------------------------------------------------------------
 
 const state = { readings: [], row: null };
-const lastKnown = model.attributes.map((_, j) => payload.start[j]);
+const lastKnown = model.features.map((_, j) => payload.start[j]);
 
 function load(readings, row = null) {
   state.readings = [...readings];
@@ -33,14 +33,14 @@ function isReading(j, text) {
   if (text === "_") return true;
   const reading = Number(text);
   if (text.trim() === "" || !Number.isFinite(reading)) return false;
-  return !model.attributes[j].coded || model.attributes[j].peaks.includes(reading);
+  return !model.features[j].coded || model.features[j].peaks.includes(reading);
 }
 
 /** Read a link's state; null if it is none of this model. */
 function readLink(hash) {
   if (!hash.startsWith("#at=")) return null;
   const parts = hash.slice(4).split(",");
-  if (parts.length !== model.attributes.length) return null;
+  if (parts.length !== model.features.length) return null;
   if (!parts.every((text, j) => isReading(j, text))) return null;
   return parts.map((text) => (text === "_" ? null : Number(text)));
 }
@@ -74,7 +74,7 @@ function wireContinuous(j, control) {
     slider.value = isUnknown ? lastKnown[j] : reading;
     if (document.activeElement !== field) field.value = isUnknown ? "" : typed(reading);
     control.querySelector(".now").textContent = isUnknown
-      ? "" : spellWords(model.attributes[j], reading);
+      ? "" : spellWords(model.features[j], reading);
   };
 }
 
@@ -102,8 +102,8 @@ if (isNumber) {
 }
 
 const controls = all(".control").map((control) => {
-  const j = Number(control.dataset.attribute);
-  return (model.attributes[j].continuous ? wireContinuous : wireChoice)(j, control);
+  const j = Number(control.dataset.feature);
+  return (model.features[j].continuous ? wireContinuous : wireChoice)(j, control);
 });
 
 function wireFilter() {
@@ -115,12 +115,12 @@ function wireFilter() {
     const sought = filter.value.trim().toLowerCase();
     const isWhole = more.getAttribute("aria-expanded") === "true";
     items.forEach((item, i) => {
-      const name = model.attributes[item.dataset.attribute].name.toLowerCase();
+      const name = model.features[item.dataset.feature].name.toLowerCase();
       item.hidden = sought ? !name.includes(sought) : i >= first && !isWhole;
     });
     byId("no-match").hidden = items.some((item) => !item.hidden);
     more.hidden = Boolean(sought);
-    more.textContent = isWhole ? `Show the first ${first} only` : `Show all ${items.length} attributes`;
+    more.textContent = isWhole ? `Show the first ${first} only` : `Show all ${items.length} features`;
   };
   filter.addEventListener("input", show);
   more.addEventListener("click", () => {

@@ -14,25 +14,25 @@ let shownControls = [];
 /** The corners of a word's shape within the picture, as they are now. */
 function wordCorners(j, word) {
   const [low, high] = shown[j];
-  const stops = [low, ...model.attributes[j].peaks.filter((peak) => peak > low && peak < high), high];
-  const fits = stops.map((stop) => wordFits(model.attributes[j], stop)[word]);
+  const stops = [low, ...model.features[j].peaks.filter((peak) => peak > low && peak < high), high];
+  const fits = stops.map((stop) => wordFits(model.features[j], stop)[word]);
   return stops
     .map((stop, s) => [((stop - low) / (high - low)) * PICTURE_WIDTH, PICTURE_HEIGHT - fits[s] * PICTURE_FULL])
     .filter((_, s) => fits[s] > 0 || fits[s - 1] > 0 || fits[s + 1] > 0);
 }
 
-/** Draw the words of an attribute again in a picture of them. */
+/** Draw the words of a feature again in a picture of them. */
 function drawWords(picture, j) {
   all(".word", picture).forEach((line, word) => {
     line.setAttribute("d", `M${wordCorners(j, word).map((corner) => corner.join(" ")).join("L")}`);
   });
 }
 
-const controlPicture = (j) => document.querySelector(`.control[data-attribute="${j}"] svg.words`);
+const controlPicture = (j) => document.querySelector(`.control[data-feature="${j}"] svg.words`);
 
 /** Between which readings an end of a word may move: words keep their order. */
 function edgeBounds(j, k) {
-  const { peaks } = model.attributes[j];
+  const { peaks } = model.features[j];
   const room = (shown[j][1] - shown[j][0]) / LEAST_STEP;
   return [
     k === 0 ? Math.min(shown[j][0], peaks[k]) : Math.min(peaks[k - 1] + room, peaks[k]),
@@ -49,7 +49,7 @@ function moveEdge(j, k, reading) {
 function keyedReading(event, j, k) {
   const [low, high] = edgeBounds(j, k);
   const step = ((shown[j][1] - shown[j][0]) / STEPS) * (event.shiftKey ? 10 : 1);
-  const at = model.attributes[j].peaks[k];
+  const at = model.features[j].peaks[k];
   return {
     ArrowLeft: at - step, ArrowDown: at - step, ArrowRight: at + step, ArrowUp: at + step,
     PageDown: at - 10 * step, PageUp: at + 10 * step, Home: low, End: high,
@@ -57,12 +57,12 @@ function keyedReading(event, j, k) {
 }
 
 function makeHandle(j, k, plot) {
-  const attribute = model.attributes[j];
-  const word = attribute.sets[k] ?? k;
+  const feature = model.features[j];
+  const word = feature.sets[k] ?? k;
   const handle = element("div", "", `handle ${word % 2 ? "is-low" : "is-high"}`);
   handle.tabIndex = 0;
   handle.setAttribute("role", "slider");
-  handle.setAttribute("aria-label", `${attribute.name}, ${edgeName(attribute, k)}`);
+  handle.setAttribute("aria-label", `${feature.name}, ${edgeName(feature, k)}`);
   const readingAt = ({ clientX }) => {
     const { left, width } = plot.getBoundingClientRect();
     return shown[j][0] + ((clientX - left) / width) * (shown[j][1] - shown[j][0]);
@@ -84,7 +84,7 @@ function makeHandle(j, k, plot) {
     moveEdge(j, k, reading);
   });
   shownControls.push(() => {
-    const [at, [low, high]] = [attribute.peaks[k], edgeBounds(j, k)];
+    const [at, [low, high]] = [feature.peaks[k], edgeBounds(j, k)];
     handle.style.left = `${(100 * (at - shown[j][0])) / (shown[j][1] - shown[j][0])}%`;
     handle.dataset.value = typed(at);
     handle.classList.toggle("is-edited", isEdited(edgeTarget(j, k)));
@@ -96,28 +96,28 @@ function makeHandle(j, k, plot) {
 
 /** A field for an end of a word, for readings that are to be exact. */
 function makeEdgeField(j, k) {
-  const line = element("label", edgeName(model.attributes[j], k));
+  const line = element("label", edgeName(model.features[j], k));
   const field = element("input");
   Object.assign(field, { type: "number", step: "any" });
-  field.setAttribute("aria-label", `${model.attributes[j].name}, ${edgeName(model.attributes[j], k)}`);
+  field.setAttribute("aria-label", `${model.features[j].name}, ${edgeName(model.features[j], k)}`);
   field.addEventListener("change", () => {
     beginGesture();
     if (Number.isFinite(field.valueAsNumber)) moveEdge(j, k, field.valueAsNumber);
-    field.value = typed(model.attributes[j].peaks[k]);
+    field.value = typed(model.features[j].peaks[k]);
   });
-  shownControls.push(() => { field.value = typed(model.attributes[j].peaks[k]); });
+  shownControls.push(() => { field.value = typed(model.features[j].peaks[k]); });
   line.append(field);
   return line;
 }
 
 function makeWords(i, j) {
-  const attribute = model.attributes[j];
+  const feature = model.features[j];
   const part = element("div", "", "edit-words");
   const heading = element("h4");
-  heading.append("Where the words of ", element("bdi", attribute.name), " apply");
+  heading.append("Where the words of ", element("bdi", feature.name), " apply");
   const plot = element("div", "", "plot");
   const picture = controlPicture(j).cloneNode(true);
-  const places = attribute.peaks.map((_, k) => k);
+  const places = feature.peaks.map((_, k) => k);
   plot.append(picture, ...places.map((k) => makeHandle(j, k, plot)));
   shownControls.push(() => drawWords(picture, j));
   const ends = element("p", "", "ends");
@@ -161,7 +161,7 @@ const scoreOf = (scores, c) => (size === 2 ? scores[1] - scores[0] : scores[c]);
 function makeSides(c) {
   const side = (place) => {
     const made = element("span", "", "class");
-    made.append(element("i", "", `chip ${colourOf(place)}`), element("bdi", model.goal.labels[place]));
+    made.append(element("i", "", `chip ${colourOf(place)}`), element("bdi", model.target.labels[place]));
     return made;
   };
   if (isNumber) return [element("span", "less"), element("span", "more")];
@@ -174,7 +174,7 @@ function makeEvidence(one, name, c) {
   const step = isNumber ? Number((scoreLimit / STEPS).toPrecision(1)) : 0.05;
   Object.assign(slider, { type: "range", min: -scoreLimit, max: scoreLimit, step });
   Object.assign(field, { type: "number", step: "any" });
-  const whose = isNumber ? name : `${name}: evidence for ${model.goal.labels[size === 2 ? 1 : c]}`;
+  const whose = isNumber ? name : `${name}: evidence for ${model.target.labels[size === 2 ? 1 : c]}`;
   slider.setAttribute("aria-label", whose);
   field.setAttribute("aria-label", `${whose}, as a number`);
   const set = (score) => {
@@ -204,7 +204,7 @@ function makeEvidence(one, name, c) {
 
 function makeSliders(one, name) {
   const sliders = element("div", "", "sliders");
-  const classes = isNumber || size < 3 ? [0] : model.goal.labels.map((_, c) => c);
+  const classes = isNumber || size < 3 ? [0] : model.target.labels.map((_, c) => c);
   sliders.append(...classes.map((c) => makeEvidence(one, name, c)));
   return sliders;
 }
@@ -251,7 +251,7 @@ function makeMovedNote(i) {
 }
 
 function openTerm(i) {
-  const hasEnds = (j) => model.attributes[j].continuous && model.attributes[j].words.length > 1;
+  const hasEnds = (j) => model.features[j].continuous && model.features[j].words.length > 1;
   const heading = element("h4", isNumber ? "What the rules add" : "What the rules add, in log-odds");
   const rules = element("ol", "", "edit-rules");
   rules.append(...rulesInOrder(i).map((r) => makeRule(i, r)));

@@ -32,7 +32,7 @@ function edgeName({ words, sets, peaks }, k) {
   return `fully ${words[sets[k]]} ${inner}`;
 }
 
-/** The terms that ask an attribute, by their nodes. */
+/** The terms that ask a feature, by their nodes. */
 function termsAsking(j) {
   return model.nodes.flatMap((node, i) => (node.term?.asks.includes(j) ? [i] : []));
 }
@@ -49,13 +49,13 @@ function tellMove({ name, words, sets }, k, from, to, say) {
 
 /** An end of a word. */
 function edgeTarget(j, k) {
-  const attribute = model.attributes[j];
+  const feature = model.features[j];
   return target(`edge ${j} ${k}`, () => ({
     terms: termsAsking(j),
     records: [],
-    read: () => attribute.peaks[k],
-    write: (peak) => { attribute.peaks[k] = peak; },
-    tell: (from, to, say = inLanguage) => tellMove(attribute, k, from, to, say),
+    read: () => feature.peaks[k],
+    write: (peak) => { feature.peaks[k] = peak; },
+    tell: (from, to, say = inLanguage) => tellMove(feature, k, from, to, say),
   }));
 }
 
@@ -173,20 +173,20 @@ function editedTargets() {
   return [...targets.values()].filter(isEdited).sort((a, b) => a.time - b.time);
 }
 
-/** Whether a word of an attribute was moved, here or before, so that what was counted is not of it. */
+/** Whether a word of a feature was moved, here or before, so that what was counted is not of it. */
 function isMoved(j) {
-  return model.attributes[j].moved || areWordsEdited(j);
+  return model.features[j].moved || areWordsEdited(j);
 }
 
 function areWordsEdited(j) {
-  return model.attributes[j].peaks.some((_, k) => targets.has(`edge ${j} ${k}`) && isEdited(edgeTarget(j, k)));
+  return model.features[j].peaks.some((_, k) => targets.has(`edge ${j} ${k}`) && isEdited(edgeTarget(j, k)));
 }
 
 // --- the document --------------------------------------------------------------------------
 
-function attributeText(text, j) {
+function featureText(text, j) {
   if (!areWordsEdited(j)) return text;
-  const { sets, peaks } = model.attributes[j];
+  const { sets, peaks } = model.features[j];
   const record = JSON.parse(text);
   if (record.ranges) {
     record.ranges = record.ranges.map(([low, high], word) => [
@@ -235,7 +235,7 @@ function documentText(author) {
   const all = [...edits, ...edited.map((one) => editText(one, author))];
   const parts = {
     ...rest,
-    features: block(features.map(attributeText), "    "),
+    features: block(features.map(featureText), "    "),
     nodes: block([nodeText(edited)], "    "),
     ...(all.length ? { edits: block(all, "    ") } : {}),
   };

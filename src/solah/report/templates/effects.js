@@ -19,7 +19,7 @@ function showEdit(one) {
 function showEffects() {
   if (trial) updateTrial(model, trial, staleTerms);
   const touched = new Set([...staleTerms].flatMap((i) => model.nodes[i].term.asks));
-  touched.forEach((j) => { if (model.attributes[j].continuous) drawWords(controlPicture(j), j); });
+  touched.forEach((j) => { if (model.features[j].continuous) drawWords(controlPicture(j), j); });
   staleTerms = new Set();
   shownControls.forEach((show) => show());
   showJournal();
@@ -39,8 +39,8 @@ function scoreLine(name, before, now, spell, isBetter) {
 /** How well the rows of the page are decided before the edits and now, and which decisions differ. */
 function effectsOf({ truth, before, now }) {
   return {
-    before: measure(model.goal, truth, before),
-    now: measure(model.goal, truth, now),
+    before: measure(model.target, truth, before),
+    now: measure(model.target, truth, now),
     changed: changedRows(trial, isNumber),
   };
 }
@@ -101,7 +101,7 @@ function fromTo(from, to) {
   const parts = [from, to].map((value) => {
     if (isNumber) return element("span", brief(value, 4));
     const part = element("span", "", "class");
-    part.append(element("i", "", `chip ${colourOf(value)}`), element("bdi", model.goal.labels[value]));
+    part.append(element("i", "", `chip ${colourOf(value)}`), element("bdi", model.target.labels[value]));
     return part;
   });
   made.append(parts[0], " → ", parts[1]);
@@ -119,7 +119,7 @@ function showRows(changed) {
       byId("try").scrollIntoView();
     });
     const verdict = !isKnown(truth) ? "" : isNumber ? `truth ${brief(truth)}`
-      : truth === to ? "now right" : truth === from ? "now wrong" : `truth ${model.goal.labels[truth]}`;
+      : truth === to ? "now right" : truth === from ? "now wrong" : `truth ${model.target.labels[truth]}`;
     line.append(button, fromTo(from, to), element("span", verdict, `fine ${verdict.replace(" ", "-")}`));
     return line;
   });

@@ -1,8 +1,8 @@
-// The model as people see it, on top of the program that is run: attributes with words, and nodes.
+// The model as people see it, on top of the program that is run: features with words, and nodes.
 //
 // A node is a term, a group or a whole stage of the program.
 
-/** Describe an attribute of which a term reads only in which part it is; a part begins with the word named. */
+/** Describe a feature of which a term reads only in which part it is; a part begins with the word named. */
 function partsOf({ sets, peaks, ignorance }, starts) {
   const places = starts.flatMap((start) => [sets.lastIndexOf(start - 1), sets.indexOf(start)]);
   const parts = { peaks: [...new Set(places)].map((k) => peaks[k]) };
@@ -12,12 +12,12 @@ function partsOf({ sets, peaks, ignorance }, starts) {
   return parts;
 }
 
-/** Let axes follow the words of the attributes that they read. */
-function followWords({ program, attributes }) {
+/** Let axes follow the words of the features that they read. */
+function followWords({ program, features }) {
   for (const axis of program.axes.filter(({ partedAt }) => partedAt !== undefined)) {
-    const attribute = attributes[axis.source];
-    const { peaks, ignorance: missing } = attribute;
-    Object.assign(axis, axis.partedAt ? partsOf(attribute, axis.partedAt) : { peaks, missing });
+    const feature = features[axis.source];
+    const { peaks, ignorance: missing } = feature;
+    Object.assign(axis, axis.partedAt ? partsOf(feature, axis.partedAt) : { peaks, missing });
   }
 }
 
@@ -29,10 +29,10 @@ function shareSpread({ terms }) {
 
 /** Run the program without any reading: where each explanation starts. */
 function setStart(model) {
-  model.start = run(model.program, model.attributes.map(() => null));
+  model.start = run(model.program, model.features.map(() => null));
 }
 
-/** Make a model ready: the terms of nodes, the attributes that terms and stages depend on, the start. */
+/** Make a model ready: the terms of nodes, the features that terms and stages depend on, the start. */
 function prepared(model) {
   const { stages, axes } = model.program;
   for (const stage of stages) {

@@ -10,7 +10,7 @@ function showDecision(outcome) {
   const place = isNumber ? belief.indexOf(Math.max(...belief)) : outcome.decision;
   const isDecided = !isNumber && !outcome.isHeldBack;
   byId("verdict").textContent = isNumber ? brief(outcome.estimate, 4)
-    : isDecided ? model.goal.labels[place] : "don't know";
+    : isDecided ? model.target.labels[place] : "don't know";
   if (!isNumber) byId("verdict-chip").className = isDecided ? `chip ${colourOf(place)}` : "";
   byId("certainty").textContent = isDecided ? percent(belief[place]) : "";
   if (!isNumber) {
@@ -32,7 +32,7 @@ function showDecision(outcome) {
 function resultOf(belief) {
   if (isNumber) return `about ${brief(estimate(model.program, belief), 4)}`;
   const place = decide(model.program, belief);
-  return [model.goal.labels[place], fixed(belief[place], 2)];
+  return [model.target.labels[place], fixed(belief[place], 2)];
 }
 
 function showNodes({ way }) {
@@ -73,7 +73,7 @@ function reasons(explained, weigh) {
   const least = LEAST_SHOWN / 10 * (isNumber ? Math.abs(known[0]?.size ?? 0) : 1);
   const isTold = ({ size }, i) => i < MOST_REASONS && Math.abs(size) > least;
   const steps = known.filter(isTold).map(({ j, size }) => ({
-    name: `${model.attributes[j].name} is ${spellReading(j, state.readings[j])}`, size,
+    name: `${model.features[j].name} is ${spellReading(j, state.readings[j])}`, size,
   }));
   const others = known.filter((part, i) => !isTold(part, i));
   if (others.length) {
@@ -120,18 +120,18 @@ function showWhy(outcome) {
 
 // --- what would change it ------------------------------------------------------------------
 
-function changeLine({ attribute: j, from, to, decision }) {
+function changeLine({ feature: j, from, to, decision }) {
   const line = element("li");
   const text = element("span");
-  const way = model.attributes[j].continuous ? (to > from ? " up to " : " down to ") : " to ";
-  text.append(element("bdi", model.attributes[j].name), `: from ${spellReading(j, from)}${way}`);
-  text.append(element("strong", model.attributes[j].continuous ? exact(to) : spellReading(j, to)), " → ");
+  const way = model.features[j].continuous ? (to > from ? " up to " : " down to ") : " to ";
+  text.append(element("bdi", model.features[j].name), `: from ${spellReading(j, from)}${way}`);
+  text.append(element("strong", model.features[j].continuous ? exact(to) : spellReading(j, to)), " → ");
   const outcome = element("span", "", "class");
-  outcome.append(element("i", "", `chip ${colourOf(decision)}`), element("bdi", model.goal.labels[decision]));
+  outcome.append(element("i", "", `chip ${colourOf(decision)}`), element("bdi", model.target.labels[decision]));
   text.append(outcome);
   const button = element("button", "Try it");
   button.type = "button";
-  button.setAttribute("aria-label", `Try ${model.attributes[j].name} ${spellReading(j, to)}`);
+  button.setAttribute("aria-label", `Try ${model.features[j].name} ${spellReading(j, to)}`);
   button.addEventListener("click", () => change(j, to));
   line.append(text, button);
   return line;

@@ -134,7 +134,7 @@ function makeShares() {
 
 function wireTools() {
   byId("reset").addEventListener("click", begin);
-  byId("forget").addEventListener("click", () => load(model.attributes.map(() => null)));
+  byId("forget").addEventListener("click", () => load(model.features.map(() => null)));
   byId("row")?.addEventListener("change", ({ target }) => {
     if (target.value !== "") load(rows[target.value].readings, Number(target.value));
   });

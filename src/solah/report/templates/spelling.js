@@ -5,7 +5,7 @@
 const payload = JSON.parse(document.getElementById("payload").textContent);
 const model = prepared(payload.model);
 const { rows, shown } = payload;
-const { isNumber, isSum } = model.goal;
+const { isNumber, isSum } = model.target;
 const LEAST_SHOWN = 0.005;
 
 const byId = (id) => document.getElementById(id);
@@ -23,25 +23,25 @@ const signedScore = (score) => signed(fixedInEnglish(score, 2));
 const signedNumber = (value) => signed(spellNumber(value, 3));
 
 function spellReading(j, reading) {
-  const attribute = model.attributes[j];
+  const feature = model.features[j];
   if (reading === null) return "unknown";
-  const word = attribute.continuous ? undefined : attribute.words[attribute.peaks.indexOf(reading)];
+  const word = feature.continuous ? undefined : feature.words[feature.peaks.indexOf(reading)];
   if (word === undefined) return brief(reading);
   return word.length > 10 && Number.isFinite(Number(word)) ? brief(Number(word)) : word;
 }
 
 /** How well each word describes a reading. */
-function wordFits(attribute, reading) {
-  const masses = membershipsAt({ peaks: attribute.peaks, missing: attribute.ignorance }, reading);
-  return attribute.words.map((_, i) => (attribute.sets.length
-    ? masses.reduce((sum, mass, k) => sum + (attribute.sets[k] === i ? mass : 0), 0)
+function wordFits(feature, reading) {
+  const masses = membershipsAt({ peaks: feature.peaks, missing: feature.ignorance }, reading);
+  return feature.words.map((_, i) => (feature.sets.length
+    ? masses.reduce((sum, mass, k) => sum + (feature.sets[k] === i ? mass : 0), 0)
     : (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0)));
 }
 
 /** Name the words that describe a reading, and how well those that do so in part. */
-function spellWords(attribute, reading) {
-  return wordFits(attribute, reading)
-    .map((fit, i) => [attribute.words[i], fit])
+function spellWords(feature, reading) {
+  return wordFits(feature, reading)
+    .map((fit, i) => [feature.words[i], fit])
     .filter(([, fit]) => fit > LEAST_SHOWN)
     .map(([word, fit]) => (fit > 1 - LEAST_SHOWN ? word : `${word} ${fixed(fit, 2)}`))
     .join(" · ");
@@ -51,27 +51,27 @@ function spellWords(attribute, reading) {
 function spellScores(scores, say = inLanguage) {
   if (isNumber) return say(signedNumber(scores[0]));
   if (scores.length > 2) {
-    return scores.map((score, c) => `${say(signedScore(score))} for ${model.goal.labels[c]}`).join(", ");
+    return scores.map((score, c) => `${say(signedScore(score))} for ${model.target.labels[c]}`).join(", ");
   }
   const most = scores.indexOf(Math.max(...scores));
   const size = Math.max(...scores) - Math.min(...scores);
-  return size > 0 ? `${say(signedScore(size))} for ${model.goal.labels[most]}` : "nothing";
+  return size > 0 ? `${say(signedScore(size))} for ${model.target.labels[most]}` : "nothing";
 }
 
 /** Say why a decision is held back, or how the readings are unlike the training rows. */
 function spellDoubts({ doubts, isHeldBack, belief, decision }) {
   if (!doubts.length) return "";
-  const label = model.goal.labels[decision];
+  const label = model.target.labels[decision];
   const digits = (value) => brief(value, 3);
   const spelt = {
     "low belief": ({ least }) => `the belief in ${label} is ${digits(belief[decision])}, and ${digits(least)} is needed`,
     "few readings": ({ known }) => `${digits(known)} of the evidence is known, and ${digits(model.policy.minKnown)} is needed`,
     "out of range": ({ place }) => {
       const { low, high } = model.policy.cells[place];
-      return `${model.attributes[place].name} ${spellReading(place, state.readings[place])} lies beyond ${brief(low)} to ${brief(high)}`;
+      return `${model.features[place].name} ${spellReading(place, state.readings[place])} lies beyond ${brief(low)} to ${brief(high)}`;
     },
     unseen: ({ first, second }) =>
-      `this combination of ${model.attributes[first].name} and ${model.attributes[second].name} never occurred in training`,
+      `this combination of ${model.features[first].name} and ${model.features[second].name} never occurred in training`,
   };
   const what = isHeldBack ? `Held back, leaning to ${label}` : "Unlike the training rows";
   return `${what}: ${doubts.map((doubt) => spelt[doubt.kind](doubt)).join("; ")}.`;
@@ -88,9 +88,9 @@ function element(name, text = "", style = "") {
   return made;
 }
 
-function drawn(name, attributes) {
+function drawn(name, features) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  for (const [key, value] of Object.entries(features)) made.setAttribute(key, value);
   return made;
 }
 

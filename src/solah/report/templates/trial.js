@@ -26,23 +26,23 @@ function updateTrial(model, trial, nodes) {
 }
 
 /** What is decided for each row, or its estimate, and the belief in what is true. */
-function outcomesOf({ program, goal }, { ways, truth }) {
+function outcomesOf({ program, target }, { ways, truth }) {
   const decided = new Float64Array(ways.length);
   const likelihood = new Float64Array(ways.length);
   ways.forEach(({ outputs }, r) => {
     const belief = outputs.at(-1);
-    decided[r] = goal.isNumber ? estimate(program, belief) : decide(program, belief);
+    decided[r] = target.isNumber ? estimate(program, belief) : decide(program, belief);
     likelihood[r] = belief[truth[r]];
   });
   return { decided, likelihood };
 }
 
 /** Measure outcomes on the rows of which the truth is known; null if there is none. */
-function measure(goal, truth, { decided, likelihood }) {
+function measure(target, truth, { decided, likelihood }) {
   const known = [...truth.keys()].filter((r) => !Number.isNaN(truth[r]));
   const mean = (of) => known.reduce((sum, r) => sum + of(r), 0) / known.length;
   if (!known.length) return null;
-  if (!goal.isNumber) {
+  if (!target.isNumber) {
     return {
       accuracy: mean((r) => (truth[r] === decided[r] ? 1 : 0)),
       logLoss: mean((r) => -Math.log(Math.min(Math.max(likelihood[r], Number.EPSILON), 1))),

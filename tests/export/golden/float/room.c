@@ -16,7 +16,7 @@
 #define SOLAH_LOSES
 #include "solah_float.h"
 
-/* Readings at which the scores of an attribute bend. */
+/* Readings at which the scores of a feature bend. */
 static const SOLAH_FLASH float knots[] = {
     600.0f, 700.0f, 900.0f, 1000.0f
 };

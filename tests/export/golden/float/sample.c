@@ -17,7 +17,7 @@
 #define SOLAH_LOSES
 #include "solah_float.h"
 
-/* Readings at which the scores of an attribute bend. */
+/* Readings at which the scores of a feature bend. */
 static const SOLAH_FLASH float knots[] = {
     -1.0891653f, -0.6296781f, 1.2778909f, 2.0391877f, -1.4436764f, -0.27501845f, 0.51849866f,
     2.1376703f, -1.0346731f, 0.8963099f, 3.5751402f, 1.0f, 2.5f, 7.0f, 8.0f, -2.7287328f,

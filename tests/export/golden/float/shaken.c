@@ -16,7 +16,7 @@
 #define SOLAH_LOSES
 #include "solah_float.h"
 
-/* Readings at which the scores of an attribute bend. */
+/* Readings at which the scores of a feature bend. */
 static const SOLAH_FLASH float knots[] = {
     2.7172337f, 3.711164f, 0.81799996f, 3.3179998f, -0.1879372f, 0.12602021f, 0.21720088f,
     0.7868681f

@@ -17,7 +17,7 @@
 #define SOLAH_LOSES
 #include "solah_fixed.h"
 
-/* Readings at which the scores of an attribute bend. */
+/* Readings at which the scores of a feature bend. */
 static const SOLAH_FLASH int16_t knots[] = {
     -8922, -5158, 10468, 16705, -11827, -2253, 4248, 17512, -8476, 7343, 29288, 2048, 5120,
     14336, 16384, -22354, -12921, -4509, -1952, 10468, 16705, 4248, 17512, -11827, -2253,

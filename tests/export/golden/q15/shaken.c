@@ -16,7 +16,7 @@
 #define SOLAH_LOSES
 #include "solah_fixed.h"
 
-/* Readings at which the scores of an attribute bend. */
+/* Readings at which the scores of a feature bend. */
 static const SOLAH_FLASH int16_t knots[] = {
     22260, 30402, 6701, 27181, -24633, 16518, 7117, 25784
 };

@@ -32,7 +32,7 @@ _MOST_DIGITS = 17
 
 @dataclass(frozen=True)
 class WordRange:
-    """Where a word describes an attribute: fully, and at least partly.
+    """Where a word describes a feature: fully, and at least partly.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def cored_ranges(words: Sequence[str], cores: Sequence[Ends], span: float) -> tu
     words : sequence of str
     cores : sequence of (low, high)
     span : float
-        The width of the attribute's range.
+        The width of the feature's range.
     """
     edges = sorted({end for core in cores for end in core if math.isfinite(end)})
     rounded = zip(edges, rounded_edges(edges, span) if edges else (), strict=True)
@@ -148,26 +148,26 @@ def _interval(ends: Ends, texts: Mapping[float, str]) -> str:
 
 
 @dataclass(frozen=True)
-class Attribute:
-    """An attribute described with words.
+class Feature:
+    """A feature described with words.
 
     Attributes
     ----------
     name : the column's name
     kind : continuous, binary, categorical or ordinal
-    words : the words, from low to high; one per state for a discrete attribute
-    peaks : where each focal set has all the mass. A continuous attribute with ``n`` words has
+    words : the words, from low to high; one per state for a discrete feature
+    peaks : where each focal set has all the mass. A continuous feature with ``n`` words has
         the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has one singleton per word;
         one with ``cores`` has a singleton of the word for each finite end of its core
     ignorance : the masses of an unknown value: the training rows' mean
-    states : the values behind a discrete attribute's words
-    low, high : the range of a continuous attribute's training values
-    tree : the tree whose belief the words describe; None for an attribute that is measured
-    place : the goal state, by number, that the belief is in
-    cores : the intervals in which each word of a continuous attribute describes a reading fully;
+    states : the values behind a discrete feature's words
+    low, high : the range of a continuous feature's training values
+    tree : the tree whose belief the words describe; None for a feature that is measured
+    place : the class, by number, that the belief is in
+    cores : the intervals in which each word of a continuous feature describes a reading fully;
         between two of them, memberships go over linearly. None if words overlap instead
     parted_at : where a tree asks only in which part a reading is: the first word of each part but
-        the lowest, by its number; none for an attribute that is not parted
+        the lowest, by its number; none for a feature that is not parted
     is_moved : whether a person moved the words after rows were counted, or those that a tree
         decides by whose belief this is: supports, shares and ``ignorance`` are those from before
     """
@@ -188,7 +188,7 @@ class Attribute:
 
     @property
     def origin(self) -> str:
-        """The name of the column or tree that the attribute comes from."""
+        """The name of the column or tree that the feature comes from."""
         return self.name if self.tree is None else self.tree
 
     @property
@@ -208,7 +208,7 @@ class Attribute:
 
     @property
     def n_focal_sets(self) -> int:
-        """How many focal sets describe the attribute."""
+        """How many focal sets describe the feature."""
         return len(self.peaks)
 
     @property
@@ -240,7 +240,7 @@ class Attribute:
         Examples
         --------
         >>> cores = [(-np.inf, 0.8599999), (0.9412, np.inf)]
-        >>> distance = cored_attribute("distance", ("short", "long"), cores, (0.5, 0.5), 0.1, 5.0)
+        >>> distance = cored_feature("distance", ("short", "long"), cores, (0.5, 0.5), 0.1, 5.0)
         >>> print(distance.word_ranges()[0])
         short: fully up to 0.86, partly up to 0.94
         """
@@ -251,15 +251,15 @@ class Attribute:
         return cored_ranges(self.words, self.cores, (self.high or 0.0) - (self.low or 0.0))
 
 
-def cored_attribute(
+def cored_feature(
     name: str,
     words: tuple[str, ...],
     cores: Sequence[tuple[float, float]],
     ignorance: tuple[float, ...],
     low: float,
     high: float,
-) -> Attribute:
-    """Describe a measured attribute with words that have cores.
+) -> Feature:
+    """Describe a measured feature with words that have cores.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def cored_attribute(
     --------
     >>> words = ("short", "medium", "long")
     >>> cores = [(-np.inf, 1.0), (2.0, 3.0), (5.0, np.inf)]
-    >>> distance = cored_attribute("distance", words, cores, (0.25,) * 4, 0.0, 9.0)
+    >>> distance = cored_feature("distance", words, cores, (0.25,) * 4, 0.0, 9.0)
     >>> distance.peaks, distance.set_words
     ((1.0, 2.0, 3.0, 5.0), (0, 1, 1, 2))
     >>> print(*distance.word_ranges(), sep="; ")
@@ -287,7 +287,7 @@ def cored_attribute(
 long: fully from 5, partly from 3
     """
     cores = tuple((float(start), float(end)) for start, end in cores)
-    return Attribute(
+    return Feature(
         name=name,
         kind=Kind.CONTINUOUS,
         words=words,
@@ -299,12 +299,12 @@ long: fully from 5, partly from 3
     )
 
 
-def parted_attribute(attribute: Attribute, starts: Sequence[int]) -> Attribute:
-    """Part an attribute whose words have cores, for a tree that asks only for the part.
+def parted_feature(feature: Feature, starts: Sequence[int]) -> Feature:
+    """Part a feature whose words have cores, for a tree that asks only for the part.
 
     Parameters
     ----------
-    attribute : Attribute
+    feature : Feature
     starts : sequence of int
         The number of the first word of each part but the lowest, ascending, from 1 on.
 
@@ -312,18 +312,18 @@ def parted_attribute(attribute: Attribute, starts: Sequence[int]) -> Attribute:
     --------
     >>> cores = [(-np.inf, 1.0), (2.0, 3.0), (5.0, np.inf)]
     >>> words = ("short", "medium", "long")
-    >>> distance = cored_attribute("distance", words, cores, (0.4, 0.2, 0.1, 0.3), 0.0, 9.0)
-    >>> parted = parted_attribute(distance, [2])
+    >>> distance = cored_feature("distance", words, cores, (0.4, 0.2, 0.1, 0.3), 0.0, 9.0)
+    >>> parted = parted_feature(distance, [2])
     >>> parted.words, parted.peaks
     (('short or medium', 'long'), (3.0, 5.0))
     """
-    words, cores = attribute.words, attribute.cores
+    words, cores = feature.words, feature.cores
     runs = [range(*ends) for ends in pairwise((0, *starts, len(words)))]
     parts = tuple((cores[run[0]][0], cores[run[-1]][1]) for run in runs)
     peaks = tuple(peak for part in parts for peak in _core_peaks(part))
-    masses = np.asarray(attribute.ignorance) @ shares_of_peaks(attribute.peaks, peaks)
+    masses = np.asarray(feature.ignorance) @ shares_of_peaks(feature.peaks, peaks)
     return replace(
-        attribute,
+        feature,
         words=tuple(phrase(words, run) for run in runs),
         cores=parts,
         peaks=peaks,
@@ -374,17 +374,17 @@ def _core_peaks(core: tuple[float, float]) -> tuple[float, ...]:
     return tuple(sorted({end for end in core if np.isfinite(end)})) or (0.0,)
 
 
-def discrete_attribute(
+def discrete_feature(
     name: str, kind: Kind, states: tuple[State, ...], ignorance: tuple[float, ...]
-) -> Attribute:
-    """Describe an attribute with one word per state.
+) -> Feature:
+    """Describe a feature with one word per state.
 
     The states of a numeric ordinal are its peaks, so that a number between two of them shares
     its mass; other states are told apart by their code. One that never had a value keeps a
     single word, so that it can be split on without effect.
     """
     places = states if _measured(kind, states) else range(len(states))
-    return Attribute(
+    return Feature(
         name=name,
         kind=kind,
         words=tuple(map(str, states)) or ("unknown",),
@@ -394,11 +394,9 @@ def discrete_attribute(
     )
 
 
-def belief_attribute(
-    name: str, states: tuple[State, ...], ignorance: tuple[float, ...]
-) -> Attribute:
-    """Describe what a tree believes: a focal set a goal state, with the belief as its mass."""
-    return Attribute(
+def belief_feature(name: str, states: tuple[State, ...], ignorance: tuple[float, ...]) -> Feature:
+    """Describe what a tree believes: a focal set a class, with the belief as its mass."""
+    return Feature(
         name=name,
         kind=Kind.CATEGORICAL,
         words=tuple(map(str, states)),
@@ -417,16 +415,16 @@ BELIEF_WORDS = {
 """The words of belief, by how many they are."""
 
 
-def belief_words(tree: str, states: tuple[State, ...], n_words: int) -> tuple[Attribute, ...]:
+def belief_words(tree: str, states: tuple[State, ...], n_words: int) -> tuple[Feature, ...]:
     """Describe what a tree believes with words over probabilities, from unlikely to likely.
 
-    Two states share one attribute, the belief in the second; more have one each. What to assume of
+    Two states share one feature, the belief in the second; more have one each. What to assume of
     an unknown belief is left open.
     """
     places = [len(states) - 1] if len(states) < 3 else range(len(states))
     n_sets = 2 * n_words - 1
     return tuple(
-        Attribute(
+        Feature(
             name=f"{tree}({states[place]})",
             kind=Kind.CONTINUOUS,
             words=BELIEF_WORDS[n_words],
@@ -448,11 +446,11 @@ def _measured(kind: Kind, states: Sequence[State]) -> bool:
     return are_apart(map(float, states))
 
 
-def flatten(attributes: Sequence[Attribute]) -> FocalSets:
-    """Lay the focal sets of attributes end to end, for the kernels."""
-    sizes = [attribute.n_focal_sets for attribute in attributes]
+def flatten(features: Sequence[Feature]) -> FocalSets:
+    """Lay the focal sets of features end to end, for the kernels."""
+    sizes = [feature.n_focal_sets for feature in features]
     return FocalSets(
-        peaks=np.array([peak for a in attributes for peak in a.peaks], dtype=np.float64),
-        ignorance=np.array([mass for a in attributes for mass in a.ignorance], dtype=np.float64),
+        peaks=np.array([peak for a in features for peak in a.peaks], dtype=np.float64),
+        ignorance=np.array([mass for a in features for mass in a.ignorance], dtype=np.float64),
         offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
     )

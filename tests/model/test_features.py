@@ -10,27 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import random_attribute, random_cored, random_parts
+from random_models import random_cored, random_feature, random_parts
 from solah.data import Kind
 from solah.kernels.reference import masses
 from solah.model import TermInput
-from solah.model.attributes import (
+from solah.model.features import (
     are_cores,
-    cored_attribute,
-    discrete_attribute,
+    cored_feature,
+    discrete_feature,
     flatten,
     rounded_edges,
 )
-from solah.report import describe_attribute
+from solah.report import describe_feature
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-def memberships(attribute, values):
+def memberships(feature, values):
     """Return how far each word describes each value: ``(n_values, n_words)``."""
-    of_sets = masses(np.asarray(values, dtype=float), flatten([attribute]), 0)
-    of_words = np.zeros((len(values), len(attribute.words)))
-    for place, word in enumerate(attribute.set_words):
+    of_sets = masses(np.asarray(values, dtype=float), flatten([feature]), 0)
+    of_words = np.zeros((len(values), len(feature.words)))
+    for place, word in enumerate(feature.set_words):
         of_words[:, word] += of_sets[:, place]
     return of_words
 
@@ -38,12 +38,12 @@ def memberships(attribute, values):
 @given(seeds)
 def test_memberships_sum_to_one_and_are_full_in_the_core(seed):
     rng = np.random.default_rng(seed)
-    attribute = random_cored(rng, "x", Kind.CONTINUOUS)
-    values = np.concatenate([rng.uniform(attribute.low, attribute.high, 50), attribute.peaks])
-    found = memberships(attribute, values)
+    feature = random_cored(rng, "x", Kind.CONTINUOUS)
+    values = np.concatenate([rng.uniform(feature.low, feature.high, 50), feature.peaks])
+    found = memberships(feature, values)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
     assert ((found > 0).sum(axis=1) <= 2).all()
-    for word, (low, high) in enumerate(attribute.cores):
+    for word, (low, high) in enumerate(feature.cores):
         inside = (values >= low) & (values <= high)
         np.testing.assert_allclose(found[inside, word], 1.0, atol=1e-12)
 
@@ -51,12 +51,12 @@ def test_memberships_sum_to_one_and_are_full_in_the_core(seed):
 @given(seeds)
 def test_memberships_are_linear_on_ramps(seed):
     rng = np.random.default_rng(seed)
-    attribute = random_cored(rng, "x", Kind.CONTINUOUS)
+    feature = random_cored(rng, "x", Kind.CONTINUOUS)
     for word, ((_, end), (start, _)) in enumerate(
-        zip(attribute.cores, attribute.cores[1:], strict=False)
+        zip(feature.cores, feature.cores[1:], strict=False)
     ):
         part = rng.random(9)
-        found = memberships(attribute, end + part * (start - end))
+        found = memberships(feature, end + part * (start - end))
         np.testing.assert_allclose(found[:, word + 1], part, atol=1e-9)
         np.testing.assert_allclose(found[:, word], 1 - part, atol=1e-9)
 
@@ -64,30 +64,30 @@ def test_memberships_are_linear_on_ramps(seed):
 @given(seeds)
 def test_ranges_tell_where_words_apply(seed):
     rng = np.random.default_rng(seed)
-    attribute = random_cored(rng, "x", Kind.CONTINUOUS)
-    values = rng.uniform(attribute.low, attribute.high, 50)
-    found = memberships(attribute, values)
-    for word, one in enumerate(attribute.word_ranges()):
-        assert one.word == attribute.words[word]
+    feature = random_cored(rng, "x", Kind.CONTINUOUS)
+    values = rng.uniform(feature.low, feature.high, 50)
+    found = memberships(feature, values)
+    for word, one in enumerate(feature.word_ranges()):
+        assert one.word == feature.words[word]
         partly = (values > one.partly[0]) & (values < one.partly[1])
         assert not found[~partly, word].any()
         assert (found[partly, word] > 0).all()
-        assert one.fully == attribute.cores[word]
+        assert one.fully == feature.cores[word]
 
 
 @given(seeds)
 def test_the_parts_of_a_term_have_the_memberships_of_their_words(seed):
     rng = np.random.default_rng(seed)
-    attribute = random_cored(rng, "x", Kind.CONTINUOUS)
-    one = TermInput(attribute, random_parts(rng, attribute))
-    cores = attribute.cores
+    feature = random_cored(rng, "x", Kind.CONTINUOUS)
+    one = TermInput(feature, random_parts(rng, feature))
+    cores = feature.cores
     inside = [
         value
         for low, high in cores
         for value in (low, high, (low + high) / 2)
         if np.isfinite(value)
     ]
-    whole = memberships(attribute, [*inside, 0.0])
+    whole = memberships(feature, [*inside, 0.0])
     of_sets = masses(np.array([*inside, 0.0]), flatten([one.asked]), 0)
     for number, part in enumerate(one.parts):
         found = of_sets[:, np.array(one.part_of_set) == number].sum(axis=1)
@@ -110,10 +110,10 @@ def test_the_parts_of_a_term_have_the_memberships_of_their_words(seed):
 )
 def test_parts_name_their_words(joined, phrase):
     cores = [(-np.inf, 1), (2, 3), (4, 4), (5, 6), (7, np.inf)]
-    attribute = cored_attribute("x", tuple("abcde"), cores, (1 / 7,) * 7, 0.0, 9.0)
+    feature = cored_feature("x", tuple("abcde"), cores, (1 / 7,) * 7, 0.0, 9.0)
     others = [(word,) for word in range(5) if word not in joined]
     parts = sorted([joined, *others])
-    one = TermInput(attribute, tuple(parts))
+    one = TermInput(feature, tuple(parts))
     assert one.phrase(parts.index(joined)) == phrase
     assert one.asked.words[parts.index(joined)] == phrase
 
@@ -153,28 +153,28 @@ def test_rounded_edges_stay_apart_and_near(edges):
 
 @given(seed=SEEDS)
 def test_an_edge_is_written_alike_for_both_its_words(seed):
-    attribute = random_cored(np.random.default_rng(seed), "x", Kind.CONTINUOUS)
-    texts = [one.text for one in attribute.word_ranges()]
+    feature = random_cored(np.random.default_rng(seed), "x", Kind.CONTINUOUS)
+    texts = [one.text for one in feature.word_ranges()]
     for before, after in pairwise(texts):
         (low,) = re.findall(r"fully (?:from \S+ to|up to|at) (\S+),", before)
         assert re.search(rf"partly from {re.escape(low)}(?: |$)", after)
 
 
 @given(seed=SEEDS)
-@pytest.mark.parametrize("make", [random_cored, random_attribute])
+@pytest.mark.parametrize("make", [random_cored, random_feature])
 def test_a_word_range_prints_what_reports_and_the_command_line_do(make, seed):
-    attribute = make(np.random.default_rng(seed), "x", Kind.CONTINUOUS)
-    described = describe_attribute(attribute)["words"]
+    feature = make(np.random.default_rng(seed), "x", Kind.CONTINUOUS)
+    described = describe_feature(feature)["words"]
     printed = [f"{word['word']}: {word['text']}" for word in described]
-    assert list(map(str, attribute.word_ranges())) == printed
+    assert list(map(str, feature.word_ranges())) == printed
 
 
 @pytest.mark.parametrize("kind", [Kind.BINARY, Kind.CATEGORICAL, Kind.ORDINAL])
 @pytest.mark.parametrize("states", [(), ("a", "b"), (1.0, 2.5, 7.0)])
 def test_categories_have_no_ranges(kind, states):
-    assert discrete_attribute("x", kind, states, ()).word_ranges() == ()
+    assert discrete_feature("x", kind, states, ()).word_ranges() == ()
 
 
 def test_a_single_word_applies_everywhere():
-    attribute = cored_attribute("x", ("any",), [(-np.inf, np.inf)], (1.0,), 0.0, 9.0)
-    assert list(map(str, attribute.word_ranges())) == ["any: everywhere"]
+    feature = cored_feature("x", ("any",), [(-np.inf, np.inf)], (1.0,), 0.0, 9.0)
+    assert list(map(str, feature.word_ranges())) == ["any: everywhere"]

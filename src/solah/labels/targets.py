@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.model import Goal
+    from solah.model import Target
 
 
 @dataclass(frozen=True, eq=False)
-class GoalFacts:
-    """The goal, and what all rows weigh together.
+class TargetFacts:
+    """The target, and what all rows weigh together.
 
     Attributes
     ----------
-    goal : its name and states
+    target : its name and states
     classes : (n_classes,) the classes as the user gave them
     sums : (n_classes,) the weight of each class in all rows, in integers
     weight_unit : how much one of them weighs
     """
 
-    goal: Goal
+    target: Target
     classes: NDArray[Any]
     sums: Int64
     weight_unit: float
@@ -47,49 +47,49 @@ class GoalFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassGoal:
+class ClassTarget:
     """The classes of rows, and their weights.
 
     Attributes
     ----------
-    goal : its name and states
+    target : its name and states
     classes : (n_classes,) the classes as the user gave them
     codes : (n_rows,) each row's place among the classes
     weights : (n_rows,) integers of at most ``WEIGHT_ONE``
     weight_unit : how much one of them weighs
     """
 
-    goal: Goal
+    target: Target
     classes: NDArray[Any]
     codes: NDArray[np.intp]
     weights: Int64
     weight_unit: float
 
     @cached_property
-    def facts(self) -> GoalFacts:
+    def facts(self) -> TargetFacts:
         """What all rows weigh together."""
         sums = np.zeros(len(self.classes), dtype=np.int64)
         np.add.at(sums, self.codes, self.weights)
-        return GoalFacts(self.goal, self.classes, sums, self.weight_unit)
+        return TargetFacts(self.target, self.classes, sums, self.weight_unit)
 
     @property
     def labels(self) -> Labels:
-        """The goal of each row, labelled like a reading."""
+        """The target of each row, labelled like a reading."""
         return np.asarray(self.codes << MASS_BITS, dtype=np.uint32)
 
     @property
     def digests(self) -> UInt64:
         """What each row's class is, as a number that looks random."""
-        return digest_classes(self.goal)[self.codes]
+        return digest_classes(self.target)[self.codes]
 
-    def take(self, rows: NDArray[np.intp], weights: Int64) -> ClassGoal:
-        """Return the goal of some rows, which have other weights in the same unit."""
+    def take(self, rows: NDArray[np.intp], weights: Int64) -> ClassTarget:
+        """Return the target of some rows, which have other weights in the same unit."""
         integers, unit = integer_weights(weights.astype(np.float64) * self.weight_unit)
         return replace(self, codes=self.codes[rows], weights=integers, weight_unit=unit)
 
 
 @dataclass(frozen=True, eq=False)
-class NumberGoal(ClassGoal):
+class NumberTarget(ClassTarget):
     """The numbers of rows, described with words; their classes are focal sets.
 
     Attributes
@@ -100,31 +100,31 @@ class NumberGoal(ClassGoal):
     described: Labels
 
     @classmethod
-    def of(cls, goal: Goal, labels: Labels, weights: Int64, weight_unit: float) -> NumberGoal:
+    def of(cls, target: Target, labels: Labels, weights: Int64, weight_unit: float) -> NumberTarget:
         """Take each number's lower focal set for its class."""
-        sets = np.arange(goal.size)
+        sets = np.arange(target.size)
         codes = (labels >> MASS_BITS).astype(np.intp)
-        return cls(goal, sets, codes, weights, weight_unit, labels)
+        return cls(target, sets, codes, weights, weight_unit, labels)
 
     @property
     def labels(self) -> Labels:
-        """The goal of each row, labelled like a reading."""
+        """The target of each row, labelled like a reading."""
         return self.described
 
     @cached_property
-    def facts(self) -> GoalFacts:
+    def facts(self) -> TargetFacts:
         """What all rows weigh together."""
         lower, shares = split_weights(self.described, self.weights)
-        sums = np.zeros(self.goal.size + 1, dtype=np.int64)
+        sums = np.zeros(self.target.size + 1, dtype=np.int64)
         for place, share in enumerate(shares):
             np.add.at(sums, lower + place, share)
-        return GoalFacts(self.goal, self.classes, sums[:-1], self.weight_unit)
+        return TargetFacts(self.target, self.classes, sums[:-1], self.weight_unit)
 
 
-def digest_classes(goal: Goal) -> UInt64:
-    """Digest the classes of a goal."""
-    states = np.empty(goal.size, dtype=object)
-    states[:] = [spell(state) for state in goal.states]
+def digest_classes(target: Target) -> UInt64:
+    """Digest the classes of a target."""
+    states = np.empty(target.size, dtype=object)
+    states[:] = [spell(state) for state in target.states]
     return digest_texts(states)
 
 

@@ -1,9 +1,9 @@
-// Computes what each attribute contributed to the decision: exact, with no sampling.
+// Computes what each feature contributed to the decision: exact, with no sampling.
 //
 // The beginning is knowing nothing: every reading is missing. What a term adds is multilinear in the
 // memberships of its axes, so the Shapley value of an axis is an integral along the straight line from
 // the memberships of the beginning to those of the readings, and the integrand is a polynomial.
-// A contribution is a vector, one number for each goal state; an attribute's is at its place.
+// A contribution is a vector, one number for each class; a feature's is at its place.
 
 // A belief that moved less counts as one that did not move: it is rounding.
 const STILL = 1e-12;
@@ -62,13 +62,13 @@ function addTo(total, part) {
   part.forEach((value, c) => { total[c] += value; });
 }
 
-/** Sum gradients times the changes of memberships: a vector over the goal's states. */
+/** Sum gradients times the changes of memberships: a vector over the classes. */
 function along(gradients, changes) {
   return gradients[0].map((_, c) =>
     gradients.reduce((sum, gradient, k) => sum + gradient[c] * changes[k], 0));
 }
 
-/** Share what an axis of beliefs moved among the attributes that moved the stage below. */
+/** Share what an axis of beliefs moved among the features that moved the stage below. */
 function shareBelow({ kind, output }, gradients, moved, below, before, after) {
   if (kind === "all_beliefs") return below.map((changes) => along(gradients, changes));
   const change = after[output] - before[output];
@@ -130,7 +130,7 @@ function dampedContributions(program, s, i, contributed, start, end) {
   return scaled;
 }
 
-/** What each attribute contributed to the outputs of a stage. */
+/** What each feature contributed to the outputs of a stage. */
 function stageContributions(program, s, start, end, below) {
   const { terms, link } = program.stages[s];
   const isLinear = !terms.some(({ variance, missing }) => variance || missing);
@@ -143,7 +143,7 @@ function stageContributions(program, s, start, end, below) {
   return link === "softmax" ? throughSoftmax(total, start.outputs[s], end.outputs[s]) : total;
 }
 
-/** What each attribute contributed to the belief of a model, and the beliefs at both ends. */
+/** What each feature contributed to the belief of a model, and the beliefs at both ends. */
 function contributions({ program, start }, readings) {
   const end = run(program, readings);
   const below = [];
