@@ -24,7 +24,7 @@ from solah import RuleClassifier, datasets
 if TYPE_CHECKING:
     from solah.datasets import Dataset
 
-COLUMNS = ("as it was", "learnt once", "five times", "fit with both", "fit anew")
+COLUMNS = ("as it was", "learned once", "five times", "fit with both", "fit anew")
 
 
 def main() -> None:
@@ -70,8 +70,8 @@ def accuracies(
     tested = np.setdiff1d(rows, labelled)
     candidates = [
         model,
-        learnt(model, data, labelled, 1),
-        learnt(model, data, labelled, 5),
+        learned(model, data, labelled, 1),
+        learned(model, data, labelled, 5),
         fitted(data, np.concatenate([first, labelled]), max_rules),
         fitted(data, labelled, max_rules),
     ]
@@ -85,7 +85,7 @@ def draw(target: np.ndarray, rows: np.ndarray, n_a_class: int, seed: int) -> np.
     return rng.permutation(np.concatenate([of_class[:n_a_class] for of_class in classes]))
 
 
-def learnt(
+def learned(
     model: RuleClassifier, data: Dataset, labelled: np.ndarray, n_times: int
 ) -> RuleClassifier:
     learning = copy.copy(model)

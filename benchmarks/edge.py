@@ -11,7 +11,8 @@ they are; of its ways to write a model, the one with the least flash counts. Bar
 tanhf: the peers may take the compiler's libm. Scaling readings for a peer is not counted.
 
 The accuracy is that of what was exported: the peers' C is run on the test rows, ours decides by its
-Python twin, and there stand the rows out of so many random ones on which the device and the twin
+Python simulator, and there stand the rows out of so many random ones on which the device and the
+simulator
 differ. The ratios are to the smallest forest of emlearn in the same run. Which of our models is
 small and accurate enough is read off the test rows for a look, and chosen honestly, by
 cross-validation on the training rows alone.
@@ -288,10 +289,10 @@ def fold_scores(split: Split, settings: dict[str, Any]) -> np.ndarray:
     """Score settings in folds of the training rows."""
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     scores = []
-    for learnt, held in folds.split(split.train, split.target[split.train]):
-        model = fit(split, split.train[learnt], settings)
+    for learned, held in folds.split(split.train, split.target[split.train]):
+        model = fit(split, split.train[learned], settings)
         scores.append(
-            twin_accuracy(export_c(model, numbers="q15"), model, split, split.train[held])
+            simulator_accuracy(export_c(model, numbers="q15"), model, split, split.train[held])
         )
     return np.array(scores)
 
@@ -301,16 +302,16 @@ def fit(split: Split, places: np.ndarray, settings: dict[str, Any]) -> Model:
     return estimator.fit(split.table.take(places), split.target[places]).model_
 
 
-def twin_accuracy(export: Export, model: Model, split: Split, places: np.ndarray) -> float:
-    decided, _ = export.twin.decide(encode(split.table.take(places), model.features))
-    return float((np.array(model.target.states)[decided] == split.target[places]).mean())
+def simulator_accuracy(export: Export, model: Model, split: Split, places: np.ndarray) -> float:
+    decided, _ = export.simulator.decide(encode(split.table.take(places), model.features))
+    return float((np.array(model.target.classes)[decided] == split.target[places]).mean())
 
 
 def ours(
     label: str, model: Model, numbers: Any, split: Split, platform: Platform, n_rows: int
 ) -> Line:
     export = export_c(model, name="m", numbers=numbers)
-    accuracy = twin_accuracy(export, model, split, split.test)
+    accuracy = simulator_accuracy(export, model, split, split.test)
     cost = footprint(export, platform, encode(split.table.take(split.test[:100]), model.features))
     wrong = count_mismatches(export, model, platform, n_rows)
     note = f"{model.n_rules} rules, {wrong} of {n_rows:,} differ"
@@ -318,12 +319,12 @@ def ours(
 
 
 def count_mismatches(export: Export, model: Model, platform: Platform, n_rows: int) -> int:
-    """Count the random rows on which the device and its twin differ in a bit."""
+    """Count the random rows on which the device and its simulator differ in a bit."""
     rows = sample_rows(model, n_rows)
     rows[np.random.default_rng(1).random(rows.shape) < 0.05] = np.nan
-    places, beliefs = export.twin.decide(rows)
+    places, beliefs = export.simulator.decide(rows)
     is_float = export.numbers == "float"
-    given = rows.astype(np.float32) if is_float else export.twin.prepare(rows)
+    given = rows.astype(np.float32) if is_float else export.simulator.prepare(rows)
     files = {**export.files, "main.c": DRIVER % TYPES[export.numbers]}
     with written(files) as folder:
         program = build(platform, [folder / "m.c", folder / "main.c"], folder, includes=[folder])

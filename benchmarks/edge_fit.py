@@ -9,7 +9,7 @@ bounds what is resident. Run it from an environment with solah alone: scikit-lea
 where that is installed, which takes 150 MB of address space more.
 
 The rows are drawn (seed 0) from the wall-following robot's, of SOLAH_DATA or the UCI repository;
-where they are not at hand, from a seeded generator. Accuracy is that on the rows learnt from, and
+where they are not at hand, from a seeded generator. Accuracy is that on the rows learned from, and
 on as many others.
 """
 
@@ -104,11 +104,11 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=512)
     parser.add_argument("--repeats", type=int, default=1)
     options = parser.parse_args()
-    name, learnt, others = make_data(options.rows)
-    print(f"{name}, {len(learnt.target):,} x {N_SENSORS}, one core, {options.megabytes} MB")
+    name, learned, others = make_data(options.rows)
+    print(f"{name}, {len(learned.target):,} x {N_SENSORS}, one core, {options.megabytes} MB")
     print(f"  {'':<16}   resident   CPU time       wall            size   trained    others")
     for _ in range(options.repeats):
-        compare(learnt, others, options.megabytes)
+        compare(learned, others, options.megabytes)
 
 
 def make_data(n_rows: int) -> tuple[str, Rows, Rows]:
@@ -134,10 +134,10 @@ def generate(rng: np.random.Generator, n_rows: int) -> Rows:
     return Rows(readings, np.array(["forward", "left", "right", "stop"])[places])
 
 
-def compare(learnt: Rows, others: Rows, megabytes: int) -> None:
+def compare(learned: Rows, others: Rows, megabytes: int) -> None:
     """Fit both under the limits, and print what each took."""
     with tempfile.TemporaryDirectory(prefix="solah-") as name:
-        data = learnt.write(Path(name) / "data.csv")
+        data = learned.write(Path(name) / "data.csv")
         document, pickle = Path(name) / "model.json", Path(name) / "forest.joblib"
         fit = [
             solah_program(),
@@ -153,9 +153,9 @@ def compare(learnt: Rows, others: Rows, megabytes: int) -> None:
         peer = run_limited([sys.executable, "-c", FOREST, str(data), str(pickle)], megabytes)
         model, forest = load_model(document), joblib.load(pickle)
     leaves = sum(tree.get_n_leaves() for tree in forest.estimators_)
-    decided = accuracies(lambda X: model.predict(from_array(X, SENSORS)), learnt, others)
+    decided = accuracies(lambda X: model.predict(from_array(X, SENSORS)), learned, others)
     print_line("solah fit", mine, f"{model.model_.n_rules:,} rules", decided)
-    voted = accuracies(forest.predict, learnt, others)
+    voted = accuracies(forest.predict, learned, others)
     print_line("forest of 100", peer, f"{leaves:,} leaves", voted)
     print(
         f"  {'ratio':<16}{mine.megabytes / peer.megabytes:8.2f}   "

@@ -74,7 +74,7 @@ def beat(url: str, topics: Topics, bundle: object, stopping: threading.Event) ->
     client = Client(find_broker(url), "nodes", lambda *_: None)
     client.start()
     time.sleep(START / 2)
-    labels = [spell(state) for state in bundle.model.target.states]
+    labels = [spell(state) for state in bundle.model.target.classes]
     beliefs = dict.fromkeys(labels, 1.0 / len(labels))
     rows = tuple(Decided(i, time.time(), labels[0], beliefs) for i in range(N_ROWS))
     decider = bundle.plan.nodes[0].name

@@ -2,7 +2,8 @@
 
     python benchmarks/judging.py [--platforms cortex-m0plus cortex-m4f atmega328p]
 
-The model is wine's with 20 rules, learnt from all rows, with a domain of quartiles and of all pairs
+The model is wine's with 20 rules, learned from all rows, with a domain of quartiles and of all
+pairs
 of its features, and a policy that uses everything. Generated C is measured with and without the
 policy, on 50 drawn rows: flash, RAM, stack and instructions (cycles on AVR), the most over the
 rows. Of the runtime of blobs, the flash on Cortex-M0+ is printed, the bytes of the model taken off.
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from solah.model import Model
 
 PLATFORMS = ("cortex-m0plus", "cortex-m4f", "atmega328p")
-POLICY = Policy((0.6,) * 3, 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=2)
+POLICY = Policy(
+    (0.6,) * 3, 0.5, True, 1, smoothing=4, hysteresis=0.1, votes=2, window=3, min_hold=2
+)
 FIRMWARE = """
 {options}
 #include "solah_blob.h"
@@ -88,9 +91,9 @@ def main(words: list[str] | None = None) -> None:
     print(f"{len(model.features)} readings, {len(domain.pairs)} pairs, {model.n_rules} rules")
     for numbers in ("float", "q15"):
         tables = [model_costs(one, numbers).table_bytes for one in (bare, model)]
-        policy = export_c(model, numbers=numbers).twin.policy
+        policy = export_c(model, numbers=numbers).simulator.policy
         assert policy is not None
-        remembered = state_bytes(policy, len(model.target.states) - 1, is_fixed=numbers == "q15")
+        remembered = state_bytes(policy, len(model.target.classes) - 1, is_fixed=numbers == "q15")
         print(f"{numbers}: {tables[1] - tables[0]} bytes of tables, {remembered} of RAM")
     rows = sample_rows(model, 50)
     for name in options.platforms:
@@ -134,7 +137,7 @@ def blob_flash(model: Model, parts: dict[str, str], rows: Float) -> int:
             (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
         (folder / "probe.c").write_text(text, encoding="utf-8")
         platform = find_platform("cortex-m0plus")
-        readings = blob.twin.prepare(rows)
+        readings = blob.simulator.prepare(rows)
         found = measure(platform, [folder / "probe.c"], readings, includes=[folder])
     return found.flash - len(blob.data)
 

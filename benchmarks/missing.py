@@ -2,14 +2,14 @@
 
     SOLAH_DATA=… python benchmarks/missing.py [--sets glass …] [--shares 0.3 0.9] [--rows 2000]
 
-Half of the rows of a set is learnt from as it is, the other half tested on with 10, 30, 60 and 90 %
-of its readings missing at random, and with whole sensors lost: each feature that matters in turn,
+Half of the rows of a set is learned from as it is, the other half tested on with 10, 30, 60 and 90
+% of its readings missing at random, and with whole sensors lost: each feature that matters in turn,
 and the half of all features that matters most. Compared by log-loss (lower is better):
 
 - solah as it decides: rules whose readings are missing say nothing, and beliefs draw near to the
   class shares;
 - the same model, its beliefs averaged over random fills of what is missing, each the reading of
-  some row learnt from (what would be right if features did not depend on each other);
+  some row learned from (what would be right if features did not depend on each other);
 - the class shares, which know nothing of a row;
 - HistGradientBoosting, which takes missing values as they are;
 - solah, fitted to lose features (``robust_to="features"``).
@@ -52,7 +52,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=2_000, help="of a larger set, a sample")
     options = parser.parse_args(words)
     warnings.simplefilter("ignore")  # states that only tested rows have
-    print("log-loss on rows not learnt from")
+    print("log-loss on rows not learned from")
     print(f"  {'set':<26}{'missing':<24}" + "".join(f"{name:>14}" for name in COLUMNS))
     for name in options.sets:
         try:
@@ -70,18 +70,18 @@ def measure(
     """Yield what is missing, and the log-loss of each way to go on."""
     rng = np.random.default_rng(0)
     order = rng.permutation(material.table.n_rows)
-    learnt, tested = np.sort(order[::2]), np.sort(order[1::2])
+    learned, tested = np.sort(order[::2]), np.sort(order[1::2])
     solah, boosting = (
-        MODELS[name].make(material, len(learnt), 0) for name in ("solah", "boosting")
+        MODELS[name].make(material, len(learned), 0) for name in ("solah", "boosting")
     )
     models = [
-        one.fit(material.table.take(learnt), material.target[learnt])
+        one.fit(material.table.take(learned), material.target[learned])
         for one in (solah, boosting, clone(solah).set_params(robust_to="features"))
     ]
     classes, truth = np.unique(material.target), material.target[tested]
-    counts = np.array([(material.target[learnt] == each).sum() for each in classes])
+    counts = np.array([(material.target[learned] == each).sum() for each in classes])
     prior = np.tile(counts / counts.sum(), (len(tested), 1))
-    table, pool = material.table.take(tested), material.table.take(learnt)
+    table, pool = material.table.take(tested), material.table.take(learned)
     for what, lost in losses_of_readings(models[0], table, shares, rng):
         gapped = without(table, lost)
         fills = [
@@ -131,7 +131,7 @@ def gap(column: Column, lost: np.ndarray) -> Column:
 
 
 def filled(table: Table, lost: np.ndarray, pool: Table, rng: np.random.Generator) -> Table:
-    """Fill what is missing with readings of rows that were learnt from."""
+    """Fill what is missing with readings of rows that were learned from."""
     columns = []
     for j, column in enumerate(table.columns):
         drawn = pool.columns[j].values[rng.integers(0, pool.n_rows, table.n_rows)]

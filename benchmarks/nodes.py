@@ -95,10 +95,10 @@ def made(n_rows: int) -> tuple[Bundle, pd.DataFrame, np.ndarray]:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X.columns = [name.replace(" ", "_") for name in X.columns]
     half = np.random.default_rng(0).permutation(len(X))
-    learnt, rest = half[: len(X) // 2], half[len(X) // 2 :]
+    learned, rest = half[: len(X) // 2], half[len(X) // 2 :]
     fitted = RuleClassifier(feature_groups=GROUPS, interactions=0, max_rules=60)
     X = X[[name for names in GROUPS.values() for name in names]]
-    model = fitted.fit(X.iloc[learnt], y.iloc[learnt]).model_
+    model = fitted.fit(X.iloc[learned], y.iloc[learned]).model_
     used = {feature.name for feature in model.features}
     placement = {node: [name for name in names if name in used] for node, names in GROUPS.items()}
     drawn = np.random.default_rng(1).choice(rest, n_rows)

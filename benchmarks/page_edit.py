@@ -2,7 +2,7 @@
 
     python benchmarks/page_edit.py [--chromium /usr/bin/chromium] [--rows 5000] [--rules 60]
 
-A model is learnt from rows of a seeded generator: twelve columns, three classes, two interactions.
+A model is learned from rows of a seeded generator: twelve columns, three classes, two interactions.
 Each kind of edit is made twenty times with a key in Chromium (with playwright), and timed from
 the key to the painted frame that shows accuracy, log-loss and flipped decisions on all rows; a
 frame alone takes up to 17 ms. Beside it stands the processor's time of the page per edit, which

@@ -9,7 +9,7 @@ at 1 Hz, 34 recordings with and without a fault, in windows of 20 s. All models 
 readings: the default features of each channel, and for the watch of the magnitudes of acceleration
 and rotation, in windows that overlap by half. People (the pump: recordings) are held out by five
 folds; nothing is tuned on them. Our models are told what windows belong together, and settle all
-that they compare on people not learnt from; ``not-told`` is the default without that.
+that they compare on people not learned from; ``not-told`` is the default without that.
 
 Printed are the mean and the deviation of the accuracy over the folds, the log-loss, and how many
 rules (leaves) and features the models have. Then the same decisions settled over the last windows

@@ -17,7 +17,7 @@ their headers and acknowledgements, to the broker and on to the nodes, without T
 itself, which is the same wherever it is made, is not sent. Then, on paper, airtime and energy of a
 LoRa link for the payloads that were sent; and the log-loss when nodes are lost, beside that of the
 class shares: for the model, and for one that was fitted as if nothing could be lost. With --lost
-only that, and for each node that is left alone the same on the rows learnt from, beside a model of
+only that, and for each node that is left alone the same on the rows learned from, beside a model of
 that node's features alone.
 """
 
@@ -115,7 +115,7 @@ class Case:
     bundle: Bundle
     careless: Model
     devices: dict[str, list[str]]
-    learnt: tuple[Any, np.ndarray]
+    learned: tuple[Any, np.ndarray]
     rows: Any
     truth: np.ndarray
     free_accuracy: float
@@ -126,8 +126,8 @@ def made(name: str, n_rows: int) -> Case:
     material = load_rows(source, ALL)
     devices = devices_of([column.name for column in material.table.columns])
     block = np.arange(material.table.n_rows) * 20 // material.table.n_rows
-    learnt = np.flatnonzero(block % 2 == 0)
-    drawn = np.random.default_rng(0).choice(learnt, min(LEARNT, len(learnt)), replace=False)
+    learned = np.flatnonzero(block % 2 == 0)
+    drawn = np.random.default_rng(0).choice(learned, min(LEARNT, len(learned)), replace=False)
     tested = np.flatnonzero(block % 2 == 1)[:n_rows]
     table = material.table.take(np.sort(drawn))
     target = material.target[np.sort(drawn)]
@@ -404,10 +404,12 @@ def print_losses(case: Case) -> None:
 def print_left_alone(case: Case) -> None:
     """Print the log-loss where one node is left, beside a model of its features alone."""
     heads = ("model", "none lost", "alone", "class shares")
-    print(f"  {'left alone':<20}" + "".join(f"{head:>16}" for head in heads) + "  (learnt, tested)")
-    sides = (case.learnt, (case.rows, case.truth))
+    print(
+        f"  {'left alone':<20}" + "".join(f"{head:>16}" for head in heads) + "  (learned, tested)"
+    )
+    sides = (case.learned, (case.rows, case.truth))
     for left, names in case.devices.items():
-        table, target = case.learnt
+        table, target = case.learned
         alone = RuleClassifier().fit(table.select(names), target).model_
         lost = columns_of(case, [node for node in case.devices if node != left])
         models = ((case.bundle.model, lost), (case.careless, lost), (alone, frozenset()))
@@ -435,11 +437,11 @@ def loss_without(model: Model, rows: Any, truth: np.ndarray, gone: frozenset[str
 
 
 def loss_of_shares(model: Model, truth: np.ndarray) -> float:
-    return known_loss(model, truth, np.tile(np.array(model.target.prior), (len(truth), 1)))
+    return known_loss(model, truth, np.tile(np.array(model.target.shares), (len(truth), 1)))
 
 
 def known_loss(model: Model, truth: np.ndarray, beliefs: np.ndarray) -> float:
-    classes = np.array(model.target.states, dtype=object).astype(str)
+    classes = np.array(model.target.classes, dtype=object).astype(str)
     spelt = truth.astype(object).astype(str)
     is_known = np.isin(spelt, classes)
     return log_loss(spelt[is_known], beliefs[is_known], classes)

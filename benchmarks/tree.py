@@ -1,4 +1,4 @@
-"""How fast a linguistic tree is learnt and used, beside scikit-learn's decision tree.
+"""How fast a linguistic tree is learned and used, beside scikit-learn's decision tree.
 
     python benchmarks/tree.py [--rows 1000000] [--repeats 3]
 

@@ -5,7 +5,7 @@
 
 ``pump`` is SKAB's water pump, a row per second, with 34 experiments kept together (the folder
 ``SOLAH_DATA`` has it); ``watch`` the windows of ``benchmarks/signals.py``, with 10 people kept
-together. Five folds; in each, the default model is learnt from the training groups, and its limit
+together. Five folds; in each, the default model is learned from the training groups, and its limit
 of belief is chosen out of fold among these (``fit_policy``, with groups kept together). Nothing is
 tuned on the groups that are held out. False alarms and delays are summed, or averaged, over all
 classes and all recordings that were held out; a delay is in rows.
@@ -34,7 +34,7 @@ SETTLING = {
     "each by itself": Policy(),
     "2 of 3": Policy(votes=2, window=3),
     "4 of 5": Policy(votes=4, window=5),
-    "2 of 3, dwell 5": Policy(votes=2, window=3, dwell=5),
+    "2 of 3, min_hold 5": Policy(votes=2, window=3, min_hold=5),
     "smoothing 4": Policy(smoothing=4),
     "smoothing 8, margin .1": Policy(smoothing=8, margin=0.1),
 }
@@ -83,8 +83,8 @@ def measure(
         fitted = learner.fit(table.take(train), target[train])
         rows, truth = table.take(test), np.searchsorted(fitted.classes_, target[test])
         if max_error is not None:
-            learnt = table.take(train), target[train], groups[train]
-            limited.append(limit(fitted, *learnt, rows, truth, max_error))
+            learned = table.take(train), target[train], groups[train]
+            limited.append(limit(fitted, *learned, rows, truth, max_error))
         for name, policy in SETTLING.items():
             judged = Predictor(with_policy(fitted.model_, policy)).decide(rows, runs[test])
             names = [str(one) for one in fitted.classes_]
@@ -119,7 +119,7 @@ def limit(
     judged = Predictor(chosen.model).decide(test)
     is_decided = judged.places >= 0
     wrong = float((judged.places != truth)[is_decided].mean())
-    return raw, float(is_decided.mean()), wrong, float((judged.doubts & 4 > 0).mean())
+    return raw, float(is_decided.mean()), wrong, float((judged.abstain_reasons & 4 > 0).mean())
 
 
 def line(name: str, folds: list[Any]) -> str:

@@ -1,4 +1,4 @@
-/* One small regression tree of a boosted ensemble, grown on binned readings: the compiled twin of
+/* One small regression tree of a boosted ensemble, grown on binned readings: the compiled simulator of
  * solah/kernels/boosting_reference.py.
  *
  * bins[a][i] is the bin of row i's reading of feature a, below size[a], or MISSING. Sums are of

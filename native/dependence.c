@@ -1,4 +1,4 @@
-/* Sums for distance correlation: the compiled twin of
+/* Sums for distance correlation: the compiled simulator of
  * solah/hierarchy/dependence/reference.py.
  *
  * A column is levels and codes: row i has the value value[code[i]], values increase, and a code of

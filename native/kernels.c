@@ -1,11 +1,11 @@
-/* The compiled twin of solah/kernels/reference.py, called through ctypes.
+/* The compiled simulator of solah/kernels/reference.py, called through ctypes.
  *
  * Arrays are C-contiguous and have been checked by the caller. There is no global state, so
  * threads may call with disjoint outputs. Training works on integers only (see labels and
  * weights below), so sums do not depend on their order.
  *
  * label   a reading as 32 bits: the lower focal set's number (8 bits), then the mass of the set
- *         above it in units of 2^-24. The number one past a feature's last set: ignorance.
+ *         above it in units of 2^-24. The number one past a feature's last set: mean_masses.
  *         The number 255: the masses are spread over all sets, and stand in an array of their own.
  * weight  how much of a row is in a branch, at most 2^30.
  */
@@ -61,7 +61,7 @@ static inline int64_t share(int64_t weight, uint32_t mass)
 /* The integer walk: as in solah_core.h, with labels for readings and weights that never leak (the shares
  * of a node's children add up to its own weight). */
 typedef struct {
-    const uint32_t *ignorance; /* summed up to and without a set, in units of 2^-24 */
+    const uint32_t *mean_masses; /* summed up to and without a set, in units of 2^-24 */
     const int32_t *offset;
     const int32_t *feature;
     const int32_t *first_child;
@@ -69,7 +69,7 @@ typedef struct {
 
 typedef struct {
     const uint32_t *label;
-    const uint32_t *spread;       /* masses spread over all sets, summed up like ignorance */
+    const uint32_t *spread;       /* masses spread over all sets, summed up like mean_masses */
     const int32_t *spread_offset; /* where a feature's stand in `spread` */
 } walk_row;
 
@@ -87,7 +87,7 @@ static inline const uint32_t *shares_of(const walk_tree *tree, const walk_row *r
         return row->spread + row->spread_offset[a];
     }
     const int32_t count = tree->offset[a + 1] - tree->offset[a];
-    return set == count ? tree->ignorance + tree->offset[a] + a : NULL;
+    return set == count ? tree->mean_masses + tree->offset[a] + a : NULL;
 }
 
 static inline int64_t share_between(int64_t weight, const uint32_t *cumulated, int32_t k)
@@ -165,7 +165,7 @@ static void add_row(const walk_row *row, int32_t n_features, const int32_t *offs
 {
     const uint32_t *label = row->label;
     for (int32_t a = 0; a < n_features; a++) {
-        /* A feature has one bin more than it has sets: the last one counts ignorance. */
+        /* A feature has one bin more than it has sets: the last one counts mean_masses. */
         int64_t *bin = counts + ((int64_t)offset[a] + a) * n_targets;
         const int64_t set = (int64_t)(label[a] >> MASS_BITS);
         if (set == SPREAD) {
@@ -188,11 +188,11 @@ SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *ta
                                       const int64_t *weights, int64_t n_rows, int32_t n_features,
                                       const uint32_t *spread, const int32_t *spread_offset,
                                       int32_t spread_width, const int32_t *offset,
-                                      const uint32_t *ignorance, const int32_t *feature,
+                                      const uint32_t *mean_masses, const int32_t *feature,
                                       const int32_t *first_child, int32_t depth_limit,
                                       const int32_t *slots, int32_t n_targets, int64_t *counts)
 {
-    const walk_tree tree = {ignorance, offset, feature, first_child};
+    const walk_tree tree = {mean_masses, offset, feature, first_child};
     const int64_t slot_size = ((int64_t)offset[n_features] + n_features) * n_targets;
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     if (steps == NULL) {
@@ -225,12 +225,12 @@ SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *ta
 SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights, int64_t n_rows,
                                  int32_t n_features, const uint32_t *spread,
                                  const int32_t *spread_offset, int32_t spread_width,
-                                 const int32_t *offset, const uint32_t *ignorance,
+                                 const int32_t *offset, const uint32_t *mean_masses,
                                  const int32_t *feature, const int32_t *first_child,
                                  int32_t depth_limit, int64_t *row_start, int32_t *leaves,
                                  int64_t *leaf_weights)
 {
-    const walk_tree tree = {ignorance, offset, feature, first_child};
+    const walk_tree tree = {mean_masses, offset, feature, first_child};
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     if (steps == NULL) {
         return OUT_OF_MEMORY;
@@ -371,13 +371,13 @@ static char has_leaves_only(const walk_tree *tree, int32_t node)
  * places[leaf], and the bias behind them; see weigh_row. Rows without weight are left out. */
 SOLAH_EXPORT int32_t solah_score_labels(const uint32_t *labels, const int64_t *classes,
                                  const int64_t *weights, int64_t n_rows, int32_t n_features,
-                                 const int32_t *offset, const uint32_t *ignorance,
+                                 const int32_t *offset, const uint32_t *mean_masses,
                                  const int32_t *feature, const int32_t *first_child,
                                  int32_t depth_limit, const int32_t *roots, int32_t n_trees,
                                  const int32_t *places, int32_t bias_place, const double *score,
                                  int32_t n_targets, double *likelihood, int64_t *slope)
 {
-    const walk_tree tree = {ignorance, offset, feature, first_child};
+    const walk_tree tree = {mean_masses, offset, feature, first_child};
     const int64_t whole = (int64_t)WEIGHT_ONE;
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     double *belief = malloc((size_t)n_targets * sizeof *belief);
@@ -452,12 +452,12 @@ static inline void evaluate(const double *x, const solah_sets *sets, const solah
 /* Inputs with a given_offset of 0 or more are not read from `values`: their masses are given. */
 SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t n_features,
                                    const double *given, const int32_t *given_offset,
-                                   int32_t given_width, const double *peak, const double *ignorance,
+                                   int32_t given_width, const double *peak, const double *mean_masses,
                                    const int32_t *offset, const int32_t *feature,
                                    const int32_t *first_child, int32_t depth_limit,
                                    const double *belief, int32_t n_targets, double *out)
 {
-    const solah_sets sets = {peak, ignorance, offset};
+    const solah_sets sets = {peak, mean_masses, offset};
     const solah_tree tree = {feature, first_child};
     solah_run *runs = malloc(((size_t)n_features + 1) * sizeof *runs);
     solah_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);

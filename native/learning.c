@@ -1,13 +1,13 @@
 /* Learns from rows as a device does (solah/learn/online.py), called through ctypes.
  *
  * Each row is predicted, then the rules that it takes move: the integers of solah_learn.h in the
- * runtime for devices, and those of LearningTwin in solah/learn/online.py. Divisions by powers of
+ * runtime for devices, and those of LearningSimulator in solah/learn/online.py. Divisions by powers of
  * two go towards zero, where nothing else is said. Arrays have been checked by the caller. There is
  * no global state.
  *
  * A learner is the array `code`, which begins with a header. A member with a comment [code] is an
  * offset from its start. Memberships, shares and probabilities have the unit 2^-15, scores the unit
- * 2^-value_bits of their stage, and what is learnt the unit 2^-24. */
+ * 2^-value_bits of their stage, and what is learned the unit 2^-24. */
 #include "export.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ typedef struct {
 typedef struct {
     int32_t n_axes, axes; /* [code] */
     int32_t split, child; /* [code] */
-    int32_t first_rule, learnt_bits;
+    int32_t first_rule, learned_bits;
 } walk_t;
 
 typedef struct {
@@ -83,7 +83,7 @@ typedef struct {
     const int32_t *code;
     const header_t *header;
     const int64_t *start;
-    int64_t *learnt;
+    int64_t *learned;
     int32_t n_values;
     int32_t *readings;      /* n_features */
     int32_t *probabilities; /* n_classes per stage */
@@ -291,8 +291,8 @@ static const branch_t *predict(const learner_t *learner, const stage_t *stage,
         for (int32_t v = 0; v < n_values; v++) {
             int64_t sum = 0;
             for (const branch_t *one = first; one < branch; one++) {
-                const int64_t learnt = learner->learnt[one->rule * n_values + v];
-                const int64_t value = shifted(learnt, walk->learnt_bits);
+                const int64_t learned = learner->learned[one->rule * n_values + v];
+                const int64_t value = shifted(learned, walk->learned_bits);
                 sum += one->weight * bounded(value, -LARGEST, LARGEST);
             }
             scores[v] += shifted(sum, 15);
@@ -328,9 +328,9 @@ static int breaks(const learner_t *learner, int64_t rule, const int64_t *values)
     for (int32_t i = of[0]; i < of[1]; i++) {
         const int is_higher = bounds[i].higher == rule;
         const int64_t other = is_higher ? bounds[i].lower : bounds[i].higher;
-        const int64_t now = gap(&bounds[i], learner->learnt + rule * learner->n_values);
+        const int64_t now = gap(&bounds[i], learner->learned + rule * learner->n_values);
         const int64_t then = gap(&bounds[i], values);
-        const int64_t beside = gap(&bounds[i], learner->learnt + other * learner->n_values);
+        const int64_t beside = gap(&bounds[i], learner->learned + other * learner->n_values);
         if (is_higher ? then < beside && then < now : then > beside && then > now) {
             return 1;
         }
@@ -343,12 +343,12 @@ static void move_weights(const learner_t *learner, const branch_t *branch, int64
                          const int32_t *probabilities, int32_t step_bits)
 {
     const int32_t n_values = learner->n_values, forget_bits = learner->header->forget_bits;
-    int64_t *learnt = learner->learnt + branch->rule * n_values, *values = learner->values;
+    int64_t *learned = learner->learned + branch->rule * n_values, *values = learner->values;
     const int64_t *start = learner->start + branch->rule * n_values;
     const int64_t of_first = (observed == 0 ? ONE : 0) - probabilities[0];
     for (int32_t v = 0; v < n_values; v++) {
         const int64_t error = (observed == v + 1 ? ONE : 0) - probabilities[v + 1] - of_first;
-        int64_t value = learnt[v];
+        int64_t value = learned[v];
         if (forget_bits > 0) {
             value -= shifted(shifted(value - start[v], 15) * branch->weight, forget_bits);
         }
@@ -357,7 +357,7 @@ static void move_weights(const learner_t *learner, const branch_t *branch, int64
     }
     if (!breaks(learner, branch->rule, values)) {
         for (int32_t v = 0; v < n_values; v++) {
-            learnt[v] = values[v];
+            learned[v] = values[v];
         }
     }
 }
@@ -367,16 +367,16 @@ static void move_shares(const learner_t *learner, const branch_t *branch, int64_
                         int32_t step_bits)
 {
     const int32_t n_values = learner->n_values;
-    int64_t *learnt = learner->learnt + branch->rule * n_values, above = -ALL_LEARNT;
+    int64_t *learned = learner->learned + branch->rule * n_values, above = -ALL_LEARNT;
     for (int32_t v = 0; v < n_values; v++) {
-        const int64_t share = bounded(learnt[v], 0, ALL_LEARNT);
+        const int64_t share = bounded(learned[v], 0, ALL_LEARNT);
         const int64_t error = (observed == v + 1 ? ONE : 0) - (share >> 9);
         const int64_t moved = share + shifted((branch->weight >> 1) * error, step_bits);
-        learnt[v] = bounded(moved, 0, ALL_LEARNT);
-        above += learnt[v];
+        learned[v] = bounded(moved, 0, ALL_LEARNT);
+        above += learned[v];
     }
     if (above > 0 && observed > 0) { /* by rounding */
-        learnt[observed - 1] = bounded(learnt[observed - 1] - above, 0, ALL_LEARNT);
+        learned[observed - 1] = bounded(learned[observed - 1] - above, 0, ALL_LEARNT);
     }
 }
 
@@ -400,14 +400,14 @@ static void learn_row(const learner_t *learner, int64_t observed)
     }
 }
 
-/* Predict rows, and learn from each; learnt[rule, value] changes, and out[row, class] gets what was
+/* Predict rows, and learn from each; learned[rule, value] changes, and out[row, class] gets what was
  * predicted before. Rows and columns are some steps apart, which count doubles.
  *   scales    [n_features] what readings are multiplied with
  *   observed  [n_rows] the index of each row's class; one out of range teaches nothing
  *   start     what rules go back to */
 SOLAH_EXPORT int32_t solah_learn(const int32_t *code, const double *scales, const double *rows,
                                  int64_t n_rows, int64_t row_step, int64_t column_step,
-                                 const int64_t *observed, const int64_t *start, int64_t *learnt,
+                                 const int64_t *observed, const int64_t *start, int64_t *learned,
                                  int64_t *out)
 {
     const header_t *header = (const header_t *)code;
@@ -417,7 +417,7 @@ SOLAH_EXPORT int32_t solah_learn(const int32_t *code, const double *scales, cons
         .code = code,
         .header = header,
         .start = start,
-        .learnt = learnt,
+        .learned = learned,
         .n_values = header->n_classes - 1,
         .readings = malloc((size_t)(header->n_features + 1) * sizeof(int32_t)),
         .probabilities = malloc((size_t)header->n_stages * n_classes * sizeof(int32_t)),

@@ -25,7 +25,7 @@ from random_models import any_model, as_table, random_rows
 from simulated import Simulation
 from solah.data import Column, Table
 from solah.data.spelling import spell
-from solah.exceptions import UnseenStateWarning
+from solah.exceptions import UnseenCategoryWarning
 from solah.export import (
     export_blob,
     export_c,
@@ -100,7 +100,7 @@ def draw(rng, model, n_rows):
         odd, values = is_odd[:, j], column.values.copy()
         if not feature.is_coded:
             values[odd] = rows[odd, j] = rng.choice(EXTREME, odd.sum())
-        elif unseen := UNSEEN.get(type(feature.states[0])):
+        elif unseen := UNSEEN.get(type(feature.categories[0])):
             values[odd], rows[odd, j] = unseen, np.nan
         columns.append(Column(column.name, values))
     return rows, Table(tuple(columns), n_rows)
@@ -109,22 +109,22 @@ def draw(rng, model, n_rows):
 def expected(model, rows):
     """Return what the oracle answers."""
     outputs = run(model.program, rows)
-    if not model.target.states:
+    if not model.target.classes:
         centres = model.program.centres
         return Answers(None, outputs if centres is None else outputs @ centres[:, None])
-    return Answers([model.target.states[c] for c in model.target.decide(outputs)], outputs)
+    return Answers([model.target.classes[c] for c in model.target.decide(outputs)], outputs)
 
 
 def check(exit_, model, rows, table):
     """Check that an exit agrees with the oracle."""
     found, wanted = exit_.run(model, table), expected(model, rows)
     if found.values is not None:
-        scale = 1.0 if model.target.states else max(1.0, np.abs(wanted.values).max())
+        scale = 1.0 if model.target.classes else max(1.0, np.abs(wanted.values).max())
         atol = exit_.tolerance * scale
         np.testing.assert_allclose(found.values, wanted.values, rtol=0, atol=atol)
     if wanted.decisions is None or found.decisions is None:
         return
-    thresholds = model.target.thresholds or (1.0,) * len(model.target.states)
+    thresholds = model.target.thresholds or (1.0,) * len(model.target.classes)
     least, most = np.sort(wanted.values / np.array(thresholds), axis=1)[:, -2:].T
     for row, is_clear in enumerate(most - least > 2 * exit_.tolerance / min(thresholds)):
         assert found.decisions[row] == wanted.decisions[row] or not is_clear, f"row {row}"
@@ -138,8 +138,8 @@ def _python(kernel):
         predictor = Predictor(model)
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
             patch.setenv(ENVIRONMENT_VARIABLE, kernel)
-            warnings.simplefilter("ignore", UnseenStateWarning)
-            if not model.target.states:
+            warnings.simplefilter("ignore", UnseenCategoryWarning)
+            if not model.target.classes:
                 return Answers(None, predictor.predict(table)[:, None])
             return Answers(predictor.predict(table).tolist(), predictor.predict_proba(table))
 
@@ -167,7 +167,7 @@ def _javascript(model, table):
         command = ["node", "run.mjs"]
         done = subprocess.run(command, cwd=folder, capture_output=True, check=True)
     rows = json.loads(done.stdout)
-    if not model.target.states:
+    if not model.target.classes:
         return Answers(None, np.array([[row["estimate"]] for row in rows]))
     return Answers([row["decision"] for row in rows], np.array([row["beliefs"] for row in rows]))
 
@@ -192,7 +192,7 @@ def duckdb():
 def run_sql(connection, model, table, file="model.sql"):
     """Run a SELECT of a model in a database, on a table that it makes there."""
     query = export_sql(model, table='the "table"', keys=["solah row"]).files[file]
-    kinds = [type(one.states[0]) if one.is_coded else float for one in model.features]
+    kinds = [type(one.categories[0]) if one.is_coded else float for one in model.features]
     names = [sql_name(one.name) for one in model.features]
     declared = [f"{name} {_SQL_TYPES[kind]}" for name, kind in zip(names, kinds, strict=True)]
     columns = ", ".join(['"solah row" INTEGER', *declared])
@@ -204,7 +204,7 @@ def run_sql(connection, model, table, file="model.sql"):
     answers = sorted(connection.execute(query).fetchall())
     connection.close()
     assert [answer[0] for answer in answers] == list(range(table.n_rows))
-    if not model.target.states:
+    if not model.target.classes:
         return Answers(None, np.array([answer[1:] for answer in answers]))
     values = np.array([answer[2:] for answer in answers])
     return Answers([answer[1] for answer in answers], values if values.size else None)
@@ -244,46 +244,48 @@ _ROOM = [
 def device_rows(model, table):
     """Return readings as a device gets them; the code of an unseen category is that of none."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenStateWarning)
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
         rows = encode(table, model.features)
     for j, one in enumerate(model.features):
         if one.is_coded:
             is_unseen = np.isnan(rows[:, j]) & ~table.column(one.name).missing()
-            rows[is_unseen, j] = len(one.states)
+            rows[is_unseen, j] = len(one.categories)
     return rows
 
 
-def _answers(model, twin, rows, places, values):
-    """Return what a device answers, which is what its twin does, to the bit."""
-    if not model.target.states:
-        np.testing.assert_array_equal(values, twin.estimate(rows))
-        return Answers(None, values[:, None] * twin.unit)
-    decided, beliefs = twin.decide(rows)
+def _answers(model, simulator, rows, places, values):
+    """Return what a device answers, which is what its simulator does, to the bit."""
+    if not model.target.classes:
+        np.testing.assert_array_equal(values, simulator.estimate(rows))
+        return Answers(None, values[:, None] * simulator.unit)
+    decided, beliefs = simulator.decide(rows)
     np.testing.assert_array_equal(places, decided)
     np.testing.assert_array_equal(values, beliefs)
-    return Answers([model.target.states[place] for place in places], values * twin.belief_unit)
+    return Answers(
+        [model.target.classes[place] for place in places], values * simulator.belief_unit
+    )
 
 
 def _c(numbers):
     def answer(model, table):
         export, rows = export_c(model, name="m", numbers=numbers), device_rows(model, table)
-        what = c_programs.DECIDE if model.target.states else c_programs.ESTIMATE
+        what = c_programs.DECIDE if model.target.classes else c_programs.ESTIMATE
         with tempfile.TemporaryDirectory() as folder, np.errstate(over="ignore"):
             program = c_programs.build(export, Path(folder), "cc", what, _QUICK)
-            if model.target.states:
-                found = c_programs.decide(program, export, rows, len(model.target.states))
+            if model.target.classes:
+                found = c_programs.decide(program, export, rows, len(model.target.classes))
             else:
                 found = None, c_programs.estimate(program, export, rows)
-            return _answers(model, export.twin, rows, *found)
+            return _answers(model, export.simulator, rows, *found)
 
     return answer
 
 
 def _blob_c(model, table):
     blob, rows = export_blob(model), device_rows(model, table)
-    (found,) = blob_programs.run(_blob_runtime(), [(blob.data, blob.twin.prepare(rows))], 1)
-    values = found["belief"] if model.target.states else found["estimate"]
-    return _answers(model, blob.twin, rows, found["decision"], values)
+    (found,) = blob_programs.run(_blob_runtime(), [(blob.data, blob.simulator.prepare(rows))], 1)
+    values = found["belief"] if model.target.classes else found["estimate"]
+    return _answers(model, blob.simulator, rows, found["decision"], values)
 
 
 @lru_cache
@@ -301,12 +303,12 @@ def _board(load):
         rows = device_rows(model, table)
         names = [one.name for one in model.features]
         readings = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
-        if not model.target.states:
+        if not model.target.classes:
             values = np.array([module["estimate"](one) for one in readings])
-            return _answers(model, export.twin, rows, None, values / export.twin.unit)
+            return _answers(model, export.simulator, rows, None, values / export.simulator.unit)
         found = [module["decide"](one) for one in readings]
-        places = [list(map(str, model.target.states)).index(decision) for decision, _ in found]
-        return _answers(model, export.twin, rows, places, np.array([one for _, one in found]))
+        places = [list(map(str, model.target.classes)).index(decision) for decision, _ in found]
+        return _answers(model, export.simulator, rows, places, np.array([one for _, one in found]))
 
     return answer
 
@@ -339,9 +341,9 @@ def _nodes(wire):
                     simulation.measure(node.name, sequence, own, 0.01 * sequence)
         decided = sorted(simulation.run(), key=lambda one: one.sequence)
         assert [one.sequence for one in decided] == list(range(table.n_rows))
-        if not model.target.states:
+        if not model.target.classes:
             return Answers(None, np.array([[float(one.decision)] for one in decided]))
-        states = {spell(state): state for state in model.target.states}
+        states = {spell(state): state for state in model.target.classes}
         values = np.array([[*one.beliefs.values()] for one in decided])
         return Answers([states[one.decision] for one in decided], values)
 

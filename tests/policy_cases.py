@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from small_models import room_model
 from solah.model.policy import Cells, Domain, Policy, SeenTogether, n_cells
 
-POLICY = Policy((0.7, 0.55), 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=5)
+POLICY = Policy(
+    (0.7, 0.55), 0.5, True, 1, smoothing=4, hysteresis=0.1, votes=2, window=3, min_hold=5
+)
 
 
 def room():
@@ -47,11 +49,11 @@ def policies(n_classes):
     return st.builds(
         lambda votes, **rest: Policy(votes=votes[0], window=votes[1], **rest),
         votes=windows,
-        min_belief=st.just(()) | beliefs,
-        min_known=st.sampled_from([0.0, 0.3, 0.8]),
+        min_probability=st.just(()) | beliefs,
+        min_completeness=st.sampled_from([0.0, 0.3, 0.8]),
         stays_in_range=st.booleans(),
         max_unseen=st.none() | st.integers(0, 2),
         smoothing=st.sampled_from([1, 2, 8]),
-        margin=st.sampled_from([0.0, 0.1, 0.5]),
-        dwell=st.integers(1, 5),
+        hysteresis=st.sampled_from([0.0, 0.1, 0.5]),
+        min_hold=st.integers(1, 5),
     )

@@ -34,7 +34,7 @@ def random_model(rng, shape, n_classes=2):
     ]
     states = tuple(f"c{i}" for i in range(n_classes))
     prior = tuple(rng.dirichlet(np.full(n_classes, 3.0))) if n_cored else ()
-    target = Target("y", states, thresholds=random_thresholds(rng, n_classes), prior=prior)
+    target = Target("y", states, thresholds=random_thresholds(rng, n_classes), shares=prior)
     nodes = MAKERS[shape](rng, features, states)
     return Model(target, tuple(features), nodes)
 
@@ -70,8 +70,8 @@ def random_cored(rng, name, kind):
     words = ("lowest", "low", "medium", "high", "highest")[:n_words]
     low, high = (ends[0], ends[-1]) if n_words > 1 else (-1.0, 1.0)
     bare = cored_feature(name, words, cores, (), float(low) - 0.5, float(high) + 0.5)
-    ignorance = rng.dirichlet(np.ones(bare.n_focal_sets))
-    return replace(bare, ignorance=tuple(ignorance.tolist()))
+    mean_masses = rng.dirichlet(np.ones(bare.n_focal_sets))
+    return replace(bare, mean_masses=tuple(mean_masses.tolist()))
 
 
 def random_feature(rng, name, kind):
@@ -80,20 +80,20 @@ def random_feature(rng, name, kind):
         peaks = np.cumsum(rng.uniform(0.2, 2.0, 2 * n_words - 1)) - 3.0
         low, high = peaks[0] - rng.uniform(0, 1), peaks[-1] + rng.uniform(0, 1)
         words = ("low", "medium", "high")[:n_words]
-        ignorance = rng.dirichlet(np.ones(len(peaks)))
+        mean_masses = rng.dirichlet(np.ones(len(peaks)))
         return Feature(
-            name, kind, words, tuple(peaks), tuple(ignorance), low=float(low), high=float(high)
+            name, kind, words, tuple(peaks), tuple(mean_masses), low=float(low), high=float(high)
         )
     states = ("a", "b", "c") if kind is Kind.CATEGORICAL else (1.0, 2.5, 7.0, 8.0)
     peaks = tuple(range(3)) if kind is Kind.CATEGORICAL else states
-    ignorance = rng.dirichlet(np.ones(len(states)))
+    mean_masses = rng.dirichlet(np.ones(len(states)))
     return Feature(
         name,
         kind,
         tuple(map(str, states)),
         tuple(map(float, peaks)),
-        tuple(ignorance),
-        states=states,
+        tuple(mean_masses),
+        categories=states,
     )
 
 
@@ -190,7 +190,9 @@ def random_term(rng, features, n_classes, *, missing=False, parted=False):
     mean = weights[np.ix_(*(one.part_of_set for one in inputs))]
     for one in inputs:
         # Not by BLAS, whose last bit depends on the processor: golden files have the model's hash.
-        mean = sum(share * of_set for share, of_set in zip(one.asked.ignorance, mean, strict=True))
+        mean = sum(
+            share * of_set for share, of_set in zip(one.asked.mean_masses, mean, strict=True)
+        )
     term = replace(term, weights=weights - mean)
     if not missing:
         return term
@@ -315,7 +317,7 @@ def as_table(model, rows):
     columns = []
     for feature, values in zip(model.features, rows.T, strict=True):
         if feature.is_coded:
-            texts = [None if np.isnan(v) else feature.states[int(v)] for v in values]
+            texts = [None if np.isnan(v) else feature.categories[int(v)] for v in values]
             columns.append(Column(feature.name, np.array(texts, dtype=object)))
         else:
             columns.append(Column(feature.name, values))

@@ -14,8 +14,8 @@ def named(model, row):
     """Name the readings of a row, as a sensor does."""
     readings = {}
     for one, value in zip(model.features, row, strict=True):
-        is_text = one.is_coded and isinstance(one.states[0], str)
-        known = one.states[int(value)] if is_text and value == value else float(value)
+        is_text = one.is_coded and isinstance(one.categories[0], str)
+        known = one.categories[int(value)] if is_text and value == value else float(value)
         readings[one.name] = known if value == value else None
     return readings
 

@@ -25,9 +25,9 @@ def room_model(
     """
     words = ("low", "high") if len(cores) == 2 else ("low", "medium", "high")
     bare = cored_feature("CO2", words, cores, (), 390.0, 1500.0)
-    air = replace(bare, ignorance=(1 / bare.n_focal_sets,) * bare.n_focal_sets)
+    air = replace(bare, mean_masses=(1 / bare.n_focal_sets,) * bare.n_focal_sets)
     gate = discrete_feature("door", Kind.BINARY, ("open", "shut"), (0.25, 0.75))
-    target = Target("occupied", ("no", "yes"), prior=shares)
+    target = Target("occupied", ("no", "yes"), shares=shares)
     terms = _term(air, co2, (28.0, 60.0, 32.0)), _term(gate, door, (30.0, 90.0))
     nodes = (AdditiveNode("occupied", (-bias / 2, bias / 2), terms),)
     origin = Provenance(

@@ -25,7 +25,7 @@ PUBLIC = [
     "RuleClassifier",
     "RuleRegressor",
     "SelfOrganisedHierarchyClassifier",
-    "UnseenStateWarning",
+    "UnseenCategoryWarning",
     "datasets",
     "diff",
     "distance_correlation",

@@ -101,7 +101,7 @@ GAPS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::solah.UnseenStateWarning")  # which is for the operator
+@pytest.mark.filterwarnings("ignore::solah.UnseenCategoryWarning")  # which is for the operator
 @pytest.mark.parametrize("path", ["/predict", "/explain"])
 def test_an_answer_names_what_the_model_could_not_use(fruits, path):
     answer = client_of(fruits).post(path, json={"rows": [row for row, *_ in GAPS]})
@@ -148,7 +148,12 @@ def test_half_a_character_is_refused(fruits, path, body):
 
 def test_a_policy_holds_back_row_by_row(model, wine):
     steady = Policy(
-        min_belief=(0.9,) * 3, min_known=0.5, smoothing=4, margin=0.3, votes=3, window=3
+        min_probability=(0.9,) * 3,
+        min_completeness=0.5,
+        smoothing=4,
+        hysteresis=0.3,
+        votes=3,
+        window=3,
     )
     trusted = replace(model.model_, policy=steady)
     asked = client_of(trusted)
@@ -159,10 +164,10 @@ def test_a_policy_holds_back_row_by_row(model, wine):
     beliefs = model.predict_proba(wine.table).max(axis=1)
     assert 0 < (beliefs < 0.9).sum() < 178
     for row, name, belief in zip(answer, leaning, beliefs, strict=False):
-        assert row["doubts"] == (["low belief"] if belief < 0.9 else [])
+        assert row["abstain_reasons"] == (["low belief"] if belief < 0.9 else [])
         assert row["decision"] == (None if belief < 0.9 else name)
     assert answer[-1]["decision"] is None
-    assert answer[-1]["doubts"] == ["low belief", "few readings"]
+    assert answer[-1]["abstain_reasons"] == ["low belief", "few readings"]
     text = asked.get("/metrics").text
     n_held_back = int((beliefs < 0.9).sum()) + 1
     assert re.search(rf"""decision="don't know".*\}} {n_held_back}\b""", text)

@@ -1,7 +1,7 @@
 """Sets, models and seeds in; how well each model decides, and how much there is to read, out.
 
 sets.py     a name            -> labelled rows, at most so many
-sizes.py    a learnt model    -> how much there is to read
+sizes.py    a learned model    -> how much there is to read
 peers.py    columns           -> scikit-learn's models, for numbers and states alike
 extras.py   columns           -> models of packages that need not be installed
 models.py   a name            -> an estimator, ours or another

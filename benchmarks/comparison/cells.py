@@ -85,9 +85,9 @@ class Cell:
 
 def _on_split(model: Model, material: Dataset, split: Split, seed: int) -> dict[str, float | None]:
     estimator = model.make(material, len(split.train), seed)
-    learnt_rows, tested_rows = material.table.take(split.train), material.table.take(split.test)
+    learned_rows, tested_rows = material.table.take(split.train), material.table.take(split.test)
     start = perf_counter()
-    estimator.fit(learnt_rows, material.target[split.train])
+    estimator.fit(learned_rows, material.target[split.train])
     seconds = perf_counter() - start
     refuse_cut_short(estimator)
     classes = np.unique(material.target)

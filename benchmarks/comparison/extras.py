@@ -54,8 +54,10 @@ class Figs(Extra):
 
     place = ("imodels", "FIGSClassifier")
 
-    def _size(self, learnt: Any) -> Size:
-        return Size(learnt.complexity_, mean_length([d for t in learnt.trees_ for d in _depths(t)]))
+    def _size(self, learned: Any) -> Size:
+        return Size(
+            learned.complexity_, mean_length([d for t in learned.trees_ for d in _depths(t)])
+        )
 
 
 class ShrunkTree(Extra):
@@ -66,8 +68,8 @@ class ShrunkTree(Extra):
     def _learner(self) -> Any:
         return self._kind(max_leaf_nodes=20, random_state=self.random_state)
 
-    def _size(self, learnt: Any) -> Size:
-        return size_of_trees([learnt.estimator_])
+    def _size(self, learned: Any) -> Size:
+        return size_of_trees([learned.estimator_])
 
 
 class ExplainableBoosting(Extra):
@@ -81,8 +83,8 @@ class ExplainableBoosting(Extra):
             self._kind(feature_types=kinds, random_state=self.random_state, n_jobs=1)
         )
 
-    def _size(self, learnt: Any) -> Size:
-        return Size(len(learnt.term_features_))
+    def _size(self, learned: Any) -> Size:
+        return Size(len(learned.term_features_))
 
 
 class Ripper(Extra):
@@ -93,8 +95,8 @@ class Ripper(Extra):
     def _learner(self) -> Any:
         return RipperClassifier(self._kind, self.random_state)
 
-    def _size(self, learnt: Any) -> Size:
-        lengths = [len(rule.conds) for model in learnt.models_ for rule in model.ruleset_.rules]
+    def _size(self, learned: Any) -> Size:
+        lengths = [len(rule.conds) for model in learned.models_ for rule in model.ruleset_.rules]
         return Size(len(lengths), mean_length(lengths))
 
 
@@ -103,8 +105,8 @@ class Ferl(Extra):
 
     place = ("ex_fuzzy", "FERL")
 
-    def _size(self, learnt: Any) -> Size:
-        stats = learnt.get_tree_stats()
+    def _size(self, learned: Any) -> Size:
+        stats = learned.get_tree_stats()
         return Size(stats["leaves"], stats.get("mean_leaf_depth"))
 
 
@@ -119,9 +121,9 @@ class Farc(Extra):
 
     place = ("ex_fuzzy", "FuzzyRulesClassifier")
 
-    def _size(self, learnt: Any) -> Size:
+    def _size(self, learned: Any) -> Size:
         # An antecedent below 0 stands for a feature that the rule does not ask for.
-        rules = [np.asarray(rule.antecedents) for rule in learnt.rule_base_.get_rules()]
+        rules = [np.asarray(rule.antecedents) for rule in learned.rule_base_.get_rules()]
         return Size(len(rules), mean_length([(rule >= 0).sum() for rule in rules]))
 
 
@@ -136,8 +138,8 @@ class FuzzyTree(Extra):
         learner._get_sample_weight = lambda X, _=None: (np.arange(len(X)), np.ones(len(X)))
         return learner
 
-    def _size(self, learnt: Any) -> Size:
-        depths = _fuzzy_depths(learnt.tree_)
+    def _size(self, learned: Any) -> Size:
+        depths = _fuzzy_depths(learned.tree_)
         return Size(len(depths), mean_length(depths))
 
 

@@ -1,4 +1,4 @@
-"""A model's name in, an estimator that has learnt nothing yet out; and which names there are."""
+"""A model's name in, an estimator that has learned nothing yet out; and which names there are."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Model:
 
 
 def measure_size(estimator: Any) -> Size:
-    """Measure what an estimator of this module has learnt."""
+    """Measure what an estimator of this module has learned."""
     return estimator.size() if hasattr(estimator, "size") else size_of_rules(estimator)
 
 
@@ -196,7 +196,7 @@ def _stacked_trees(rows: Dataset, n_rows: int, seed: int) -> Any:
 
 
 _STEPS = (
-    _step("step-learnt", "words where the target changes, and nowhere else", words="supervised"),
+    _step("step-learned", "words where the target changes, and nowhere else", words="supervised"),
     _step("step-quantile", "words at equal shares of the rows", words="quantile"),
     _step("step-uniform", "words at equal distances", words="uniform"),
     _step("step-single", "rules of one condition alone", interactions=0),

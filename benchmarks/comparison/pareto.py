@@ -28,10 +28,10 @@ def pareto_front(points: Iterable[Point]) -> list[Point]:
     front: list[Point] = []
     for point in sorted(points, key=lambda point: (point.size, -point.score)):
         best = front[-1] if front else None
-        if best is None or point.score > best.score or _is_twin(point, best):
+        if best is None or point.score > best.score or _is_simulator(point, best):
             front.append(point)
     return front
 
 
-def _is_twin(point: Point, other: Point) -> bool:
+def _is_simulator(point: Point, other: Point) -> bool:
     return (point.size, point.score) == (other.size, other.score)

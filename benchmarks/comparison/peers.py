@@ -27,7 +27,7 @@ class MeasuredPeer(Peer):
     """A peer whose last step is a model that can be measured."""
 
     def size(self) -> Size:
-        """Measure what was learnt."""
+        """Measure what was learned."""
         return self._size(self._model[-1])
 
     def _make(self) -> Any:
@@ -40,7 +40,7 @@ class MeasuredPeer(Peer):
     def _learner(self) -> Any:
         raise NotImplementedError
 
-    def _size(self, learnt: Any) -> Size:
+    def _size(self, learned: Any) -> Size:
         raise NotImplementedError
 
 
@@ -53,8 +53,8 @@ class Tree(MeasuredPeer):
     def _learner(self) -> Any:
         return DecisionTreeClassifier(random_state=self.random_state)
 
-    def _size(self, learnt: Any) -> Size:
-        return size_of_trees([learnt])
+    def _size(self, learned: Any) -> Size:
+        return size_of_trees([learned])
 
 
 class PrunedTree(Tree):
@@ -63,8 +63,8 @@ class PrunedTree(Tree):
     def _learner(self) -> Any:
         return PrunedTreeClassifier(random_state=self.random_state)
 
-    def _size(self, learnt: Any) -> Size:
-        return size_of_trees([learnt.tree_])
+    def _size(self, learned: Any) -> Size:
+        return size_of_trees([learned.tree_])
 
 
 class LogisticModel(MeasuredPeer):
@@ -76,15 +76,15 @@ class LogisticModel(MeasuredPeer):
     def _learner(self) -> Any:
         return LogisticRegression(max_iter=1_000)
 
-    def _size(self, learnt: Any) -> Size:
-        return Size(learnt.coef_.size)
+    def _size(self, learned: Any) -> Size:
+        return Size(learned.coef_.size)
 
 
 class NaiveBayes(MixedNaiveBayes):
     """Naive Bayes; its terms are the distributions, one for each feature and class."""
 
     def size(self) -> Size:
-        """Measure what was learnt."""
+        """Measure what was learned."""
         return Size(len(self.states) * len(self.classes_))
 
 
@@ -97,8 +97,8 @@ class Forest(MeasuredPeer):
     def _learner(self) -> Any:
         return RandomForestClassifier(n_estimators=100, random_state=self.random_state, n_jobs=1)
 
-    def _size(self, learnt: Any) -> Size:
-        return size_of_trees(learnt.estimators_)
+    def _size(self, learned: Any) -> Size:
+        return size_of_trees(learned.estimators_)
 
 
 class Boosting(MeasuredPeer):
@@ -111,8 +111,8 @@ class Boosting(MeasuredPeer):
             )
         )
 
-    def _size(self, learnt: Any) -> Size:
-        return size_of_boosting(learnt)
+    def _size(self, learned: Any) -> Size:
+        return size_of_boosting(learned)
 
 
 class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):

@@ -1,4 +1,4 @@
-"""A learnt model in, how much there is to read out, in the model's own unit."""
+"""A learned model in, how much there is to read out, in the model's own unit."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ X, y = measure(600, lamp=0.03)
 X_new, y_new = measure(300, lamp=0.4)
 
 # %% [markdown]
-# ## What was learnt
+# ## What was learned
 #
 # `words` gives features words by hand, so that a rule means what people mean by them.
 # Temperature learns its own.

@@ -29,7 +29,7 @@ print(f"{model.n_rules_} rules, accuracy on the test rows {model.score(X_test, y
 # %% [markdown]
 # ## How many rules are enough?
 #
-# The model compared numbers of rules on rows that it had not learnt from, and took the fewest
+# The model compared numbers of rules on rows that it had not learned from, and took the fewest
 # that cannot be told from the best. `path_` has what it found. If you want to read all the
 # rules, fewer may do:
 

@@ -43,7 +43,7 @@ X = pd.DataFrame(windows.readings, columns=features.get_feature_names_out())
 print(len(X), "windows with", ", ".join(X))
 
 # %% [markdown]
-# ## Learn, and measure on machines that were not learnt from
+# ## Learn, and measure on machines that were not learned from
 #
 # Windows of one machine are alike, so they stay together in one fold.
 
@@ -67,7 +67,7 @@ classifier.rules()
 
 # %%
 export = export_c(model, name="machine")
-found = agreement(model, export.twin, windows.table)
+found = agreement(model, export.simulator, windows.table)
 print(f"{found.share:.3f} of {found.n_rows} windows are decided as by the model")
 files = {**export.files, **self_test(model, export, windows.table)}
 for name, text in sorted(files.items()):

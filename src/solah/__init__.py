@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         RuleRegressor,
         SelfOrganisedHierarchyClassifier,
     )
-    from solah.exceptions import IdentifierWarning, UnseenStateWarning
+    from solah.exceptions import IdentifierWarning, UnseenCategoryWarning
     from solah.learn.recipe import FixedRule
     from solah.model.predictor import load_model
     from solah.model.structure import Hierarchy
@@ -43,7 +43,7 @@ __all__ = [
     "RuleClassifier",
     "RuleRegressor",
     "SelfOrganisedHierarchyClassifier",
-    "UnseenStateWarning",
+    "UnseenCategoryWarning",
     "datasets",
     "diff",
     "distance_correlation",
@@ -67,7 +67,7 @@ _HOME_OF = {
     "RuleClassifier": "solah.estimators",
     "RuleRegressor": "solah.estimators",
     "SelfOrganisedHierarchyClassifier": "solah.estimators",
-    "UnseenStateWarning": "solah.exceptions",
+    "UnseenCategoryWarning": "solah.exceptions",
     "diff": "solah.edit.diff",
     "distance_correlation": "solah.dependence",
     "distance_correlation_matrix": "solah.dependence",

@@ -31,7 +31,7 @@ Errors of devices and networks stand in their packages.
 
     IdentifierWarning (UserWarning)       a column that numbers the rows, and is left out
     LeakageWarning (UserWarning)          folds that share samples, so that scores are too good
-    UnseenStateWarning (UserWarning)      readings that are states which no training row had
+    UnseenCategoryWarning (UserWarning)      readings that are states which no training row had
 
 The built-in class in parentheses is a second base, so that code which knows nothing of solah
 catches what it expects.
@@ -155,7 +155,7 @@ class IdentifierWarning(UserWarning):
 
 
 class LeakageWarning(UserWarning):
-    """Windows that are tested on share samples with windows that are learnt from.
+    """Windows that are tested on share samples with windows that are learned from.
 
     Parameters
     ----------
@@ -170,12 +170,12 @@ class LeakageWarning(UserWarning):
     def __str__(self) -> str:
         return (
             f"{self.n_leaks:,} of {self.n_windows:,} tested windows share samples with windows "
-            "that are learnt from, so that scores are too good; keep the windows of a recording "
+            "that are learned from, so that scores are too good; keep the windows of a recording "
             "together (groups=windows.groups)"
         )
 
 
-class UnseenStateWarning(UserWarning):
+class UnseenCategoryWarning(UserWarning):
     """Some readings are states that no training row had, so that they count as unknown.
 
     Attributes
@@ -208,11 +208,11 @@ class UnseenStateWarning(UserWarning):
             f"{did_you_mean(self.value, self.known)}"
         )
 
-    def with_more(self, other: UnseenStateWarning) -> UnseenStateWarning:
+    def with_more(self, other: UnseenCategoryWarning) -> UnseenCategoryWarning:
         """Return what is true of these rows and of others together."""
         n_value = self.n_value + (other.n_value if other.value == self.value else 0)
         n_rows = self.n_rows + other.n_rows
-        return UnseenStateWarning(self.column, self.value, n_value, n_rows, self.known)
+        return UnseenCategoryWarning(self.column, self.value, n_value, n_rows, self.known)
 
 
 def _rows(number: int) -> str:

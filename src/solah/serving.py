@@ -225,11 +225,11 @@ class _Answers:
         if self._model.policy is None and self._model.domain is None:
             return rows
         judged = self._predictor.decide(table, groups=range(table.n_rows))
-        held_back = zip(rows, judged.places.tolist(), judged.doubts.tolist(), strict=True)
-        for row, place, doubts in held_back:
+        held_back = zip(rows, judged.places.tolist(), judged.abstain_reasons.tolist(), strict=True)
+        for row, place, abstain_reasons in held_back:
             row["leaning"] = row["decision"]
             row["decision"] = None if place < 0 else row["leaning"]
-            row["doubts"] = name_doubts(doubts)
+            row["abstain_reasons"] = name_doubts(abstain_reasons)
         return rows
 
     def _decided_rows(self, table: Table) -> list[dict[str, Any]]:
@@ -240,7 +240,7 @@ class _Answers:
             for decision, share in zip(decisions, known, strict=True)
         ]
         if self._model.target.task is Task.CLASSIFICATION:
-            names = [str(state) for state in self._model.target.states]
+            names = [str(state) for state in self._model.target.classes]
             for row, beliefs in zip(rows, self._predictor.beliefs(table).tolist(), strict=True):
                 row["beliefs"] = dict(zip(names, beliefs, strict=True))
         return rows

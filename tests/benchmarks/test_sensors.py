@@ -1,4 +1,4 @@
-"""The data of scale: rows that depend on their place and the seed alone, and can be learnt."""
+"""The data of scale: rows that depend on their place and the seed alone, and can be learned."""
 
 from __future__ import annotations
 

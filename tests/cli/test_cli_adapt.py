@@ -1,4 +1,4 @@
-"""``solah adapt``: a model learns from labelled rows, or takes home what a device learnt."""
+"""``solah adapt``: a model learns from labelled rows, or takes home what a device learned."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_a_model_learns_and_is_written(run, model, tmp_path):
     assert after != before
 
 
-def test_what_a_device_learnt_comes_home(run, model, tmp_path):
+def test_what_a_device_learned_comes_home(run, model, tmp_path):
     document = load_document(model)
     device = Learner(document)
     device.learn(np.full((5, len(document.features)), np.nan), [0] * 5)

@@ -87,7 +87,7 @@ def test_the_acl_of_a_site_has_its_sensors(run, wine_model, write, tmp_path):
         *PLACEMENT,
         "root: plant",
         "sensor_brokers: {office: mqtt://elsewhere}",
-        "policy: {min_known: 0.5}",
+        "policy: {min_completeness: 0.5}",
         "sensors:",
         "- {topic: home/cellar/+, features: {alcohol: a, ash: b}}",
         "- {topic: home/shop, features: {hue: h, color_intensity: c}}",
@@ -111,7 +111,7 @@ def test_the_acl_of_a_site_has_its_sensors(run, wine_model, write, tmp_path):
         "watcher": [],
     }
     assert "topic write plant/house/cellar/out" in of_users["cellar"]
-    assert load_bundle(output).model.policy.min_known == 0.5
+    assert load_bundle(output).model.policy.min_completeness == 0.5
 
 
 def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, write, tmp_path):

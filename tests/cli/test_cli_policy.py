@@ -48,20 +48,20 @@ def test_a_fit_chooses_out_of_fold(run, rows, tmp_path):
     assert told["method"] == "out of fold: 5 folds, stratified"
     assert told["limit"]["bound"] <= 0.1
     policy = load_document(path).policy
-    assert (policy.votes, policy.window, policy.dwell) == (2, 3, 4)
+    assert (policy.votes, policy.window, policy.min_hold) == (2, 3, 4)
     assert policy.stays_in_range
     assert policy.max_unseen is not None
-    assert told["policy"]["min_belief"] == list(policy.min_belief)
+    assert told["policy"]["min_probability"] == list(policy.min_probability)
     decided = table_of(run("predict", path, rows / "held_out.csv"))
-    assert list(decided[0]) == ["prediction", "settled", "doubts", "P(ok)", "P(störung)"]
+    assert list(decided[0]) == ["prediction", "settled", "abstain_reasons", "P(ok)", "P(störung)"]
     lines = (rows / "held_out.csv").read_text(encoding="utf-8").splitlines()[1:]
     truth = [line.rpartition(",")[2] for line in lines]
     pairs = [(one["prediction"], true) for one, true in zip(decided, truth, strict=True)]
     known = [one for one in pairs if one[0]]
     assert 0 < len(known) < 600
     assert np.mean([one != true for one, true in known]) <= 0.1
-    assert {one["doubts"] for one in decided if one["prediction"]} == {""}
-    assert all(one["doubts"] for one in decided if not one["prediction"])
+    assert {one["abstain_reasons"] for one in decided if one["prediction"]} == {""}
+    assert all(one["abstain_reasons"] for one in decided if not one["prediction"])
 
 
 def test_a_fit_says_when_the_model_decides(run, rows, tmp_path):
@@ -139,7 +139,7 @@ def test_windows_are_settled_recording_by_recording(run, tmp_path):
         (("--votes", "3"), "not of the form K/N"),
         (("--votes", "3/2"), "'votes' must be from 1 to the window"),
         (("--smoothing", 3), "'smoothing' must be a power of two"),
-        (("--min-hold", 0), "'dwell' must be from 1"),
+        (("--min-hold", 0), "'min_hold' must be from 1"),
         (("--costs", "störung"), "not of the form class=cost"),
         (("--costs", "storung=2"), "did you mean 'störung'"),
     ],
@@ -149,7 +149,7 @@ def test_what_makes_no_sense_is_refused(run, model, tmp_path, words, message):
     assert not (tmp_path / "t.json").exists()
 
 
-def test_rows_learnt_from_choose_nothing(run, rows, model, tmp_path):
+def test_rows_learned_from_choose_nothing(run, rows, model, tmp_path):
     words = ("policy", model, rows / "train.csv", "--max-error", "5%", "-o", tmp_path / "t.json")
     run(*words).check_error("the model was trained on these rows")
 
@@ -179,4 +179,4 @@ def test_a_kept_column_with_a_taken_name_gets_another(run, write, model, tmp_pat
     run("policy", model, "--votes", "2/3", "-o", tmp_path / "t.json")
     data = write("rows.csv", "a,b,settled", "1,2,old")
     outcome = run("predict", tmp_path / "t.json", data, "--keep", "settled")
-    assert outcome.out.startswith("settled (data),prediction,settled,doubts,")
+    assert outcome.out.startswith("settled (data),prediction,settled,abstain_reasons,")

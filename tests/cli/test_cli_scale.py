@@ -45,7 +45,7 @@ def test_a_folder_and_a_pattern_give_the_model_of_one_file(run, days, tmp_path):
     assert "24,000 rows, 3 features (passed over)" in done.out
 
 
-def test_json_tells_what_was_learnt(run, days, tmp_path):
+def test_json_tells_what_was_learned(run, days, tmp_path):
     words = ("fit", days, "-t", "fault", "--drop", "id", *FEW, "--json")
     document = run(*words, "-o", tmp_path / "m.json").document
     assert document["rows"] == 24_000

@@ -1,4 +1,4 @@
-"""Recordings on the command line: learnt from, evaluated on, decided on window by window."""
+"""Recordings on the command line: learned from, evaluated on, decided on window by window."""
 
 import csv
 import io

@@ -37,7 +37,7 @@ def nasty_model():
     first, *others = root.groups
     return replace(
         model,
-        target=replace(model.target, name=f"target{TITLE}", states=NASTY, thresholds=()),
+        target=replace(model.target, name=f"target{TITLE}", classes=NASTY, thresholds=()),
         features=tuple(renamed.values()),
         nodes=(replace(root, groups=(replace(first, name=f"z{TITLE}"), *others)),),
     )
@@ -160,7 +160,7 @@ def test_decisions_hold_no_formulas_and_numbers_stay():
 
 def test_a_class_that_looks_like_a_formula_is_known_again(tmp_path):
     target = Target("y", (FORMULA, "-x", "'=1", "fine"), thresholds=())
-    prediction = list(target.states)
+    prediction = list(target.classes)
     page = written({}, prediction)
     (tmp_path / "decisions.csv").write_text(page, encoding="utf-8", newline="")
     column = read_table(tmp_path / "decisions.csv").column("prediction")
@@ -169,7 +169,7 @@ def test_a_class_that_looks_like_a_formula_is_known_again(tmp_path):
 
 def test_rules_hold_no_formulas_either():
     model = nasty_model()
-    target = replace(model.target, name="=target", states=("=1", "@x", "-y"))
+    target = replace(model.target, name="=target", classes=("=1", "@x", "-y"))
     model = replace(model, target=target)
     for row in csv.reader(StringIO(rules_of(model).to_csv(), newline="")):
         assert not any(cell[:1] in {*"=+@"} for cell in row)

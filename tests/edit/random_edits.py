@@ -51,7 +51,7 @@ def random_conditions(rng, model):
 
 def _scores(rng, target):
     drawn = rng.normal(0, 2, target.size).round(2)
-    names = [f"{spell_state(state)} " for state in target.states] or [""]
+    names = [f"{spell_state(state)} " for state in target.classes] or [""]
     return ", ".join(f"{name}{number:+}" for name, number in zip(names, drawn, strict=True))
 
 
@@ -62,7 +62,7 @@ def _set(rng, editor):
         editor.set(f"{conditions}: {_scores(rng, target)}", node=node)
         return
     shares = rng.dirichlet(np.ones(target.size)).tolist()
-    named = zip(target.states, shares, strict=True)
+    named = zip(target.classes, shares, strict=True)
     text = ", ".join(f"{spell_state(state)} {share!r}" for state, share in named)
     editor.set(f"{conditions} then {text}", node=node)
 
@@ -114,8 +114,8 @@ def _rename(rng, editor):
     elif which == 1:
         one = model.features[rng.integers(len(model.features))]
         editor.rename_word(one.name, one.words[0], f'word "{number}"')
-    elif which == 2 and model.target.states:
-        editor.rename_class(model.target.states[0], f"class, {number}")
+    elif which == 2 and model.target.classes:
+        editor.rename_class(model.target.classes[0], f"class, {number}")
     else:
         groups = [group for node in model.sums for group in node.groups]
         named = [*model.nodes, *groups]
@@ -123,6 +123,6 @@ def _rename(rng, editor):
 
 
 def _prior(rng, editor):
-    states = editor.model.target.states
+    states = editor.model.target.classes
     shares = rng.dirichlet(np.full(max(len(states), 1), 3.0))
     editor.set_prior(dict(zip(states, shares.tolist(), strict=False)))

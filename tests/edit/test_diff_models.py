@@ -70,7 +70,7 @@ def with_feature(model, changed):
 
 
 NUDGES = ("weights", "shares", "counts", "variance", "pins", "order")
-NUDGES += ("high", "ignorance", "target", "baseline")
+NUDGES += ("high", "mean_masses", "target", "baseline")
 
 
 def nudged_rules(rng, model, where):
@@ -103,8 +103,8 @@ def nudged(rng, model):
     """Return the model with one figure of it changed."""
     where = rng.choice(NUDGES)
     first, root = model.features[0], model.root
-    if where == "target" and model.target.states:
-        shares = np.arange(1.0, len(model.target.states) + 1)
+    if where == "target" and model.target.classes:
+        shares = np.arange(1.0, len(model.target.classes) + 1)
         thresholds = tuple((shares / shares.sum()).tolist())
         return replace(model, target=replace(model.target, thresholds=thresholds))
     if where == "baseline" and model.is_additive:
@@ -112,10 +112,10 @@ def nudged(rng, model):
         return replace(model, nodes=(*model.nodes[:-1], root))
     if where == "high":
         return with_feature(model, replace(first, high=first.high + 1))
-    if where == "ignorance":
-        masses = np.array(first.ignorance) + np.arange(len(first.ignorance))
+    if where == "mean_masses":
+        masses = np.array(first.mean_masses) + np.arange(len(first.mean_masses))
         return with_feature(
-            model, replace(first, ignorance=tuple((masses / masses.sum()).tolist()))
+            model, replace(first, mean_masses=tuple((masses / masses.sum()).tolist()))
         )
     if where == "pins":
         return with_pins(rng, model)
@@ -265,7 +265,7 @@ def test_models_of_different_things_are_refused():
     classes, number = made(0, "groups"), made(0, "number")
     with pytest.raises(ParameterError, match="'y' is for classification, 'power' for regression"):
         diff(classes, number)
-    strange = replace(classes, target=replace(classes.target, states=("p", "q")))
+    strange = replace(classes, target=replace(classes.target, classes=("p", "q")))
     with pytest.raises(ParameterError, match=r"no class in common \(c0, c1; p, q\)"):
         diff(classes, strange)
     with pytest.raises(ParameterError, match=r"Got RuleClassifier, which is none or not fitted"):

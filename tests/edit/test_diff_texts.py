@@ -85,21 +85,21 @@ def test_a_notebook_shows_the_same_lines_and_escapes_names():
     assert "<b>x" not in page
 
 
-def test_what_was_learnt_from_is_told_but_is_no_difference():
+def test_what_was_learned_from_is_told_but_is_no_difference():
     a, b = room_model(), room_model("other.csv")
     found = diff(a, b)
     assert found.is_empty
     assert "after: other.csv" in str(found)
 
 
-def test_it_is_said_which_model_was_learnt_from_the_rows():
+def test_it_is_said_which_model_was_learned_from_the_rows():
     a, b, rows = room_model(), room_model(co2=(-1.2, 0.2, 2.1)), room_rows()
     columns = digest_columns(b, rows, rows.column("occupied"))
     b = replace(b, provenance=replace(b.provenance, columns=columns))
     found = diff(a, b, rows)
     assert found.decisions.flattered == (False, True)
-    assert "the second model was learnt from these rows" in str(found)
-    assert "learnt from these rows" not in str(diff(a, b, rows.rows(0, 11)))
+    assert "the second model was learned from these rows" in str(found)
+    assert "learned from these rows" not in str(diff(a, b, rows.rows(0, 11)))
 
 
 def test_what_people_did_is_told_where_the_document_has_it():

@@ -49,13 +49,15 @@ def test_twins_of_devices_decide_as_the_edited_model(seed):
     rows = random_rows(rng, model, 40, missing=0.2)
     expected = beliefs_of(model, rows)
     for numbers, near in (("float", 1e-4), ("q15", 2e-2)):
-        twin = export_c(model, numbers=numbers).twin
+        simulator = export_c(model, numbers=numbers).simulator
         if model.target.is_additive_number:
             spread = np.ptp(expected) + 1.0
-            estimates = twin.estimate(rows) * twin.unit
+            estimates = simulator.estimate(rows) * simulator.unit
             assert estimates == pytest.approx(expected[:, 0], abs=near * spread)
         else:
-            assert twin.decide(rows)[1] * twin.belief_unit == pytest.approx(expected, abs=near)
+            assert simulator.decide(rows)[1] * simulator.belief_unit == pytest.approx(
+                expected, abs=near
+            )
 
 
 @settings(max_examples=6, deadline=None)
@@ -67,12 +69,12 @@ def test_boards_decide_as_the_edited_model(seed):
     module = {"__name__": export.name}
     exec(compile(export.files[f"{export.name}.py"], "model.py", "exec"), module)
     blob = export_blob(model)
-    prepared = export.twin.prepare(rows).tolist()
+    prepared = export.simulator.prepare(rows).tolist()
     if model.target.is_additive_number:
         found = [module["estimate_prepared"](row) for row in prepared]
-        assert found == blob.twin.estimate(rows).tolist()
+        assert found == blob.simulator.estimate(rows).tolist()
         return
-    places, beliefs = blob.twin.decide(rows)
+    places, beliefs = blob.simulator.decide(rows)
     found = [module["decide_prepared"](row) for row in prepared]
     assert [place for place, _ in found] == places.tolist()
     assert [list(belief) for _, belief in found] == beliefs.tolist()
@@ -81,7 +83,9 @@ def test_boards_decide_as_the_edited_model(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_the_compiled_c_of_an_edited_model_decides_as_its_twin(seed, numbers, tmp_path, find_tool):
+def test_the_compiled_c_of_an_edited_model_decides_as_its_simulator(
+    seed, numbers, tmp_path, find_tool
+):
     from export.c_programs import build, decide
 
     rng = np.random.default_rng(seed)
@@ -90,7 +94,7 @@ def test_the_compiled_c_of_an_edited_model_decides_as_its_twin(seed, numbers, tm
     program = build(export, tmp_path, find_tool("cc"))
     rows = random_rows(rng, model, 500, missing=0.2)
     places, beliefs = decide(program, export, rows, 3)
-    expected = export.twin.decide(rows)
+    expected = export.simulator.decide(rows)
     np.testing.assert_array_equal(places, expected[0])
     assert beliefs.tobytes() == expected[1].tobytes()
 
@@ -112,9 +116,9 @@ def test_an_edited_model_is_explained_reported_and_adapted(seed):
     page = render_page(summarise_page(model, table))
     assert ("What people edited" in text) == bool(model.edits)
     assert ("Constraints and edits" in page) == bool(model.edits)
-    if model.target.states:
+    if model.target.classes:
         learner = Learner(model)
-        learner.learn(rows, rng.integers(0, len(model.target.states), len(rows)))
+        learner.learn(rows, rng.integers(0, len(model.target.classes), len(rows)))
         adapted = from_json(to_json(learner.model()).encode())
         assert adapted.edits == model.edits
         assert [term.pinned for term in adapted.terms] == [term.pinned for term in model.terms]

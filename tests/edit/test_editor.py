@@ -119,7 +119,7 @@ def test_a_rule_on_one_feature_is_added():
 
 def test_weights_need_words_with_ranges():
     model = random_model(np.random.default_rng(0), "tree", 2)
-    target = replace(model.target, prior=(0.5, 0.5))
+    target = replace(model.target, shares=(0.5, 0.5))
     constant = replace(model, target=target, nodes=(AdditiveNode("y", (0.0, 0.0)),))
     with pytest.raises(RuleTextError, match="the words of 'x0' overlap"):
         Editor(constant).add("if x0 is low: c0 +1")
@@ -229,7 +229,7 @@ def test_a_point_becomes_a_range_and_a_point_again(editor):
     editor.move("smoke", "medium", start=2.75, end=4)
     one = editor.model.features[0]
     assert one.peaks == (2.0, 2.75, 4.0, 5.0)
-    assert one.ignorance == (0.5, 0.125, 0.125, 0.25)
+    assert one.mean_masses == (0.5, 0.125, 0.125, 0.25)
     assert editor.model.terms[0].counts.tolist() == [50, 25, 25]
     assert editor.model.terms[2].inputs[0].asked.peaks == (2.0, 2.75)
     moved = np.array([[3.5, 0.0], [2.0, 0.0], [6.0, 1.0]])
@@ -237,7 +237,7 @@ def test_a_point_becomes_a_range_and_a_point_again(editor):
     assert run(editor.model.program, moved) == pytest.approx(run(before.program, rows))
     editor.move("smoke", "medium", start=3, end=3)
     assert editor.model.features[0].peaks == before.features[0].peaks
-    assert editor.model.features[0].ignorance == before.features[0].ignorance
+    assert editor.model.features[0].mean_masses == before.features[0].mean_masses
 
 
 def test_names_change_everywhere(editor):
@@ -245,7 +245,7 @@ def test_names_change_everywhere(editor):
     editor.rename_class("yes", "fire").rename_group("alarm", "the house")
     model = editor.model
     assert [one.name for one in model.features] == ["ppm", "room"]
-    assert model.target.states == ("no", "fire")
+    assert model.target.classes == ("no", "fire")
     assert [term.features for term in model.terms] == [("ppm",), ("room",)]
     assert model.root.name == "the house"
     assert any(str(rule).startswith("if ppm is thick: fire ") for rule in rules_of(model))
@@ -288,8 +288,8 @@ def test_what_stands_above_moved_words_was_counted_before_as_well():
 
 def test_shares_of_a_tree_are_set():
     iris = datasets.load("iris")
-    learnt = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
-    editor = learnt.edit().set(
+    learned = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
+    editor = learned.edit().set(
         'if "petal width (cm)" is low then setosa 0.5, versicolor 0.25, virginica 0.25'
     )
     rule = next(
@@ -378,15 +378,15 @@ def test_nodes_with_the_same_features_are_told_apart():
 
 def test_an_estimator_and_a_loaded_model_are_edited_alike(tmp_path):
     iris = datasets.load("iris")
-    learnt = RuleClassifier().fit(iris.table, iris.target)
-    learnt.save(tmp_path / "model.json")
+    learned = RuleClassifier().fit(iris.table, iris.target)
+    learned.save(tmp_path / "model.json")
     rule = 'if "petal width (cm)" is low then setosa +3'
-    first = learnt.edit(author="Ann", time=NOON).set(rule).model
+    first = learned.edit(author="Ann", time=NOON).set(rule).model
     second = load_model(tmp_path / "model.json").edit(author="Ann", time=NOON).set(rule)
     assert second.model == first
     second.save(tmp_path / "edited.json")
     assert load_model(tmp_path / "edited.json").model_.edits == first.edits
-    assert not learnt.model_.edits
+    assert not learned.model_.edits
 
 
 @pytest.mark.parametrize(

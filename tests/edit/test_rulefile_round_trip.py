@@ -80,7 +80,7 @@ def test_five_hundred_models_come_back_as_they_were():
 
 
 @pytest.fixture(scope="module")
-def learnt():
+def learned():
     """Learn a model of each kind."""
 
     def of_paper(estimator):
@@ -113,8 +113,8 @@ def learnt():
     "kind",
     ["additive", "paper", "deep tree", "promises", "number", "number in words"],
 )
-def test_what_is_learnt_comes_back_as_it_was(learnt, kind):
-    assert_round_trip(learnt[kind])
+def test_what_is_learned_comes_back_as_it_was(learned, kind):
+    assert_round_trip(learned[kind])
 
 
 NASTY = ["if", "", "a b", 'say "x"', "ü|#", "comma, too", "low-or-high", "-or-", "+1", "1", "true"]
@@ -157,11 +157,11 @@ def test_classes_and_states_keep_their_type(states):
     model = Model(Target("y", states), (feature,), (tree,))
     assert_round_trip(model)
     read = read_rules(write_rules(model))
-    assert [type(state) for state in read.target.states] == [type(state) for state in states]
+    assert [type(state) for state in read.target.classes] == [type(state) for state in states]
 
 
 def test_sets_that_are_no_run_are_written_one_by_one():
-    """Nothing that is learnt has such branches; a model may."""
+    """Nothing that is learned has such branches; a model may."""
     ordered = random_feature(np.random.default_rng(0), "x", Kind.ORDINAL)
     branches = Branch(((0, (0, 1, 3)),), (0.5, 0.5), 1.0), Branch(((0, (2,)),), (1.0, 0.0), 1.0)
     tree = TreeNode("y", (ordered,), branches, (0.5, 0.5))
@@ -183,9 +183,9 @@ def test_a_model_without_rules_comes_back():
 def test_terms_over_beliefs_come_back():
     rng = np.random.default_rng(2)
     model = random_model(rng, "over a sum", 3)
-    (belief, *_) = belief_words("s", model.target.states, 3)
+    (belief, *_) = belief_words("s", model.target.classes, 3)
     cores = ((-np.inf, 0.25), (0.5, 0.5), (0.75, np.inf))
-    ranged = replace(belief, cores=cores, peaks=(0.25, 0.5, 0.75), ignorance=(0.5, 0.25, 0.25))
+    ranged = replace(belief, cores=cores, peaks=(0.25, 0.5, 0.75), mean_masses=(0.5, 0.25, 0.25))
     above = random_sum(rng, "top", [random_term(rng, [ranged, model.features[4]], 3)], 3)
     model = replace(model, nodes=(model.nodes[0], above))
     assert from_json(to_json(model).encode()) == model
@@ -273,7 +273,7 @@ rules on smoke and room
 """
     model = read_rules(text)
     (term,) = model.terms
-    assert model.features[0].ignorance == (0.25,) * 4
+    assert model.features[0].mean_masses == (0.25,) * 4
     assert [one.parts for one in term.inputs] == [((0,), (1, 2)), ((0,), (1,), (2,))]
     assert not term.counts.any()
     assert (term.shares == [0.75, 0.25]).all()

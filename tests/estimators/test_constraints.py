@@ -1,4 +1,4 @@
-"""What an expert asks of the additive model before it is learnt."""
+"""What an expert asks of the additive model before it is learned."""
 
 import numpy as np
 import pandas as pd
@@ -74,7 +74,7 @@ def test_predictions_go_one_way(seed, kind):
         )
         assert (promise.direction * (high - low) >= -1e-9).all()
         if kind == "three":
-            state = model.model_.target.states[promise.state]
+            state = model.model_.target.classes[promise.state]
             assert wanted[state][promise.feature] == promise.direction
     assert from_json(to_json(model.model_).encode()) == model.model_  # which checks the document
 

@@ -1,4 +1,4 @@
-"""Rules by hand stay as they are while the rest is learnt around them."""
+"""Rules by hand stay as they are while the rest is learned around them."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ def test_a_sentence_is_the_rule_that_it_says(states):
     assert found == expected
 
 
-def test_the_rest_is_learnt_around_it():
+def test_the_rest_is_learned_around_it():
     X, _, y = rows()
     right = RuleClassifier(WORDS, max_rules=20).fit(X, y, rules=[ALARM])
     turned = FixedRule("smoke", "high", {"calm": 3.0})
@@ -123,7 +123,7 @@ def test_wrong_rules_are_refused():
     for rule, error, message in (
         (FixedRule("haet", "high", {"alarm": 1.0}), ColumnError, "'rules' names a column"),
         (FixedRule("smoke", "hihg", {"alarm": 1.0}), ParameterError, "it is low, high"),
-        (FixedRule("heat", "high", {"alarm": 1.0}), ParameterError, "its words are learnt"),
+        (FixedRule("heat", "high", {"alarm": 1.0}), ParameterError, "its words are learned"),
         (FixedRule("smoke", "high", {"fire": 1.0}), ParameterError, "names the class 'fire'"),
         (FixedRule("smoke", "high", 3.0), ParameterError, "adds numbers by class"),
         (("smoke", "high"), ParameterError, "must be a list of sentences"),

@@ -112,7 +112,7 @@ def test_it_starts_from_hierarchies_of_the_user(wine):
             GeneticHierarchyClassifier(GeneticSearch(2, initial=[wrong], n_elite=1)).fit(X, y)
 
 
-def test_too_few_rows_are_learnt_from_without_a_search():
+def test_too_few_rows_are_learned_from_without_a_search():
     model = GeneticHierarchyClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     assert model.stop_reason_ == "too few rows"
     assert np.isnan(model.best_score_)

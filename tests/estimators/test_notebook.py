@@ -1,4 +1,4 @@
-"""Estimators in a notebook: scikit-learn's diagram, and what was learnt below it."""
+"""Estimators in a notebook: scikit-learn's diagram, and what was learned below it."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Groups of rows: what is settled out of fold is settled on groups not learnt from."""
+"""Groups of rows: what is settled out of fold is settled on groups not learned from."""
 
 import numpy as np
 import pandas as pd

@@ -261,7 +261,7 @@ def test_groups_do_not_change_what_is_decided():
 
 
 @pytest.mark.parametrize(("is_abrupt", "kind"), [(True, "supervised"), (False, "quantile")])
-def test_words_are_learnt_where_they_are_clearly_better(is_abrupt, kind):
+def test_words_are_learned_where_they_are_clearly_better(is_abrupt, kind):
     rng = np.random.default_rng(3)
     x = rng.random(1_200)
     share = np.floor(x * 9) % 2 if is_abrupt else x

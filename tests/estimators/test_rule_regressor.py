@@ -105,7 +105,7 @@ def test_the_mean_of_a_rule_is_that_of_its_rows(seed):
     model = fitted(X, y, max_rules=None)
     (term,) = model.model_.terms
     (one,) = term.inputs
-    for place, state in enumerate(one.feature.states):
+    for place, state in enumerate(one.feature.categories):
         rows = (X["colour"] == state).to_numpy()
         assert term.counts[place] == pytest.approx(rows.sum())
         assert term.shares[place, 0] == pytest.approx(y[rows].mean())

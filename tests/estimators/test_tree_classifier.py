@@ -7,7 +7,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils._param_validation import InvalidParameterError
 
 from solah import LinguisticTreeClassifier, load_model
-from solah.exceptions import DataError, UnseenStateWarning
+from solah.exceptions import DataError, UnseenCategoryWarning
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_takes_categories_missing_values_and_unseen_states():
     tree = LinguisticTreeClassifier(min_support=0).fit(frame, y)
     assert tree.score(frame, y) == 1.0
     strange = pd.DataFrame({"Wetter": ["Hagel", None], "Wärme": [np.nan, np.nan]})
-    with pytest.warns(UnseenStateWarning, match="'Wetter' has 'Hagel' in 1 row"):
+    with pytest.warns(UnseenCategoryWarning, match="'Wetter' has 'Hagel' in 1 row"):
         beliefs = tree.predict_proba(strange)
     np.testing.assert_array_equal(beliefs[0], beliefs[1])
     np.testing.assert_allclose(beliefs.sum(axis=1), 1.0)

@@ -63,7 +63,7 @@ def test_numbers():
     assert result.spreads("tree")["r2"].mean > 0.9
 
 
-def test_a_class_that_was_not_learnt_is_not_believed():
+def test_a_class_that_was_not_learned_is_not_believed():
     x = np.arange(30.0)[:, None]
     target = np.array(["a", "b"] * 14 + ["b", "lonely"])
     result = cross_validate({"tree": LinguisticTreeClassifier()}, x, target, Plan(5))

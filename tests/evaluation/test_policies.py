@@ -13,7 +13,7 @@ from solah.data import from_array
 from solah.estimators import fit_policy
 from solah.evaluation import choose_policy, score_events, with_costs, with_policy
 from solah.exceptions import DataError, ParameterError
-from solah.model import Doubt, Policy
+from solah.model import AbstainReason, Policy
 from solah.model.format import from_json, to_json
 from solah.model.predictor import Predictor
 
@@ -37,7 +37,7 @@ def test_the_error_of_decided_rows_to_come_is_as_wanted(fitted):
     table, target = noisy(1, 4000)
     judged = Predictor(chosen.model).decide(table)
     is_decided = judged.places >= 0
-    states = np.array(chosen.model.target.states)
+    states = np.array(chosen.model.target.classes)
     assert 0.3 < is_decided.mean() < 0.95
     assert (states[judged.places] != target)[is_decided].mean() <= 0.1
     assert (Predictor(chosen.model).predict(table) != target).mean() > 0.1
@@ -46,8 +46,8 @@ def test_the_error_of_decided_rows_to_come_is_as_wanted(fitted):
 def test_rows_held_out_choose_as_well(fitted):
     chosen = choose_policy(fitted.model_, *noisy(2), Policy(votes=2, window=3), max_error=0.1)
     assert chosen.policy.votes == 2
-    assert chosen.policy.min_belief[0] == chosen.policy.min_belief[1] > 0.5
-    judged = Predictor(with_policy(fitted.model_, Policy(chosen.policy.min_belief))).decide(
+    assert chosen.policy.min_probability[0] == chosen.policy.min_probability[1] > 0.5
+    judged = Predictor(with_policy(fitted.model_, Policy(chosen.policy.min_probability))).decide(
         noisy(2)[0]
     )
     assert (judged.places >= 0).mean() == chosen.limit.coverage
@@ -60,10 +60,10 @@ def test_few_rows_out_of_fold_are_unseen(fitted):
     less = chosen.policy.max_unseen - 1
     assert less < 0 or (chosen.rows.n_unseen > less).mean() > 0.01
     judged = Predictor(chosen.model).decide([[0.0, 0.0, 0.0], [0.0, 99.0, 0.0]])
-    assert judged.doubts.tolist()[0] == 0
+    assert judged.abstain_reasons.tolist()[0] == 0
     assert judged.decisions[0] is not None
     assert judged.decisions[1] is None
-    assert judged.doubts[1] & Doubt.OUT_OF_RANGE
+    assert judged.abstain_reasons[1] & AbstainReason.OUT_OF_RANGE
 
 
 def test_groups_are_kept_together(fitted):
@@ -108,13 +108,13 @@ def test_costs_move_decisions(fitted):
 def test_limits_of_belief_follow_costs_and_classes(fitted):
     table, target = noisy(0)
     chosen = fit_policy(fitted, table, target, max_error=0.18, costs={"fault": 2})
-    fault, ok = chosen.policy.min_belief
+    fault, ok = chosen.policy.min_probability
     assert ok == pytest.approx(2 * fault)
     assert {"fault", "ok"} <= set(Predictor(chosen.model).decide(table).decisions)
     rare = np.append(["rare"] * 3, target[3:])
     values = np.column_stack([one.values for one in table.columns])
     tree = LinguisticTreeClassifier(max_depth=2, min_support=0.02).fit(values, rare)
-    assert len(fit_policy(tree, values, rare, max_error=0.1).policy.min_belief) == 3
+    assert len(fit_policy(tree, values, rare, max_error=0.1).policy.min_probability) == 3
 
 
 def test_numbers_and_unknown_classes_have_no_policy():
@@ -122,7 +122,7 @@ def test_numbers_and_unknown_classes_have_no_policy():
     table, _ = noisy(0, 60)
     number = RuleRegressor(max_rules=4).fit(table, table.columns[0].values)
     for choose in (
-        lambda: with_policy(model, Policy(dwell=2)),
+        lambda: with_policy(model, Policy(min_hold=2)),
         lambda: with_costs(model, {"a": 2}),
         lambda: fit_policy(number, table, table.columns[0].values, max_error=0.1),
     ):

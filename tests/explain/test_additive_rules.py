@@ -150,7 +150,7 @@ def test_a_decision_can_be_made_from_what_is_printed(shape, seed, n_classes):
     for row, belief in zip(rows, beliefs, strict=True):
         readings = dict(zip([a.name for a in model.features], row, strict=True))
         sums = reader.sums({name: None if np.isnan(x) else x for name, x in readings.items()})
-        named = [sums.get(state, 0.0) for state in model.target.states]
+        named = [sums.get(state, 0.0) for state in model.target.classes]
         found = named[0] - named[1] if n_classes == 2 else np.array(named)
         assert found == pytest.approx(log_odds(model, belief), abs=precision)
 
@@ -193,7 +193,7 @@ def simple_model(target, weights, baseline, shares, missing=None, parts=((0,), (
 
 
 def test_two_classes_print_the_difference_for_the_rarer_one():
-    target = Target("credit", ("good", "bad"), prior=(0.7, 0.3))
+    target = Target("credit", ("good", "bad"), shares=(0.7, 0.3))
     missing = MissingRule(12.0, (0.8, 0.2), (0.05, -0.05))
     weights, shares = [(-0.175, 0.175), (0.21, -0.21)], [(0.51, 0.49), (0.9, 0.1)]
     model = simple_model(target, weights, (-0.255, 0.255), shares, missing)
@@ -227,7 +227,7 @@ def test_two_classes_print_the_difference_for_the_rarer_one():
 
 
 def test_several_classes_print_the_largest_weight_first():
-    target = Target("grower", (0, 1, 2), prior=(0.3, 0.4, 0.3))
+    target = Target("grower", (0, 1, 2), shares=(0.3, 0.4, 0.3))
     shares = [(0.93, 0.05, 0.02), (0.1, 0.5, 0.4)]
     model = simple_model(target, [(1.42, -0.11, -1.31), (-1.0, 0.4, 0.6)], (0.1, 0.2, -0.3), shares)
     assert rules_of(model).start == "baseline: grower=1 +0.20, grower=0 +0.10, grower=2 -0.30"
@@ -239,13 +239,13 @@ def test_several_classes_print_the_largest_weight_first():
     assert first.short == "distance short: grower=0 +1.42"
     assert str(second).endswith(" | 120 rows, 40% grower=2 (30% overall)")
     many = [(0.5, 0.3, 0.1, -0.1, -0.3, -0.5), (0.0,) * 6]
-    target = Target("y", tuple("abcdef"), prior=(1 / 6,) * 6)
+    target = Target("y", tuple("abcdef"), shares=(1 / 6,) * 6)
     six = rules_of(simple_model(target, many, (0.0,) * 6, [(1 / 6,) * 6] * 2))
     assert "short: a +0.50, b +0.30, … 3 more, f -0.50 |" in str(six[0])
 
 
 def test_a_share_on_the_other_side_than_the_weight_is_marked():
-    target = Target("y", ("no", "had an affair"), prior=(0.76, 0.24))
+    target = Target("y", ("no", "had an affair"), shares=(0.76, 0.24))
     shares = [(0.93, 0.07), (0.78, 0.22)]
     model = simple_model(target, [(-0.9, 0.9), (-0.9, 0.9)], (0.0, 0.0), shares)
     first, second = rules_of(model)
@@ -290,7 +290,7 @@ def test_counts_and_weights_are_those_of_the_data():
 
 
 def test_a_rule_for_any_reading_does_not_hold_for_a_missing_one():
-    target = Target("credit", ("good", "bad"), prior=(0.7, 0.3))
+    target = Target("credit", ("good", "bad"), shares=(0.7, 0.3))
     missing = MissingRule(12.0, (0.8, 0.2), (0.05, -0.05))
     model = simple_model(target, [(0.1, -0.1)], (0.0, 0.0), [(0.7, 0.3)], missing, ((0, 1),))
     assert [rule.premise for rule in rules_of(model)] == [
@@ -335,11 +335,11 @@ def test_a_pair_is_shared_by_halves(seed):
     parts = []
     for one in pair.inputs:  # whose mean over missing readings is 0
         weights = rng.normal(size=len(one.parts))
-        missing = np.bincount(one.part_of_set, one.asked.ignorance, len(one.parts))
+        missing = np.bincount(one.part_of_set, one.asked.mean_masses, len(one.parts))
         parts.append(weights - weights @ missing)
     grid = np.multiply.outer(np.outer(*parts), np.array([1.0, -0.4, -0.6]))
     node = AdditiveNode("y", (0.4, 0.1, -0.5), (*own, replace(pair, weights=grid)))
-    target = Target("y", ("a", "b", "c"), prior=softmax(node.baseline))
+    target = Target("y", ("a", "b", "c"), shares=softmax(node.baseline))
     model = Model(target, features, (node,))
     rows = TracedRows(model.program, random_rows(rng, model, 5, missing=0.0))
     evidence = Attributor(model.program).of_rows(rows).evidence

@@ -41,7 +41,7 @@ def with_moves(model, row, moves, which="after"):
         feature = model.features[places[move.feature]]
         value = getattr(move, which)
         if not feature.is_continuous:
-            value = feature.peaks[feature.states.index(value)]
+            value = feature.peaks[feature.categories.index(value)]
         changed[places[move.feature]] = value
     return changed
 
@@ -55,11 +55,11 @@ def test_every_change_fed_back_changes_the_decision(shape, seed, n_classes):
     row = random_rows(rng, model, 1)[0]
     decided = decide(model, row[None, :])[0]
     found = ChangeFinder(model).of_row(row)
-    assert found.decision == model.target.states[decided]
+    assert found.decision == model.target.classes[decided]
     for change in (*found.one, *([found.two] if found.two else [])):
         for which in ("after", "rounded"):
             changed = with_moves(model, row, change.moves, which)
-            states = model.target.states[decide(model, changed[None, :])[0]]
+            states = model.target.classes[decide(model, changed[None, :])[0]]
             assert states == change.decision != found.decision
             low_high = [(a.low, a.high) for a in model.features]
             for place in np.flatnonzero(changed != row):
@@ -108,7 +108,9 @@ def test_within_its_safe_range_a_reading_changes_nothing(seed):
         if feature.is_continuous:
             readings = np.linspace(safe_range.low, safe_range.high, 101)
         else:
-            readings = np.array([feature.peaks[feature.states.index(s)] for s in safe_range.states])
+            readings = np.array(
+                [feature.peaks[feature.categories.index(s)] for s in safe_range.states]
+            )
         points = np.repeat(row[None, :], len(readings), axis=0)
         points[:, place] = readings
         assert (decide(model, points) == decided).all()
@@ -120,7 +122,7 @@ def test_within_its_safe_range_a_reading_changes_nothing(seed):
 def test_two_readings_of_two_trees_are_the_nearest_of_a_grid(shape, seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, 2)
-    model = Model(Target("y", model.target.states), model.features, model.nodes)
+    model = Model(Target("y", model.target.classes), model.features, model.nodes)
     row = random_rows(rng, model, 1, missing=0.0)[0]
     fixed = [feature.name for feature in model.features if feature.name not in ("x0", "x3")]
     found = ChangeFinder(model, fixed=fixed).of_row(row)
@@ -141,13 +143,13 @@ def test_two_readings_of_two_trees_are_the_nearest_of_a_grid(shape, seed):
 
 def test_two_states_can_do_together_what_none_does_alone():
     states = [
-        Feature(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), states=("no", "yes"))
+        Feature(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), categories=("no", "yes"))
         for name in "ab"
     ]
     weights, shares = np.array([[1.1, -1.1], [-0.4, 0.4]]), np.array([[0.9, 0.1], [0.3, 0.7]])
     terms = tuple(Term((TermInput.whole(one),), weights, shares, np.ones(2), 0.5) for one in states)
     node = AdditiveNode("y", (0.7, -0.7), terms)
-    model = Model(Target("y", ("c0", "c1"), prior=(0.5, 0.5)), tuple(states), (node,))
+    model = Model(Target("y", ("c0", "c1"), shares=(0.5, 0.5)), tuple(states), (node,))
     found = ChangeFinder(model).of_row(np.zeros(2))
     assert found.one == ()
     assert str(found.two) == "a no → yes and b no → yes: c1"
@@ -310,7 +312,7 @@ def in_whole_numbers(model, names):
         if feature.cores:
             cores = [tuple(np.round(8 * np.array(core))) for core in feature.cores]
             made = cored_feature(feature.name, feature.words, cores, (), low - 2.0, high + 3.0)
-            return replace(made, ignorance=feature.ignorance[: len(made.peaks)])
+            return replace(made, mean_masses=feature.mean_masses[: len(made.peaks)])
         peaks = tuple(np.rint(8 * np.array(feature.peaks)).tolist())
         return replace(feature, peaks=peaks, low=peaks[0] - 2.0, high=peaks[-1] + 3.0)
 
@@ -349,7 +351,7 @@ def test_whole_numbers_become_whole_numbers_that_change_the_decision(shape, seed
         for which in ("after", "rounded"):
             changed = with_moves(model, row, change.moves, which)
             assert (changed[places] == np.rint(changed[places])).all()
-            assert model.target.states[decide(model, changed[None, :])[0]] == change.decision
+            assert model.target.classes[decide(model, changed[None, :])[0]] == change.decision
             assert change.decision != found.decision
 
 

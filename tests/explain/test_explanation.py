@@ -20,7 +20,7 @@ from solah import (
     load_model,
 )
 from solah.data import Column, Table, from_frame
-from solah.exceptions import ColumnError, ParameterError, UnseenStateWarning
+from solah.exceptions import ColumnError, ParameterError, UnseenCategoryWarning
 from solah.explain import Explainer
 from solah.explain.html import as_page
 from solah.model import AdditiveNode
@@ -121,7 +121,7 @@ def test_values_are_described_in_words(one):
 def test_unseen_categories_are_shown_and_count_as_missing():
     data = pd.DataFrame({"colour": list("rgrgrgrg"), "size": [1.0, 2, 1, 2, 1, 2, 1, 2]})
     tree = LinguisticTreeClassifier().fit(data, [0, 1] * 4)
-    with pytest.warns(UnseenStateWarning, match="'violet' in 1 row"):
+    with pytest.warns(UnseenCategoryWarning, match="'violet' in 1 row"):
         found = tree.explain(pd.DataFrame({"colour": ["violet"], "size": [1.0]}))[0]
     colour = next(one for one in found.contributions if one.feature == "colour")
     assert (colour.value, colour.words, str(colour)) == ("violet", None, "colour violet (unseen)")

@@ -7,7 +7,7 @@ import numpy as np
 from policy_cases import POLICY, room
 from small_models import room_model, room_rows
 from solah.explain.novelty import novelty_of
-from solah.model.policy import Doubt, Policy
+from solah.model.policy import AbstainReason, Policy
 from solah.model.predictor import Predictor
 
 
@@ -16,39 +16,41 @@ def explained(model, row):
 
 
 def test_each_reason_is_a_phrase():
-    model = replace(room(), policy=replace(POLICY, min_known=0.6, max_unseen=0))
-    assert explained(model, 0).doubts.reasons == ("the probability of no is 0.622, below 0.7",)
-    assert explained(model, 10).doubts.reasons == (
+    model = replace(room(), policy=replace(POLICY, min_completeness=0.6, max_unseen=0))
+    assert explained(model, 0).abstain_reasons.reasons == (
+        "the probability of no is 0.622, below 0.7",
+    )
+    assert explained(model, 10).abstain_reasons.reasons == (
         "CO2 1800 is outside 390 to 1500",
         "this combination of CO2 and door never occurred in training",
     )
     lost = explained(model, 11)
-    assert "completeness is 0.5, below 0.6" in lost.doubts.reasons
-    assert lost.doubts.is_held_back
+    assert "completeness is 0.5, below 0.6" in lost.abstain_reasons.reasons
+    assert lost.abstain_reasons.is_held_back
     assert str(lost).splitlines()[1].startswith("Abstains (don't know): the probability of no is")
-    assert lost.to_dict()["doubts"] == ["low belief", "few readings"]
+    assert lost.to_dict()["abstain_reasons"] == ["low belief", "few readings"]
 
 
 def test_a_domain_without_a_policy_warns():
     told = explained(replace(room(), policy=None), 10)
-    assert told.doubts.sentence == (
+    assert told.abstain_reasons.sentence == (
         "Unlike the training rows: CO2 1800 is outside 390 to 1500; this combination of CO2 and "
         "door never occurred in training."
     )
-    assert not told.doubts.is_held_back
+    assert not told.abstain_reasons.is_held_back
     assert told.to_dict()["held_back"] is False
 
 
 def test_a_plain_model_has_no_doubts():
     told = explained(room_model(), 10)
-    assert told.doubts.sentence == ""
+    assert told.abstain_reasons.sentence == ""
     assert "Abstains" not in str(told)
 
 
 def test_a_policy_asks_for_some_doubts():
-    assert Policy(dwell=5).holding == Doubt(0)
-    assert Policy(max_unseen=0).holding == Doubt.UNSEEN
-    assert POLICY.holding == sum(Doubt)
+    assert Policy(min_hold=5).holding == AbstainReason(0)
+    assert Policy(max_unseen=0).holding == AbstainReason.UNSEEN
+    assert POLICY.holding == sum(AbstainReason)
 
 
 def test_without_a_domain_nothing_is_new():

@@ -146,7 +146,7 @@ def term(feature, *weights):
 def model_of(*nodes, target=None):
     names = {node.name for node in nodes}
     features = tuple(a for node in nodes for a in node.inputs if a.origin not in names)
-    target = target or Target("y", states=("a", "b", "c"), prior=(0.2, 0.3, 0.5))
+    target = target or Target("y", classes=("a", "b", "c"), shares=(0.2, 0.3, 0.5))
     return Model(target, features, nodes)
 
 
@@ -245,9 +245,9 @@ def test_a_list_of_rules_is_a_list(rules):
     assert isinstance(rules[2:9:2], Rules)
     assert rules[2:9:2] == list(rules)[2:9:2]
     assert str(rules[:3]) == "\n".join(str(rule) for rule in rules[:3])
-    for twin in (copy.copy(rules), pickle.loads(pickle.dumps(rules))):
-        assert twin == rules
-        assert twin.to_csv() == rules.to_csv()
+    for simulator in (copy.copy(rules), pickle.loads(pickle.dumps(rules))):
+        assert simulator == rules
+        assert simulator.to_csv() == rules.to_csv()
 
 
 def test_filters_keep_what_they_name_and_refuse_what_is_not_there(rules):

@@ -43,7 +43,7 @@ static void run(const int32_t *readings)
     solah_blob_verdict verdict = {{-1, -1, 0, 0}};
     put(solah_blob_judge(&blob, &state, readings, belief, &verdict));
     put(verdict.decision);
-    fwrite(&verdict.doubts, 1, 1, stdout);
+    fwrite(&verdict.abstain_reasons, 1, 1, stdout);
     fwrite(&verdict.n_unseen, 1, 1, stdout);
     fwrite(belief, sizeof *belief, (size_t)solah_blob_n_classes(&blob), stdout);
 }}
@@ -132,7 +132,7 @@ static int judge(const solah_blob *blob, const int32_t *readings)
         return found == -1;
     }
     return found == verdict.settled && verdict.decision >= -1 && verdict.decision < n_classes &&
-           verdict.doubts < 16;
+           verdict.abstain_reasons < 16;
 }
 
 static int run(const solah_blob *blob)
@@ -237,7 +237,12 @@ def run(program: Path, blobs, n_most: int):
                 ("estimate", "<i4"),
                 ("belief", "<u2", (data[24],)),
                 ("reasons", [("rule", "<i4"), ("amount", "<i4")], (n_most,)),
-                *(("settled", "<i4"), ("judged", "<i4"), ("doubts", "u1"), ("n_unseen", "u1")),
+                *(
+                    ("settled", "<i4"),
+                    ("judged", "<i4"),
+                    ("abstain_reasons", "u1"),
+                    ("n_unseen", "u1"),
+                ),
                 ("smoothed", "<u2", (data[24],)),
             ]
         )
@@ -246,7 +251,7 @@ def run(program: Path, blobs, n_most: int):
 
 
 def reasons_of(answers):
-    """List the reasons of every row, as the twin does."""
+    """List the reasons of every row, as the simulator does."""
     return [[reason for reason in line if reason[0] >= 0] for line in answers["reasons"].tolist()]
 
 

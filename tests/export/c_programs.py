@@ -60,7 +60,7 @@ def readings(export, rows):
     """Turn rows into what the program reads."""
     if export.numbers == "float":
         return np.asarray(rows, dtype=np.float32)
-    return export.twin.prepare(rows)
+    return export.simulator.prepare(rows)
 
 
 def decide(program: Path, export, rows, n_classes: int):

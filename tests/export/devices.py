@@ -1,4 +1,4 @@
-"""Exported models on devices, many in one program: all that they answer is what their twins do."""
+"""Exported models on devices, many in one program: they answer as their simulators."""
 
 import struct
 import subprocess
@@ -56,7 +56,7 @@ _JUDGE = """
         const int32_t judged = verdict.decision;
         solah_io_write(&settled, sizeof settled);
         solah_io_write(&judged, sizeof judged);
-        solah_io_write(&verdict.doubts, 1);
+        solah_io_write(&verdict.abstain_reasons, 1);
         solah_io_write(&verdict.n_unseen, 1);
         solah_io_write(belief, sizeof belief);
 """
@@ -79,7 +79,7 @@ def program_of(cases, n_reasons):
         words |= TYPES[export.numbers] | {"n_reasons": n_reasons}
         declared = ["static {m}_memory memory;\n    {m}_begin(&memory);"] * learns
         answered = _ESTIMATE
-        if model.target.states:
+        if model.target.classes:
             declared.insert(0, "{belief} belief[{M}_N_CLASSES];")
             answered = _DECIDE
         if judges(model):
@@ -106,7 +106,7 @@ def judges(model):
 
 
 def check_on(platform, cases, folder, n_reasons=3, timeout=600):
-    """Assert that models answer on a platform as their twins; cases are (model, export, rows)."""
+    """Assert that models answer as their simulators; cases are (model, export, rows)."""
     sources = _written(cases, folder, n_reasons)
     program = build(platform, sources, folder, includes=[folder])
     _check_printed(run(program, _sent(cases), timeout=timeout), cases, n_reasons)
@@ -138,11 +138,11 @@ def _sent(cases):
 
 
 def _check_printed(printed, cases, n_reasons):
-    """Assert that what a program wrote of all cases is what the twins answer, bit for bit."""
+    """Assert that what a program wrote of all cases is what the simulators answer, bit for bit."""
     at = 0
     for model, export, rows in cases:
         kind = _answer_type(model, export, n_reasons)
-        check(model, export.twin, rows, np.frombuffer(printed, kind, len(rows), at))
+        check(model, export.simulator, rows, np.frombuffer(printed, kind, len(rows), at))
         at += kind.itemsize * len(rows)
     assert at == len(printed)
 
@@ -150,34 +150,39 @@ def _check_printed(printed, cases, n_reasons):
 def _answer_type(model, export, n_reasons):
     is_float = export.numbers == "float"
     number, belief = ("<f4", "<f4") if is_float else ("<i4", "<u2")
-    believed = (belief, (len(model.target.states),))
+    believed = (belief, (len(model.target.classes),))
     kind = [("decision", "<i4"), ("belief", *believed)]
-    if not model.target.states:
+    if not model.target.classes:
         kind = [("estimate", number)]
     if judges(model):
-        kind += [("settled", "<i4"), ("judged", "<i4"), ("doubts", "u1"), ("n_unseen", "u1")]
+        kind += [
+            ("settled", "<i4"),
+            ("judged", "<i4"),
+            ("abstain_reasons", "u1"),
+            ("n_unseen", "u1"),
+        ]
         kind += [("smoothed", *believed)]
     return np.dtype([*kind, ("reasons", [("rule", "<i4"), ("amount", number)], (n_reasons,))])
 
 
-def check(model, twin, rows, found):
-    """Assert that answers are those of the twin; ``found`` has a field for each."""
-    if model.target.states:
-        places, beliefs = twin.decide(rows)
+def check(model, simulator, rows, found):
+    """Assert that answers are those of the simulator; ``found`` has a field for each."""
+    if model.target.classes:
+        places, beliefs = simulator.decide(rows)
         np.testing.assert_array_equal(found["decision"], places)
         np.testing.assert_array_equal(_bits(found["belief"]), _bits(beliefs))
     else:
-        np.testing.assert_array_equal(found["estimate"], twin.estimate(rows))
+        np.testing.assert_array_equal(found["estimate"], simulator.estimate(rows))
     if judges(model):
-        verdicts = twin.judge(rows)
+        verdicts = simulator.judge(rows)
         np.testing.assert_array_equal(found["settled"], verdicts.settled)
         np.testing.assert_array_equal(found["judged"], verdicts.decisions)
-        np.testing.assert_array_equal(found["doubts"], verdicts.doubts)
+        np.testing.assert_array_equal(found["abstain_reasons"], verdicts.abstain_reasons)
         np.testing.assert_array_equal(found["n_unseen"], verdicts.n_unseen)
         np.testing.assert_array_equal(_bits(found["smoothed"]), _bits(verdicts.beliefs))
     if n_reasons := found["reasons"].shape[1]:
         named = [[one for one in line if one[0] >= 0] for line in found["reasons"].tolist()]
-        assert named == twin.why(rows, n_reasons)
+        assert named == simulator.why(rows, n_reasons)
 
 
 def _bits(numbers):
@@ -191,26 +196,26 @@ def module_of(text):
     return module
 
 
-def check_board(model, twin, rows, module):
-    """Assert that a module for boards answers as the twin."""
-    prepared = twin.prepare(rows).tolist()
-    if model.target.states:
-        places, beliefs = twin.decide(rows)
+def check_board(model, simulator, rows, module):
+    """Assert that a module for boards answers as the simulator."""
+    prepared = simulator.prepare(rows).tolist()
+    if model.target.classes:
+        places, beliefs = simulator.decide(rows)
         found = [module["decide_prepared"](row) for row in prepared]
         assert [(place, [*belief]) for place, belief in found] == list(
             zip(places.tolist(), beliefs.tolist(), strict=True)
         )
     else:
         estimated = [module["estimate_prepared"](row) for row in prepared]
-        assert estimated == twin.estimate(rows).tolist()
+        assert estimated == simulator.estimate(rows).tolist()
     if judges(model):
-        verdicts = twin.judge(rows)
+        verdicts = simulator.judge(rows)
         module["settle_start"]()
         found = [module["judge_prepared"](row) for row in prepared]
         for name, values in zip(
-            ("settled", "decisions", "doubts", "n_unseen", "beliefs"),
+            ("settled", "decisions", "abstain_reasons", "n_unseen", "beliefs"),
             map(list, zip(*found, strict=True)),
             strict=True,
         ):
             np.testing.assert_array_equal(values, getattr(verdicts, name))
-    assert [module["why_prepared"](row, 3) for row in prepared] == twin.why(rows, 3)
+    assert [module["why_prepared"](row, 3) for row in prepared] == simulator.why(rows, 3)

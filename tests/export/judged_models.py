@@ -17,15 +17,15 @@ def random_policy(rng, n_classes):
 
     window = int(rng.integers(1, 8))
     return Policy(
-        min_belief=often(tuple(rng.uniform(0.3, 0.8, n_classes).tolist()), ()),
-        min_known=often(float(rng.uniform(0.2, 1)), 0.0),
+        min_probability=often(tuple(rng.uniform(0.3, 0.8, n_classes).tolist()), ()),
+        min_completeness=often(float(rng.uniform(0.2, 1)), 0.0),
         stays_in_range=bool(rng.random() < 0.5),
         max_unseen=often(int(rng.integers(0, 4)), None),
         smoothing=int(2 ** rng.integers(0, 9)),
-        margin=often(float(rng.uniform(0.0, 0.3)), 0.0),
+        hysteresis=often(float(rng.uniform(0.0, 0.3)), 0.0),
         votes=int(rng.integers(1, window + 1)),
         window=window,
-        dwell=often(int(rng.integers(1, 6)), 1),
+        min_hold=often(int(rng.integers(1, 6)), 1),
     )
 
 
@@ -50,7 +50,7 @@ def random_domain(rng, model):
 
 def judged(rng, model):
     """Give a model a domain and a policy."""
-    policy = random_policy(rng, len(model.target.states))
+    policy = random_policy(rng, len(model.target.classes))
     return replace(model, domain=random_domain(rng, model), policy=policy)
 
 
@@ -59,7 +59,9 @@ def judged_model(rng, shape, n_classes=3):
     return judged(rng, random_model(rng, shape, n_classes))
 
 
-STEADY = Policy((0.4,) * 3, 0.5, False, 60, smoothing=4, margin=0.02, votes=2, window=3, dwell=2)
+STEADY = Policy(
+    (0.4,) * 3, 0.5, False, 60, smoothing=4, hysteresis=0.02, votes=2, window=3, min_hold=2
+)
 """A policy that holds back now and then, and settles on every one of three classes."""
 
 
@@ -75,19 +77,19 @@ def verdict_type(verdicts):
     """Return the type of what a program writes for each row."""
     belief = verdicts.beliefs.dtype.newbyteorder("<")
     return [
-        *(("decision", "<i4"), ("settled", "<i4"), ("doubts", "u1"), ("n_unseen", "u1")),
+        *(("decision", "<i4"), ("settled", "<i4"), ("abstain_reasons", "u1"), ("n_unseen", "u1")),
         ("belief", belief, (verdicts.beliefs.shape[1],)),
     ]
 
 
 def check_verdicts(printed, verdicts):
-    """Assert that what a program wrote are the verdicts of the twin, bit for bit."""
+    """Assert that what a program wrote are the verdicts of the simulator, bit for bit."""
     found = np.frombuffer(printed, verdict_type(verdicts))
     bits = f"u{verdicts.beliefs.itemsize}"
     np.testing.assert_array_equal(
         np.ascontiguousarray(found["belief"]).view(bits), verdicts.beliefs.view(bits)
     )
-    np.testing.assert_array_equal(found["doubts"], verdicts.doubts)
+    np.testing.assert_array_equal(found["abstain_reasons"], verdicts.abstain_reasons)
     np.testing.assert_array_equal(found["n_unseen"], verdicts.n_unseen)
     np.testing.assert_array_equal(found["decision"], verdicts.decisions)
     np.testing.assert_array_equal(found["settled"], verdicts.settled)

@@ -51,4 +51,4 @@ def renamed_room(names):
         for term, one in zip(plain.terms, (air, gate), strict=True)
     )
     root = AdditiveNode(f"{target} of all", plain.root.baseline, terms)
-    return Model(replace(plain.target, name=target, states=(no, yes)), (air, gate), (root,))
+    return Model(replace(plain.target, name=target, classes=(no, yes)), (air, gate), (root,))

@@ -1,4 +1,4 @@
-"""Models of samples and programs around them: what they decide against batches and twins."""
+"""Models of samples and programs around them: what they decide against batches and simulators."""
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def model_of(rng, signals, samples):
         features.append(feature)
         terms.append(_term(rng, feature))
     root = AdditiveNode("state", (0.2, -0.1, -0.1), tuple(terms))
-    target = Target("state", ("a", "b", "c"), prior=(0.5, 0.3, 0.2))
+    target = Target("state", ("a", "b", "c"), shares=(0.5, 0.3, 0.2))
     return Model(target, tuple(features), (root,), signals=signals)
 
 
@@ -101,8 +101,8 @@ def _term(rng, feature):
 def check_stream(export, printed, samples):
     """Assert that what a program wrote are the readings and decisions of all windows, as bits."""
     rows = batch(export.signals, samples)
-    places, beliefs = export.twin.decide(rows)
-    expected = rows.astype("<f4") if export.numbers == "float" else export.twin.prepare(rows)
+    places, beliefs = export.simulator.decide(rows)
+    expected = rows.astype("<f4") if export.numbers == "float" else export.simulator.prepare(rows)
     kind = [
         ("decision", "<i4"),
         ("belief", beliefs.dtype.newbyteorder("<"), (beliefs.shape[1],)),

@@ -15,7 +15,7 @@ from solah import (
     RuleClassifier,
 )
 from solah.data import from_array
-from solah.device.fixed_twin import FixedTwin
+from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import AgreementError, DataError
 from solah.export import (
     agreement,
@@ -44,17 +44,17 @@ def with_large_start(n_classes=3, start=20.0):
     small = random_model(rng, "words and pairs", n_classes)
     terms = tuple(replace(term, weights=1e-3 * term.weights) for term in small.terms)
     root = replace(small.root, baseline=tuple(np.linspace(0, start, n_classes)), terms=terms)
-    target = Target("y", small.target.states, prior=small.target.prior)
+    target = Target("y", small.target.classes, shares=small.target.shares)
     return replace(small, target=target, nodes=(root,))
 
 
 def clipped(export):
     """Return what an export decided when starts had 16 bits."""
-    tables = export.twin._tables
+    tables = export.simulator._tables
     stages = tuple(
         replace(stage, start=np.clip(stage.start, -32767, 32767)) for stage in tables.stages
     )
-    return replace(export, twin=FixedTwin(replace(tables, stages=stages)))
+    return replace(export, simulator=FixedSimulator(replace(tables, stages=stages)))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def clipped(export):
 def test_a_start_may_have_more_than_16_bits(to):
     model = with_large_start()
     export = to(model)
-    (stage,) = export.twin._tables.stages
+    (stage,) = export.simulator._tables.stages
     assert np.abs(stage.start).max() > 32767
     assert require_agreement(model, export).share == 1.0
     with pytest.raises(
@@ -75,12 +75,12 @@ def test_a_start_may_have_more_than_16_bits(to):
 def test_the_rows_of_a_table_are_compared(wine):
     model, table = wine
     export = export_c(model, numbers="q15")
-    found = agreement(model, export.twin, table)
+    found = agreement(model, export.simulator, table)
     assert (found.n_rows, found.share) == (178, 1.0)
     assert 0 < found.largest_difference < 0.01
     assert require_agreement(model, export, table, 1.0).share == 1.0
     with pytest.raises(DataError, match="no rows to compare"):
-        agreement(model, export.twin, table.take(np.arange(0)))
+        agreement(model, export.simulator, table.take(np.arange(0)))
 
 
 def test_an_estimated_number_agrees_when_it_is_near():
@@ -90,11 +90,11 @@ def test_an_estimated_number_agrees_when_it_is_near():
     found = require_agreement(model, export, table_of(X))
     assert found.share == 1.0
     assert np.abs(found.expected - found.found).max() == found.largest_difference
-    tables = export.twin._tables
+    tables = export.simulator._tables
     (stage,) = tables.stages
     off = replace(tables, stages=(replace(stage, start=stage.start + 2**stage.value_bits * 9),))
     with pytest.raises(AgreementError, match="on 0 % of 442 rows, and 99.5 % are asked for"):
-        require_agreement(model, replace(export, twin=FixedTwin(off)), table_of(X))
+        require_agreement(model, replace(export, simulator=FixedSimulator(off)), table_of(X))
 
 
 def test_a_refusal_says_what_was_clipped():
@@ -115,14 +115,14 @@ def test_rows_with_clipped_readings_are_counted():
     X[5, 0] = np.nan
     model = LinguisticTreeClassifier(max_rules=20).fit(X, y).model_
     export = export_c(model, numbers="q15")
-    found = agreement(model, export.twin, table_of(X))
+    found = agreement(model, export.simulator, table_of(X))
     names = {text.split("'")[1] for text in export.warnings if "is clipped to" in text}
     assert set(found.clipped) == names
     assert found.clipped["x1"] == 1
     assert found.n_clipped == max(found.clipped.values()) < 10
-    drawn = agreement_on(model, export.twin, drawn_rows(model))
+    drawn = agreement_on(model, export.simulator, drawn_rows(model))
     assert max(drawn.clipped.values()) <= drawn.n_clipped <= sum(drawn.clipped.values())
-    assert agreement(model, export_c(model).twin, table_of(X)).n_clipped == 0
+    assert agreement(model, export_c(model).simulator, table_of(X)).n_clipped == 0
 
 
 @pytest.mark.parametrize("shape", ALL_SHAPES)
@@ -131,10 +131,10 @@ def test_settled_decisions_are_compared_in_the_order_of_time(shape, numbers):
     rng = np.random.default_rng(5)
     model = replace(judged_model(rng, shape), policy=STEADY)
     rows = random_rows(rng, model, 60).repeat(5, axis=0)
-    found = agreement_on(model, export_c(model, numbers=numbers).twin, rows)
+    found = agreement_on(model, export_c(model, numbers=numbers).simulator, rows)
     assert found.settled_share >= (1.0 if numbers == "float" else 0.97)
-    hasty = replace(model, policy=replace(STEADY, votes=1, smoothing=1, dwell=1))
-    other = agreement_on(model, export_c(hasty, numbers=numbers).twin, rows)
+    hasty = replace(model, policy=replace(STEADY, votes=1, smoothing=1, min_hold=1))
+    other = agreement_on(model, export_c(hasty, numbers=numbers).simulator, rows)
     assert other.share == found.share
     assert other.settled_share < 0.95 * found.settled_share
     assert other.least_share == other.settled_share
@@ -154,8 +154,8 @@ def test_an_outlier_costs_no_resolution(estimator, end):
         export_micropython(fitted.model_),
         export_blob(fitted.model_),
     ):
-        assert agreement(fitted.model_, export.twin, table).share > 0.99
-        for feature, unit in zip(fitted.model_.features, export.twin._units, strict=True):
+        assert agreement(fitted.model_, export.simulator, table).share > 0.99
+        for feature, unit in zip(fitted.model_.features, export.simulator._units, strict=True):
             peaks = np.array(feature.peaks)
             assert unit.step < np.diff(peaks[peaks != end], prepend=-np.inf).min() / 16
             warning = f"{feature.name!r} is clipped to "

@@ -1,4 +1,4 @@
-"""Models as bytes: opened, they decide as the twin; damaged or hostile, they do no harm."""
+"""Models as bytes: opened, they decide as the simulator; damaged or hostile, they do no harm."""
 
 import subprocess
 
@@ -91,7 +91,7 @@ def small():
     features = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
     asked = ([features[0]], [features[1]], features)
     root = random_sum(rng, "y", [random_term(rng, some, 2) for some in asked], 2)
-    target = Target("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
+    target = Target("y", ("a", "b"), thresholds=(0.4, 0.6), shares=(0.3, 0.7))
     return export_blob(Model(target, tuple(features), (root,)))
 
 
@@ -100,7 +100,7 @@ def small_tree():
     """Give a small blob with a tree that asks both features."""
     rng = np.random.default_rng(8)
     features = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
-    target = Target("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
+    target = Target("y", ("a", "b"), thresholds=(0.4, 0.6), shares=(0.3, 0.7))
     return export_blob(Model(target, tuple(features), (random_tree(rng, "y", features, 2, 4),)))
 
 
@@ -214,11 +214,11 @@ def test_a_runtime_says_that_it_has_too_little_room(tmp_path, find_tool):
     assert "-DSOLAH_BLOB_MAX_CLASSES=20" in warning
     rows = random_rows(rng, model, 50)
     program = RUN.format(n_most=1)
-    sent = [(blob.data, blob.twin.prepare(rows))]
+    sent = [(blob.data, blob.simulator.prepare(rows))]
     assert list(run(build(blob, tmp_path, find_tool("cc"), program), sent, 1)) == [None]
     flags = ("-O1", "-DSOLAH_BLOB_MAX_CLASSES=20")
     (answer,) = run(build(blob, tmp_path, find_tool("cc"), program, flags), sent, 1)
-    np.testing.assert_array_equal(answer["belief"], blob.twin.decide(rows)[1])
+    np.testing.assert_array_equal(answer["belief"], blob.simulator.decide(rows)[1])
 
 
 @pytest.mark.parametrize("limit", ["STAGES=1", "WALKS=2", "INPUTS=3", "DEPTH=1"])
@@ -226,9 +226,9 @@ def test_every_limit_of_a_runtime_is_kept(limit, blobs, wine, tmp_path, find_too
     flags = ("-O1", f"-DSOLAH_BLOB_MAX_{limit}")
     built = build(wine[0], tmp_path, find_tool("cc"), RUN.format(n_most=3), flags)
     asked = (wine, blobs[ALL_SHAPES.index("words")])
-    sent = [(blob.data, blob.twin.prepare(rows)) for blob, rows in asked]
+    sent = [(blob.data, blob.simulator.prepare(rows)) for blob, rows in asked]
     answer, refused = run(built, sent, 3)
-    np.testing.assert_array_equal(answer["belief"], wine[0].twin.decide(wine[1])[1])
+    np.testing.assert_array_equal(answer["belief"], wine[0].simulator.decide(wine[1])[1])
     assert refused is None
 
 
@@ -245,7 +245,7 @@ def many_states(name, n_states):
     states = tuple(f"s{i}" for i in range(n_states))
     peaks = tuple(map(float, range(n_states)))
     shares = (1 / n_states,) * n_states
-    return Feature(name, Kind.CATEGORICAL, states, peaks, shares, states=states)
+    return Feature(name, Kind.CATEGORICAL, states, peaks, shares, categories=states)
 
 
 def test_an_input_with_too_many_sets_is_refused(wide):
@@ -382,7 +382,7 @@ TREE_PATCHES = {
     "a root that is a leaf": ("splits", 0, "b", -1, NOT_A_TREE, "a tree is none"),
     "peaks out of order": ("peaks", 0, "h", 32767, NUMBERS, "a tree has words out of order"),
     "a way shifted too far": ("shifts", 0, "B", 32, NUMBERS, "a tree has words out of order"),
-    "more than certain": ("ignorance", 0, "H", 65535, NUMBERS, "a tree assumes too much"),
+    "more than certain": ("mean_masses", 0, "H", 65535, NUMBERS, "a tree assumes too much"),
 }
 OVERFLOWS = {
     "a start": lambda data: patched(data, "starts", 0, "i", 2**30),
@@ -418,7 +418,7 @@ def test_both_runtimes_refuse_wrong_trees(small_tree, attacked):
 
 
 def test_both_runtimes_refuse_wrong_slopes_of_grids(small, attacked):
-    side = next(side for side in small.twin._tables.grids[0].sides if not side.is_state)
+    side = next(side for side in small.simulator._tables.grids[0].sides if not side.is_state)
     faults = {
         "peaks out of order": ("knots", 2 * side.knot, "h", 32767),
         "slopes that are none": ("values", 2 * side.value, "h", 32),
@@ -552,8 +552,8 @@ def test_the_runtime_is_cpp_too(wine, tmp_path, find_tool):
     command = [find_tool("c++"), *CPP11, "-O2", "main.c", "-o", "m"]
     subprocess.run(command, cwd=tmp_path, check=True)
     blob, rows = wine
-    (answer,) = run(tmp_path / "m", [(blob.data, blob.twin.prepare(rows))], 3)
-    np.testing.assert_array_equal(answer["decision"], blob.twin.decide(rows)[0])
+    (answer,) = run(tmp_path / "m", [(blob.data, blob.simulator.prepare(rows))], 3)
+    np.testing.assert_array_equal(answer["decision"], blob.simulator.decide(rows)[0])
 
 
 def test_the_analyzer_finds_nothing(wine, tmp_path, find_tool):

@@ -1,4 +1,4 @@
-"""Policies and samples in blobs: opened, they judge and measure as the twin; hostile, no harm."""
+"""Policies and samples in blobs: they decide and measure as the simulator, without harm."""
 
 import struct
 from dataclasses import replace
@@ -60,7 +60,7 @@ static void judge(void)
     const int32_t decision = verdict.decision;
     solah_io_write(&decision, sizeof decision);
     solah_io_write(&settled, sizeof settled);
-    solah_io_write(&verdict.doubts, 1);
+    solah_io_write(&verdict.abstain_reasons, 1);
     solah_io_write(&verdict.n_unseen, 1);
     solah_io_write(belief, (size_t)solah_blob_n_classes(&blob) * sizeof *belief);
 }
@@ -152,16 +152,16 @@ def test_a_blob_without_a_policy_decides_at_once(find_tool, tmp_path):
     bare = random_model(rng, "groups", 3)
     blob = export_blob(bare)
     rows = random_rows(rng, bare, 100)
-    places, beliefs = blob.twin.decide(rows)
-    judges = export_blob(replace(bare, policy=Policy())).twin
+    places, beliefs = blob.simulator.decide(rows)
+    judges = export_blob(replace(bare, policy=Policy())).simulator
     verdicts = judges.judge(rows)
     np.testing.assert_array_equal(verdicts.settled, places)
     np.testing.assert_array_equal(verdicts.beliefs, beliefs)
-    sent = blob.twin.prepare(rows).tobytes()
+    sent = blob.simulator.prepare(rows).tobytes()
     check_verdicts(run_blob(platform, blob, sent, tmp_path, JUDGE), verdicts)
     module = module_of(blob.files["solah_blob.py"])
     module["load"](blob.data)
-    found = [module["judge_prepared"](row)[0] for row in blob.twin.prepare(rows).tolist()]
+    found = [module["judge_prepared"](row)[0] for row in blob.simulator.prepare(rows).tolist()]
     assert found == places.tolist()
 
 
@@ -169,15 +169,15 @@ def test_a_blob_without_a_policy_decides_at_once(find_tool, tmp_path):
 
 
 def check_stream(blob, printed, samples):
-    """Assert that a program measured and judged all windows as the twin."""
+    """Assert that a program measured and judged all windows as the simulator."""
     rows = batch(blob.signals, samples)
-    verdicts = blob.twin.judge(rows)
+    verdicts = blob.simulator.judge(rows)
     kind = [*verdict_type(verdicts), ("readings", "<i4", (rows.shape[1],))]
     found = np.frombuffer(printed, kind)
     assert len(found) == len(rows) > 0
-    np.testing.assert_array_equal(found["readings"], blob.twin.prepare(rows))
+    np.testing.assert_array_equal(found["readings"], blob.simulator.prepare(rows))
     np.testing.assert_array_equal(found["settled"], verdicts.settled)
-    np.testing.assert_array_equal(found["doubts"], verdicts.doubts)
+    np.testing.assert_array_equal(found["abstain_reasons"], verdicts.abstain_reasons)
     np.testing.assert_array_equal(found["belief"], verdicts.beliefs)
     assert {-1, 1, 2} <= set(found["settled"].tolist())
 
@@ -207,7 +207,7 @@ def test_a_board_takes_samples_from_a_blob(shaken):
     names = [name for name, _ in module["READINGS"]]
     values = [[np.nan if one[name] is None else one[name] for name in names] for one in found]
     np.testing.assert_array_equal(bits(np.array(values, "<f4")), bits(rows.astype("<f4")))
-    verdicts = shaken.twin.judge(rows)
+    verdicts = shaken.simulator.judge(rows)
     settled = [module["judge"](one)[0] for one in found]
     named = [None if place < 0 else module["CLASSES"][place] for place in verdicts.settled]
     assert settled == named
@@ -237,8 +237,8 @@ def test_what_a_runtime_needs_for_samples_is_told(shaken, tmp_path, find_tool):
 def test_a_runtime_without_samples_judges_readings(shaken, find_tool, tmp_path):
     platform = with_tools("host", find_tool)
     rows = batch(shaken.signals, noise(np.random.default_rng(9), 500))
-    sent = shaken.twin.prepare(rows).tobytes()
-    check_verdicts(run_blob(platform, shaken, sent, tmp_path, JUDGE), shaken.twin.judge(rows))
+    sent = shaken.simulator.prepare(rows).tobytes()
+    check_verdicts(run_blob(platform, shaken, sent, tmp_path, JUDGE), shaken.simulator.judge(rows))
 
 
 # --- faults ----------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ COUNTS = {
     "two policies": ("policy", 2, PLACE, "a policy is out of place"),
     "cells without a policy": ("policy", 0, PLACE, "a policy is out of place"),
     "fewer cells than readings": ("cells", 2, PLACE, "a policy is out of place"),
-    "fewer limits than classes": ("min_belief", 2, PLACE, "a policy is out of place"),
+    "fewer limits than classes": ("min_probability", 2, PLACE, "a policy is out of place"),
     "fewer cuts": ("cuts", 1, PLACE, "a reading has cuts out of place"),
     "fewer bits": ("seen", 1, PLACE, "a pair of readings is out of place"),
     "no channels": ("measured", 0, PLACE, "signals are out of place"),
@@ -258,9 +258,9 @@ COUNTS = {
 }
 PATCHES = {
     "more known than all": ("policy", 0, "H", 32769, NUMBERS, "a policy is none"),
-    "a margin beyond all": ("policy", 2, "H", 40000, NUMBERS, "a policy is none"),
-    "no dwell": ("policy", 4, "H", 0, NUMBERS, "a policy is none"),
-    "a dwell without an end": ("policy", 4, "H", 65535, NUMBERS, "a policy is none"),
+    "a hysteresis beyond all": ("policy", 2, "H", 40000, NUMBERS, "a policy is none"),
+    "no min_hold": ("policy", 4, "H", 0, NUMBERS, "a policy is none"),
+    "a min_hold without an end": ("policy", 4, "H", 65535, NUMBERS, "a policy is none"),
     "too smooth": ("policy", 8, "B", 9, NUMBERS, "a policy is none"),
     "no votes": ("policy", 9, "B", 0, NUMBERS, "a policy is none"),
     "more votes than there are": ("policy", 9, "B", 4, NUMBERS, "a policy is none"),

@@ -127,7 +127,7 @@ def skewed(model, rng, concentration):
     """Let most training rows have had one word, as sensors that are mostly idle do."""
     features = {
         one.name: replace(
-            one, ignorance=tuple(rng.dirichlet(np.full(len(one.peaks), concentration)))
+            one, mean_masses=tuple(rng.dirichlet(np.full(len(one.peaks), concentration)))
         )
         for one in model.features
     }
@@ -142,13 +142,13 @@ def test_no_readings_take_more_branches_than_the_worst_ones(shape, concentration
         rng = np.random.default_rng(seed)
         model = skewed(random_model(rng, shape, 3), rng, concentration)
         rows = random_rows(rng, model, 1_000, missing=0.5)
-        twin = export_c(model, numbers="q15").twin
-        x = twin._read(rows)
-        _, beliefs = twin._believe(x)
+        simulator = export_c(model, numbers="q15").simulator
+        x = simulator._read(rows)
+        _, beliefs = simulator._believe(x)
         n_taken = np.zeros(len(rows), dtype=int)
-        for walk in twin._tables.walks:
-            for _, weight, _ in twin._branches(walk, x, beliefs):
+        for walk in simulator._tables.walks:
+            for _, weight, _ in simulator._branches(walk, x, beliefs):
                 n_taken += weight > 0
         time = Q15.time
-        least = (time.leaf + time.weighed * twin._n_values) * n_taken.max()
+        least = (time.leaf + time.weighed * simulator._n_values) * n_taken.max()
         assert model_costs(model, "q15").instructions > least

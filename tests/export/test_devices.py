@@ -1,4 +1,4 @@
-"""What devices decide, judge and name as reasons is what their twins do, bit for bit."""
+"""What devices decide, judge and name as reasons is what their simulators do, bit for bit."""
 
 from dataclasses import replace
 
@@ -51,8 +51,8 @@ def wine():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_c_answers_as_its_twin(kind, models, tmp_path, find_tool):
-    able = [one for one in models if one[0].target.states or kind != "learns"]
+def test_c_answers_as_its_simulator(kind, models, tmp_path, find_tool):
+    able = [one for one in models if one[0].target.classes or kind != "learns"]
     cases = [
         (model, export_c(model, name=f"m{place}", **KINDS[kind]), rows)
         for place, (model, rows) in enumerate(able)
@@ -62,7 +62,7 @@ def test_c_answers_as_its_twin(kind, models, tmp_path, find_tool):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PLATFORMS if name != "host"])
-def test_every_target_answers_as_its_twin(name, models, wine, tmp_path, find_tool):
+def test_every_target_answers_as_its_simulator(name, models, wine, tmp_path, find_tool):
     platform = with_tools(name, find_tool)
     chosen = [wine]
     if name != "atmega328p":  # avr-gcc keeps constant tables in RAM, of which that one has 2 KB
@@ -81,18 +81,18 @@ def test_boards_answer_as_their_twins(models, wine):
     loader = module_of(export_blob(wine[0]).files["solah_blob.py"])
     for model, rows in [wine, *models]:
         export, some = export_micropython(model), rows[:120]
-        check_board(model, export.twin, some, module_of(export.files["model.py"]))
+        check_board(model, export.simulator, some, module_of(export.files["model.py"]))
         blob = export_blob(model)
         loader["load"](blob.data)
-        check_board(model, blob.twin, some, loader)
+        check_board(model, blob.simulator, some, loader)
 
 
-def test_a_blob_after_the_other_answers_as_its_twin(models, wine, tmp_path, find_tool):
+def test_a_blob_after_the_other_answers_as_its_simulator(models, wine, tmp_path, find_tool):
     cases = [(model, export_blob(model), rows) for model, rows in [wine, *models, wine]]
     runtime = blob_programs.RUN.format(n_most=3)
     program = blob_programs.build(cases[0][1], tmp_path, find_tool("cc"), runtime)
-    prepared = [(blob.data, blob.twin.prepare(rows)) for _, blob, rows in cases]
+    prepared = [(blob.data, blob.simulator.prepare(rows)) for _, blob, rows in cases]
     for (model, blob, rows), found in zip(
         cases, blob_programs.run(program, prepared, 3), strict=True
     ):
-        check(model, blob.twin, rows, found)
+        check(model, blob.simulator, rows, found)

@@ -54,7 +54,7 @@ HEADERS = (
 def model():
     rng = np.random.default_rng(0)
     features = [
-        replace(random_feature(rng, name, Kind.CATEGORICAL), states=states)
+        replace(random_feature(rng, name, Kind.CATEGORICAL), categories=states)
         for name, states in STATES.items()
     ]
     tree = random_tree(rng, "y", features, len(CLASSES))

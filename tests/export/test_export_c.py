@@ -1,4 +1,4 @@
-"""The C that is written decides as its Python twin, bit for bit, and as the model, nearly."""
+"""The C that is written decides as its Python simulator, bit for bit, and as the model, nearly."""
 
 import subprocess
 from pathlib import Path
@@ -32,15 +32,17 @@ GOLDEN = Path(__file__).parent / "golden"
 def test_beliefs_are_shares_and_rows_independent(numbers, seed, shape, n_classes, is_sparse):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, n_classes)
-    twin = export_c(without_first_class(model) if is_sparse else model, numbers=numbers).twin
+    simulator = export_c(
+        without_first_class(model) if is_sparse else model, numbers=numbers
+    ).simulator
     rows = odd_rows(rng, model, 40)
-    places, beliefs = twin.decide(rows)
+    places, beliefs = simulator.decide(rows)
     one = 1.0 if numbers == "float" else 32768
     assert (beliefs >= 0).all()
     assert (beliefs <= one).all()
     assert beliefs.sum(axis=1) / one == pytest.approx(1.0, abs=1e-5)
     for i in range(0, len(rows), 5):
-        place, belief = twin.decide(rows[i : i + 1])
+        place, belief = simulator.decide(rows[i : i + 1])
         assert place[0] == places[i]
         assert belief.tobytes() == beliefs[i].tobytes()
 
@@ -60,7 +62,7 @@ def test_large_numbers_are_estimated_in_coarse_units(tmp_path, find_tool):
     assert export.unit > 1
     rows = encode(from_frame(X), tree.model_.features)
     found = estimate(build(export, tmp_path, find_tool("cc"), ESTIMATE), export, rows)
-    np.testing.assert_array_equal(found, export.twin.estimate(rows))
+    np.testing.assert_array_equal(found, export.simulator.estimate(rows))
     assert found * export.unit == pytest.approx(tree.predict(X), rel=0.01)
 
 

@@ -67,7 +67,9 @@ def test_what_is_not_known_is_unknown(ask):
 def test_a_policy_holds_back_each_row_by_itself(ask, shape):
     rng = np.random.default_rng(3)
     model = judged_model(rng, shape)
-    model = replace(model, policy=replace(model.policy, min_belief=(0.5,) * 3, min_known=0.6))
+    model = replace(
+        model, policy=replace(model.policy, min_probability=(0.5,) * 3, min_completeness=0.6)
+    )
     rows = random_rows(rng, model, 200, missing=0.2)
     table = as_table(model, rows)
     names = [one.name for one in model.features]
@@ -79,11 +81,13 @@ def test_a_policy_holds_back_each_row_by_itself(ask, shape):
     found = ask(model, f"{json.dumps(asked)}.map(m.decide)")
     predictor = Predictor(model)
     expected = predictor.decide(table, groups=range(200))
-    alone = replace(model.policy, smoothing=1, margin=0.0)
+    alone = replace(model.policy, smoothing=1, hysteresis=0.0)
     judged = Predictor(replace(model, policy=alone)).decide(table, groups=range(200))
     assert [one["decision"] for one in found] == judged.decisions == expected.decisions
     assert [one["leaning"] for one in found] == predictor.predict(table).tolist()
-    assert [one["doubts"] for one in found] == [name_doubts(one) for one in judged.doubts.tolist()]
+    assert [one["abstain_reasons"] for one in found] == [
+        name_doubts(one) for one in judged.abstain_reasons.tolist()
+    ]
     assert None in judged.decisions
     assert set(judged.decisions) > {None}
     assert require_agreement(model, export_javascript(model)).share == 1.0
@@ -93,7 +97,7 @@ def test_a_policy_holds_back_each_row_by_itself(ask, shape):
     ("reading", "fault"),
     [
         ('{CO2: "450"}', 'TypeError: the reading of "CO2" must be a number'),
-        ("{co2: 450}", 'RangeError: the model has no attribute "co2"'),
+        ("{co2: 450}", 'RangeError: the model has no feature "co2"'),
         ("null", "TypeError"),
     ],
 )
@@ -110,6 +114,6 @@ def test_a_number_is_estimated(ask):
 def test_without_node_nothing_is_compared(monkeypatch):
     monkeypatch.setenv("PATH", "")
     export = export_javascript(room_model())
-    assert export.twin is None
+    assert export.simulator is None
     with pytest.raises(ParameterError, match="node is not installed"):
         require_agreement(room_model(), export)

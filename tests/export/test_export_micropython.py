@@ -1,4 +1,4 @@
-"""The module for MicroPython decides as the integer twin, and reads what people write."""
+"""The module for MicroPython decides as the integer simulator, and reads what people write."""
 
 import importlib
 import re
@@ -58,7 +58,9 @@ def test_readings_go_in_by_name():
 
 def test_it_names_what_is_settled():
     rng = np.random.default_rng(1)
-    model = replace(random_model(rng, "groups", 3), policy=Policy(min_known=0.9, votes=2, window=2))
+    model = replace(
+        random_model(rng, "groups", 3), policy=Policy(min_completeness=0.9, votes=2, window=2)
+    )
     module = module_of(export_micropython(model))
     assert module["judge"]({})[:3] == (None, None, module["FEW_READINGS"])
     known = {one.name: one.peaks[0] for one in model.features}
@@ -91,11 +93,11 @@ def test_it_measures_samples_as_the_reference():
             found = module["measure"]()
             values = [np.nan if found[name] is None else found[name] for name in names]
             np.testing.assert_array_equal(values, expected.readings)
-            settled, decision, doubts, _, beliefs = module["judge_prepared"](
+            settled, decision, abstain_reasons, _, beliefs = module["judge_prepared"](
                 module["prepare"](found)
             )
             assert (settled, decision) == (expected.settled, expected.decision)
-            assert doubts == expected.doubts
+            assert abstain_reasons == expected.abstain_reasons
             assert list(beliefs) == expected.beliefs.tolist()
     assert n_windows > 100
 

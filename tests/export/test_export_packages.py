@@ -70,7 +70,7 @@ def test_the_sketches_of_an_arduino_library_compile_and_run(name, numbers, tmp_p
         assert len(lines) == 3
         assert all(float(line) > 0 for line in lines)
     else:
-        states = "|".join(map(str, model.target.states))
+        states = "|".join(map(str, model.target.classes))
         assert all(re.fullmatch(rf"(?:{states}) [01]\.\d+", line) for line in lines)
     assert len(lines) >= 3
     printed = run_sketch(tmp_path, "self_test", find_tool, 1)
@@ -100,7 +100,7 @@ def test_a_sketch_reads_pins_as_it_says(tmp_path, find_tool):
         )
         assert (float(row[1]), float(row[2])) == pytest.approx((one.peaks[0], one.peaks[-1]))
     coded = [one for one in model.features if one.is_coded]
-    assert all(len(one.states) > 2 for one in coded)
+    assert all(len(one.categories) > 2 for one in coded)
     for one in coded:
         assert f"SAMPLE_READING_{one.name.upper()} is left unknown" in sketch
 

@@ -83,7 +83,7 @@ def test_texts_stay_in_the_flash_of_a_small_avr(numbers, size, tmp_path, find_to
     assert len(export.rules) >= 30
     parts = sources(export, tmp_path, TEXTS.replace("@SIZE@", size))
     program = build(platform, parts, tmp_path, includes=[tmp_path])
-    texts = [*model.target.states, "", "", *(rule.short for rule in export.rules), ""]
+    texts = [*model.target.classes, "", "", *(rule.short for rule in export.rules), ""]
     room = int(size) - 1 if size.isdigit() else 10**6
     expected = b"".join(
         text.encode()[:room] + bytes([0, len(text.encode())]) for text in ["", *texts]

@@ -1,4 +1,4 @@
-"""Models of real data on the platforms: they decide as their twins, bit for bit."""
+"""Models of real data on the platforms: they decide as their simulators, bit for bit."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def fitted(request, sets):
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_a_target_decides_as_its_twin(platform, fitted, find_tool, tmp_path):
+def test_a_target_decides_as_its_simulator(platform, fitted, find_tool, tmp_path):
     model, rows = fitted
     cases = [
         (model, export_c(model, name=f"m_{numbers}", numbers=numbers), rows)
@@ -69,6 +69,6 @@ def test_a_model_of_sensors_believes_the_same_in_integers(shared_data):
     every_fifth = np.arange(0, room.table.n_rows, 5)
     table, target = room.table.take(every_fifth), room.target[every_fifth]
     model = RuleClassifier().fit(table, target).model_
-    found = agreement(model, export_c(model, numbers="q15").twin, table)
+    found = agreement(model, export_c(model, numbers="q15").simulator, table)
     assert found.share > 0.999
     assert found.largest_difference < 0.01

@@ -83,7 +83,7 @@ def test_decisions_alone_need_no_function(place):
     model = any_model(place)
     _, table = draw(np.random.default_rng(place), model, 60)
     takes_exp = any(stage.link is Link.SOFTMAX for stage in model.program.stages[:-1])
-    if not model.target.states or takes_exp:
+    if not model.target.classes or takes_exp:
         assert list(export_sql(model).files) == ["model.sql"]
         return
     bare = sqlite(exp=None)
@@ -108,7 +108,7 @@ def test_columns_that_databases_cannot_tell_apart_are_refused():
 
 def test_classes_that_differ_in_capitals_have_columns_of_their_own(database):
     model = room_model()
-    model = replace(model, target=replace(model.target, states=("yes", "YES")))
+    model = replace(model, target=replace(model.target, classes=("yes", "YES")))
     database.execute('CREATE TABLE readings ("CO2" REAL, door TEXT)')
     answer = database.execute(export_sql(model).files["model.sql"])
     names = [column[0] for column in answer.description]
@@ -130,14 +130,14 @@ def test_a_statement_that_databases_would_not_take_is_refused():
     model = random_model(rng, "tree", 2)
     many = tuple(f"class {i}" for i in range(1700))
     tree = model.root
-    target = replace(model.target, states=many, thresholds=())
+    target = replace(model.target, classes=many, thresholds=())
     wide = replace(model, target=target, nodes=(with_classes(rng, tree, len(many)),))
     with pytest.raises(ParameterError, match=r"columns inside, and databases take 1,600; fit it"):
         export_sql(wide)
     some = tuple(f"class {i}" for i in range(400))
     long = replace(
         wide,
-        target=replace(wide.target, states=some),
+        target=replace(wide.target, classes=some),
         nodes=(with_classes(rng, tree, len(some)),),
     )
     with pytest.raises(ParameterError, match=r"bytes, and databases take 1,000,000; fit it"):

@@ -49,7 +49,7 @@ def check_types(tables):
         *((walk.peaks, -(2**15), 2**15 - 1) for walk in tables.walks),
         *((walk.inverses, 0, 2**16 - 1) for walk in tables.walks),
         *((walk.shifts, 0, 31) for walk in tables.walks),
-        *((walk.ignorance, 0, 2**15) for walk in tables.walks),
+        *((walk.mean_masses, 0, 2**15) for walk in tables.walks),
         *((walk.values, -(2**15) + 1, 2**15 - 1) for walk in tables.walks),
         *((np.diff(walk.offsets), 1, 255) for walk in tables.walks),
     ):
@@ -124,9 +124,9 @@ def test_a_number_keeps_its_resolution_far_from_zero(scale, max_rules, tmp_path,
     model = LinguisticTreeRegressor(max_rules=max_rules).fit(X, y).model_
     for numbers in ("float", "q15"):
         export = export_c(model, name="m", numbers=numbers)
-        assert agreement_on(model, export.twin, drawn_rows(model)).share == 1.0
+        assert agreement_on(model, export.simulator, drawn_rows(model)).share == 1.0
     found = estimate(build(export, tmp_path, find_tool("cc"), ESTIMATE), export, X)
-    np.testing.assert_array_equal(found, export.twin.estimate(X))
+    np.testing.assert_array_equal(found, export.simulator.estimate(X))
     assert np.abs(found * export.unit - y).max() < 5 * scale
 
 

@@ -21,7 +21,7 @@ def model_over(rng, scale, offset):
     peaks = tuple(scale * peak + offset for peak in one.peaks)
     moved = replace(one, peaks=peaks, cores=cores, low=peaks[0], high=peaks[-1])
     root = random_sum(rng, "y", [random_term(rng, [moved], 3)], 3)
-    target = replace(model.target, prior=(0.2, 0.3, 0.5))
+    target = replace(model.target, shares=(0.2, 0.3, 0.5))
     return replace(model, target=target, features=(moved, *model.features[1:]), nodes=(root,))
 
 
@@ -41,7 +41,7 @@ def test_words_that_become_one_still_decide(scale, offset, tmp_path, find_tool):
     far = 1.0 + abs(offset) / 100
     rows[:50, 0], rows[50:100, 0] = offset - far, offset + far  # on either side of all words
     places, beliefs = decide(build(export, tmp_path, find_tool("cc")), export, rows, 3)
-    expected = export.twin.decide(rows)
+    expected = export.simulator.decide(rows)
     np.testing.assert_array_equal(places, expected[0])
     assert np.isfinite(beliefs).all()
     assert beliefs.tobytes() == expected[1].tobytes()
@@ -69,5 +69,5 @@ def test_thresholds_may_be_tiny():
     rng = np.random.default_rng(4)
     model = random_model(rng, "tree", 3)
     model = replace(model, target=replace(model.target, thresholds=(0.5, 1e-300, 0.5)))
-    places, _ = export_c(model).twin.decide(random_rows(rng, model, 50))
+    places, _ = export_c(model).simulator.decide(random_rows(rng, model, 50))
     assert (places == 1).all()

@@ -1,4 +1,4 @@
-"""A device learns as its Python twin, integer by integer, and so does ``partial_fit``."""
+"""A device learns as its Python simulator, integer by integer, and so does ``partial_fit``."""
 
 import subprocess
 from zlib import crc32
@@ -29,7 +29,7 @@ LEARN = """
 #include <stdio.h>
 
 /* Reads rows with the class that was observed; writes what was decided before, and in the end what
- * was learnt. */
+ * was learned. */
 int main(void)
 {{
     {reading} readings[M_N_READINGS];
@@ -70,7 +70,7 @@ RESTORE = """
 #include "m.h"
 #include <stdio.h>
 
-/* Reads rows once, then saved states; writes whether each came back, and what it has learnt of the
+/* Reads rows once, then saved states; writes whether each came back, and what it has learned of the
  * rows then. The memory has a place of its own, so that the sanitizers see what is beside it. */
 int main(void)
 {{
@@ -110,9 +110,9 @@ def summed(numbers, hash_):
     return saved + crc32(saved).to_bytes(4, "little")
 
 
-def mutated(rng, learnt):
+def mutated(rng, learned):
     """Replace a few numbers, or all of them, by telling ones."""
-    numbers = learnt.ravel().copy()
+    numbers = learned.ravel().copy()
     places = rng.choice(len(numbers), rng.choice([1, 2, 3, len(numbers)]), replace=False)
     kind = rng.choice(3)
     if kind == 0:
@@ -135,8 +135,8 @@ def test_what_comes_back_is_checked(shape, pace, tmp_path, find_tool):
     learner.learn(random_rows(rng, model, 50), rng.integers(0, 3, 50))
     hash_ = learner.save()[:16]
     states = [learner.save()]
-    states += [summed(mutated(rng, learner.twin.learnt), hash_) for _ in range(150)]
-    given = export.twin.prepare(rows).tobytes() + b"".join(states)
+    states += [summed(mutated(rng, learner.simulator.learned), hash_) for _ in range(150)]
+    given = export.simulator.prepare(rows).tobytes() + b"".join(states)
     done = subprocess.run([program], input=given, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     size = 4 + len(states[0])
@@ -168,7 +168,7 @@ def run(program, export, rows, observed, n_classes):
     """Let the program learn; return its decisions and beliefs on the way, and what it saved."""
     kind = np.dtype([("x", "<i4", rows.shape[1:]), ("y", "<i4")])
     given = np.empty(len(rows), kind)
-    given["x"], given["y"] = export.twin.prepare(rows), observed
+    given["x"], given["y"] = export.simulator.prepare(rows), observed
     done = subprocess.run([program], input=given.tobytes(), capture_output=True, check=True)
     line = np.dtype([("decision", "<i4"), ("belief", "<u2", (n_classes,))])
     size = line.itemsize * len(rows)
@@ -177,7 +177,7 @@ def run(program, export, rows, observed, n_classes):
 
 
 @pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_a_device_learns_as_its_twin(shape, tmp_path, find_tool):
+def test_a_device_learns_as_its_simulator(shape, tmp_path, find_tool):
     is_odd = ALL_SHAPES.index(shape) % 2
     n_classes, pace = (4, Pace()) if is_odd else (2, Pace(4.0, forgetting=0.05))
     rng = np.random.default_rng(n_classes)
@@ -189,16 +189,16 @@ def test_a_device_learns_as_its_twin(shape, tmp_path, find_tool):
     decisions, beliefs, saved = run(program, export, rows, observed, n_classes)
     learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
     for row, place, decision, belief in zip(rows, observed, decisions, beliefs, strict=True):
-        expected = learner.twin.decide(row[None])
+        expected = learner.simulator.decide(row[None])
         assert (decision, belief.tolist()) == (expected[0][0], expected[1][0].tolist())
         learner.learn(row[None], [place])
     assert saved == learner.save()
-    export.twin.learn(rows, observed)
-    np.testing.assert_array_equal(export.twin.learnt, learner.twin.learnt)
+    export.simulator.learn(rows, observed)
+    np.testing.assert_array_equal(export.simulator.learned, learner.simulator.learned)
 
 
 @pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_a_document_carries_what_was_learnt(shape):
+def test_a_document_carries_what_was_learned(shape):
     rng = np.random.default_rng(8)
     model = random_model(rng, shape, 3)
     rows, observed = random_rows(rng, model, 400), rng.integers(0, 3, 400)
@@ -207,7 +207,7 @@ def test_a_document_carries_what_was_learnt(shape):
     in_parts.learn(rows[:150], observed[:150])
     again = Learner(from_json(to_json(in_parts.model()).encode()))
     again.learn(rows[150:], observed[150:])
-    np.testing.assert_array_equal(at_once.twin.learnt, again.twin.learnt)
+    np.testing.assert_array_equal(at_once.simulator.learned, again.simulator.learned)
 
 
 def estimators():
@@ -224,30 +224,30 @@ def test_partial_fit_learns_as_a_device(estimator):
     order = np.random.default_rng(0).permutation(len(y))
     first, second = order[:90], order[90:]
     estimator.fit(X.iloc[first], y.iloc[first])
-    twin = export_c(estimator.model_, numbers="q15", learning=Pace()).twin
+    simulator = export_c(estimator.model_, numbers="q15", learning=Pace()).simulator
     rows = encode(from_frame(X.iloc[second]), estimator.model_.features)
-    twin.learn(rows, y.iloc[second])
+    simulator.learn(rows, y.iloc[second])
     n_rules = estimator.n_rules_
     for part in np.array_split(second, 3):
         estimator.partial_fit(X.iloc[part], y.iloc[part])
-    np.testing.assert_array_equal(Learner(estimator.model_).twin.learnt, twin.learnt)
+    np.testing.assert_array_equal(Learner(estimator.model_).simulator.learned, simulator.learned)
     assert estimator.n_rules_ == n_rules
     beliefs = estimator.predict_proba(X.iloc[second])
-    assert twin.decide(rows)[1] / 32768 == pytest.approx(beliefs, abs=0.02)
+    assert simulator.decide(rows)[1] / 32768 == pytest.approx(beliefs, abs=0.02)
 
 
-def test_what_was_learnt_is_forgotten_without_practice():
+def test_what_was_learned_is_forgotten_without_practice():
     rng = np.random.default_rng(7)
     model = random_model(rng, "words and pairs", 2)
     rows = random_rows(rng, model, 300, missing=0.0)
     left = []
     for forgetting in (0.0, 2**-5):
         learner = Learner(model, forgetting=forgetting)
-        start = learner.twin.learnt.copy()
+        start = learner.simulator.learned.copy()
         learner.learn(rows, np.ones(300, dtype=int))
         for _ in range(3):
-            learner.learn(rows, Learner(model).twin.decide(rows)[0])
-        left.append(np.abs(learner.twin.learnt - start).mean())
+            learner.learn(rows, Learner(model).simulator.decide(rows)[0])
+        left.append(np.abs(learner.simulator.learned - start).mean())
     assert left[1] < 0.5 * left[0]
 
 
@@ -263,7 +263,7 @@ def test_the_first_batch_is_fitted_and_new_classes_are_refused():
         tree.partial_fit(X.head(2), [0.0, np.nan])
 
 
-def test_what_a_device_learnt_comes_home_whole_or_not_at_all():
+def test_what_a_device_learned_comes_home_whole_or_not_at_all():
     rng = np.random.default_rng(4)
     model = random_model(rng, "tree", 3)
     device = Learner(model)
@@ -271,7 +271,7 @@ def test_what_a_device_learnt_comes_home_whole_or_not_at_all():
     saved = device.save()
     home = Learner(model)
     home.restore(saved)
-    np.testing.assert_array_equal(home.twin.learnt, device.twin.learnt)
+    np.testing.assert_array_equal(home.simulator.learned, device.simulator.learned)
     with pytest.raises(DataError, match="bytes for this model"):
         home.restore(saved[:-1])
     with pytest.raises(DataError, match="checksum"):

@@ -60,12 +60,12 @@ ALLOWED = {("float", 2): 1e-6, ("float", 3): 1e-6, ("q15", 2): 0.0, ("q15", 3): 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_beliefs_go_one_way_on_devices(numbers, n_classes, seed):
     model = classifier(seed, n_classes)
-    twin = export_c(model, numbers=numbers).twin
+    simulator = export_c(model, numbers=numbers).simulator
     assert model.monotonic
     for promise in model.monotonic:
         for more in range(5):
-            _, beliefs = twin.decide(rising(seed + more, model, promise.feature))
-            of_class = beliefs[:, promise.state] * twin.belief_unit
+            _, beliefs = simulator.decide(rising(seed + more, model, promise.feature))
+            of_class = beliefs[:, promise.state] * simulator.belief_unit
             assert least_step(of_class, promise.direction) >= -ALLOWED[numbers, n_classes]
 
 
@@ -74,9 +74,9 @@ def test_beliefs_go_one_way_on_devices(numbers, n_classes, seed):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_numbers_go_one_way_on_devices(numbers, seed):
     model = regressor(seed).model_
-    twin = export_c(model, numbers=numbers).twin
+    simulator = export_c(model, numbers=numbers).simulator
     for promise in model.monotonic:
-        estimated = twin.estimate(rising(seed, model, promise.feature))
+        estimated = simulator.estimate(rising(seed, model, promise.feature))
         allowed = 1e-6 if numbers == "float" else 0.0
         assert least_step(estimated, promise.direction) >= -allowed
 
@@ -96,8 +96,8 @@ def test_a_device_that_learns_keeps_the_promise(n_classes, pace, tmp_path, find_
     program = build(export, tmp_path, find_tool("cc"), LEARN)
     learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
     learner.learn(rows, observed)
-    assert learner.twin.learnt.tolist() != learner.tables.learnt.tolist()
+    assert learner.simulator.learned.tolist() != learner.tables.learned.tolist()
     *_, saved = run(program, export, rows, observed, n_classes)
     assert saved == learner.save()
-    learnt = from_json(to_json(learner.model()).encode())  # which checks the promise
-    assert learnt.monotonic == model.monotonic
+    learned = from_json(to_json(learner.model()).encode())  # which checks the promise
+    assert learned.monotonic == model.monotonic

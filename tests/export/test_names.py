@@ -19,7 +19,7 @@ from solah.model import Model, Target
 
 # Names of columns that are also what headers of models call other things, alone or once joined.
 COLUMNS = (
-    *("h", "n readings", "unknown", "n_classes", "n_rules", "n_learnt", "n_saved", "model"),
+    *("h", "n readings", "unknown", "n_classes", "n_rules", "n_learned", "n_saved", "model"),
     *(
         "x",
         "x_bits",

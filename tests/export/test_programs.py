@@ -114,4 +114,4 @@ def test_a_program_that_decides_otherwise_is_refused(export):
     table = as_table(model, rows_of(0, model))
     with pytest.raises(AgreementError, match="the program decides as the model does on .* 60 rows"):
         require_agreement(model, export(replace(model, nodes=(root,))), table)
-    assert agreement(model, export(model).twin, table).share == 1.0
+    assert agreement(model, export(model).simulator, table).share == 1.0

@@ -79,7 +79,7 @@ def converter(platform, folder, real):
 
 @pytest.mark.parametrize("name", PLATFORMS)
 @pytest.mark.parametrize("real", ["float", "double"])
-def test_a_target_reads_what_the_twin_reads(name, real, tmp_path, find_tool):
+def test_a_target_reads_what_the_simulator_reads(name, real, tmp_path, find_tool):
     platform = with_tools(name, find_tool)
     kind = "<f4" if real == "float" or platform.compiler == "avr-gcc" else "<f8"
     rows = values()
@@ -124,7 +124,7 @@ def test_a_reading_is_the_nearest_integer_that_fits(value, bits):
 @given(
     st.one_of(st.none(), st.floats(width=64), st.integers(-(2**33), 2**33)), st.integers(-60, 60)
 )
-def test_micropython_reads_what_the_twin_reads(value, bits):
+def test_micropython_reads_what_the_simulator_reads(value, bits):
     read_value = np.nan if value is None else float(value)
     quantise = MODULE["_quantise"]
     assert quantise(value, bits) == Unit(bits).quantise(np.array([read_value]))[0]
@@ -155,7 +155,7 @@ int main(void)
 """
 
 
-def test_a_blob_reads_what_the_twin_reads(tmp_path, find_tool):
+def test_a_blob_reads_what_the_simulator_reads(tmp_path, find_tool):
     platform = with_tools("host", find_tool)
     model = random_model(np.random.default_rng(0), "words", 3)
     blob = export_blob(model)
@@ -167,5 +167,5 @@ def test_a_blob_reads_what_the_twin_reads(tmp_path, find_tool):
     n_readings = len(model.features)
     rows = [(float(place), value) for place in range(n_readings) for value in odd]
     printed = run(program, blob.data + np.array(rows).tobytes())
-    twin = blob.twin.prepare(np.tile(odd[:, None], n_readings)).T.ravel()
-    np.testing.assert_array_equal(np.frombuffer(printed, "<i4"), twin)
+    simulator = blob.simulator.prepare(np.tile(odd[:, None], n_readings)).T.ravel()
+    np.testing.assert_array_equal(np.frombuffer(printed, "<i4"), simulator)

@@ -89,7 +89,7 @@ def _masses(feature, readings, below):
     else:
         reading = readings[feature.name]
     if np.isnan(reading):
-        return feature.ignorance
+        return feature.mean_masses
     each = np.eye(feature.n_focal_sets)
     return [np.interp(reading, feature.peaks, of_set) for of_set in each]
 
@@ -138,7 +138,7 @@ def test_reasons_are_those_of_the_document(numbers, near, model, seed):
     rows = random_rows(np.random.default_rng(seed), model, 20, missing=0.3)
     export = export_c(model, numbers=numbers)
     unit = 1.0 if numbers == "float" else export.unit
-    every = export.twin.why(rows, len(export.rules))
+    every = export.simulator.why(rows, len(export.rules))
     for expected, reasons in zip(all_reasons(model, rows), every, strict=True):
         if expected is None:
             continue
@@ -155,9 +155,9 @@ def test_reasons_are_those_of_the_document(numbers, near, model, seed):
 @given(models, st.integers(0, 2**32), st.integers(0, 5))
 def test_the_first_reasons_are_the_first_of_all(numbers, model, seed, n_most):
     rows = odd_rows(np.random.default_rng(seed), model, 20)
-    twin = export_c(model, numbers=numbers).twin
-    every = twin.why(rows, EVERY)
-    assert twin.why(rows, n_most) == [reasons[:n_most] for reasons in every]
+    simulator = export_c(model, numbers=numbers).simulator
+    every = simulator.why(rows, EVERY)
+    assert simulator.why(rows, n_most) == [reasons[:n_most] for reasons in every]
     for reasons in every:
         assert reasons == sorted(reasons, key=lambda one: (-one.amount, one.rule))
         assert len({one.rule for one in reasons}) == len(reasons)
@@ -175,7 +175,7 @@ def test_a_rule_is_a_reason_whatever_it_does_not_name():
     model = replace(random_model(rng, "tree"), features=(first, second), nodes=(tree,))
     model = replace(model, target=replace(model.target, thresholds=()))
     export = export_c(model)
-    of_first, unread, nothing = export.twin.why(
+    of_first, unread, nothing = export.simulator.why(
         np.array([[0.0, np.nan], [1.0, 2.0], [np.nan, 2.0]]), 3
     )
     assert [export.rules[one.rule].premise for one in of_first] == ["x2 is a"]

@@ -79,7 +79,7 @@ NAMES = (
 
 
 def kinds_of(model):
-    return KINDS if model.target.states else KINDS[:2]
+    return KINDS if model.target.classes else KINDS[:2]
 
 
 def written(folder, export, model, **options):
@@ -131,7 +131,7 @@ def test_a_module_for_micropython_is_tested(name, tmp_path):
 
 def count(model, way):
     """Say what is compared: of classes and five more, of a policy each row three times."""
-    n_rows = len(model.target.states) + 5
+    n_rows = len(model.target.classes) + 5
     verdicts = f", and {3 * n_rows} verdicts are the same" if model.policy else ""
     return f"{n_rows} rows are decided as {way}{verdicts}"
 
@@ -205,7 +205,7 @@ def test_an_altered_module_and_an_altered_blob_are_noticed(tmp_path):
 @pytest.mark.parametrize(
     ("table", "what"),
     [
-        ("policy_min_belief", "the (decision of a verdict|doubts)"),
+        ("policy_min_probability", "the (decision of a verdict|abstain_reasons)"),
         ("policy_seen", "the number of unseen pairs"),
         ("policy", "what is settled"),
     ],
@@ -228,16 +228,16 @@ def test_an_altered_policy_is_noticed(numbers, table, what, tmp_path, find_tool)
 
 def test_verdicts_show_doubts_and_every_class():
     model = made("judging groups")
-    twin = export_c(model).twin
-    sequence = sequence_of(twin, choose_rows(model, twin, None))
+    simulator = export_c(model).simulator
+    sequence = sequence_of(simulator, choose_rows(model, simulator, None))
     assert sequence.n_repeats == 3
     assert set(sequence.verdicts.settled) == {-1, 0, 1, 2}
-    assert sequence.verdicts.doubts.any()
-    slow = replace(model, policy=replace(STEADY, dwell=300))
-    twin = export_c(slow).twin
-    sequence = sequence_of(twin, choose_rows(slow, twin, None, 50))
+    assert sequence.verdicts.abstain_reasons.any()
+    slow = replace(model, policy=replace(STEADY, min_hold=300))
+    simulator = export_c(slow).simulator
+    sequence = sequence_of(simulator, choose_rows(slow, simulator, None, 50))
     assert (sequence.n_repeats, len(sequence.verdicts.settled)) == (8, 100)
-    assert sequence_of(export_c(made("tree")).twin, np.empty((0, 6))) is None
+    assert sequence_of(export_c(made("tree")).simulator, np.empty((0, 6))) is None
 
 
 # --- on the platforms --------------------------------------------------------------------------
@@ -272,11 +272,11 @@ def outcome_on(platform, folder):
 def test_rows_show_each_class_unknown_readings_and_both_ends():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier(max_rules=20).fit(X, y).model_
-    twin = export_c(model).twin
+    simulator = export_c(model).simulator
     given = encode(from_frame(X), model.features)
-    rows = choose_rows(model, twin, given)
+    rows = choose_rows(model, simulator, given)
     assert len(rows) == 8
-    assert set(twin.decide(rows)[0]) == {0, 1, 2}
+    assert set(simulator.decide(rows)[0]) == {0, 1, 2}
     assert np.isnan(rows).all(axis=1).sum() == 1
     lows, highs = np.array([(a.peaks[0], a.peaks[-1]) for a in model.features]).T
     assert (rows < lows).all(axis=1).any()
@@ -284,8 +284,8 @@ def test_rows_show_each_class_unknown_readings_and_both_ends():
     assert sum((given == row).all(axis=1).any() for row in rows) >= 4
     some = np.isnan(rows).any(axis=1) & ~np.isnan(rows).all(axis=1)
     assert some.any()
-    assert len(choose_rows(model, twin, given, 100)) == 100
-    assert len(choose_rows(model, twin, given, 2)) == 2
+    assert len(choose_rows(model, simulator, given, 100)) == 100
+    assert len(choose_rows(model, simulator, given, 2)) == 2
 
 
 def test_readings_that_c_cannot_write_are_brought_into_reach(tmp_path, find_tool):
@@ -293,7 +293,7 @@ def test_readings_that_c_cannot_write_are_brought_into_reach(tmp_path, find_tool
     rows = np.full((3, len(model.features)), np.inf)
     rows[1] = -1e300
     export = export_c(model, name="m")
-    chosen = choose_rows(model, export.twin, rows, 9)
+    chosen = choose_rows(model, export.simulator, rows, 9)
     assert np.nanmax(np.abs(chosen)) == 3e38
     columns = {
         one.name: ["a", "b", "c"] if one.is_coded else [1e300, -1e300, 0.5]
@@ -324,7 +324,7 @@ def test_the_bytes_of_rows_are_counted(tmp_path, find_tool):
         ).stdout
         sizes = re.findall(r"^\w+ (\w+) r (?:rows|judged)_", symbols, re.MULTILINE)
         total = sum(int(size, 16) for size in sizes)
-        rows = choose_rows(model, export.twin, None)
-        sequence = sequence_of(export.twin, rows)
-        assert vectors_of(export.twin, rows).n_bytes + sequence.n_bytes == total
+        rows = choose_rows(model, export.simulator, None)
+        sequence = sequence_of(export.simulator, rows)
+        assert vectors_of(export.simulator, rows).n_bytes + sequence.n_bytes == total
         assert f"The rows take {total:,} bytes of flash" in files["m_test.h"]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import ADDITIVE_SHAPES, random_model, random_rows
-from solah.device.fixed_twin import _inverse_root as integer_root
-from solah.device.float_twin import _inverse_root as float_root
+from solah.device.fixed_simulator import _inverse_root as integer_root
+from solah.device.float_simulator import _inverse_root as float_root
 from solah.export import export_c, export_micropython
 from solah.learn.online import Learner
 from solah.model.evaluate import run
@@ -29,9 +29,9 @@ def without_variances(model):
 @given(st.integers(0, 2**32), st.integers(2, 5))
 def test_nothing_known_gives_the_shares_of_the_classes(numbers, near, seed, n_classes):
     model = random_model(np.random.default_rng(seed), "words and pairs", n_classes)
-    twin = export_c(model, numbers=numbers).twin
-    _, beliefs = twin.decide(np.full((1, len(model.features)), np.nan))
-    assert beliefs[0] * twin.belief_unit == pytest.approx(model.target.prior, abs=near)
+    simulator = export_c(model, numbers=numbers).simulator
+    _, beliefs = simulator.decide(np.full((1, len(model.features)), np.nan))
+    assert beliefs[0] * simulator.belief_unit == pytest.approx(model.target.shares, abs=near)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(ADDITIVE_SHAPES), st.integers(2, 4))
@@ -39,8 +39,8 @@ def test_everything_known_is_decided_as_without_variances(seed, shape, n_classes
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, n_classes)
     rows = random_rows(rng, model, 30, missing=0.0)
-    _, beliefs = export_c(model).twin.decide(rows)
-    _, without = export_c(without_variances(model)).twin.decide(rows)
+    _, beliefs = export_c(model).simulator.decide(rows)
+    _, without = export_c(without_variances(model)).simulator.decide(rows)
     assert beliefs == pytest.approx(without, abs=1e-6)
 
 
@@ -67,18 +67,20 @@ def test_a_device_learns_the_rule_for_missing_readings():
     model = random_model(rng, "groups", 3)
     rows = random_rows(rng, model, 300, missing=0.4)
     learner = Learner(model)
-    assert learner.twin.decide(rows)[1] / 32768 == pytest.approx(run(model.program, rows), abs=0.01)
+    assert learner.simulator.decide(rows)[1] / 32768 == pytest.approx(
+        run(model.program, rows), abs=0.01
+    )
     learner.learn(rows, rng.integers(0, 3, len(rows)))
-    learnt = learner.model()
-    assert from_json(to_json(learnt).encode()) == learnt
-    assert [term.variance for term in learnt.terms] == [term.variance for term in model.terms]
+    learned = learner.model()
+    assert from_json(to_json(learned).encode()) == learned
+    assert [term.variance for term in learned.terms] == [term.variance for term in model.terms]
     assert all(
         one.missing.scores != other.missing.scores
-        for one, other in zip(learnt.terms, model.terms, strict=True)
+        for one, other in zip(learned.terms, model.terms, strict=True)
         if other.missing is not None
     )
-    believed = run(learnt.program, rows)
-    assert learner.twin.decide(rows)[1] / 32768 == pytest.approx(believed, abs=0.02)
+    believed = run(learned.program, rows)
+    assert learner.simulator.decide(rows)[1] / 32768 == pytest.approx(believed, abs=0.02)
 
 
 # --- numbers ---------------------------------------------------------------------------------

@@ -24,10 +24,10 @@ def focal_sets(draw, max_features=4):
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=max_features))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     peaks = [np.cumsum(rng.uniform(0.01, 2.0, size)) - 2.0 for size in sizes]
-    ignorance = [rng.dirichlet(np.ones(size)) for size in sizes]
+    mean_masses = [rng.dirichlet(np.ones(size)) for size in sizes]
     return FocalSets(
         peaks=np.concatenate(peaks),
-        ignorance=np.concatenate(ignorance),
+        mean_masses=np.concatenate(mean_masses),
         offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
     )
 

@@ -77,7 +77,7 @@ static int32_t grow_trees(void)
 int main(void)
 {
     static const double peaks[SETS] = {0.0, 1.0, 2.0, -1.0, 1.0};
-    static const double ignorance[SETS] = {0.25, 0.5, 0.25, 0.5, 0.5};
+    static const double mean_masses[SETS] = {0.25, 0.5, 0.25, 0.5, 0.5};
     static const int32_t offsets[FEATURES + 1] = {0, 3, 5};
     static const uint32_t cumulated[BINS] = {0, 1u << 22, 3u << 22, 1u << 24, 0, 1u << 23, 1u << 24};
     static const int32_t feature[NODES] = {0, -1, 1, 1, -1, -1, -1, -1};
@@ -97,7 +97,7 @@ int main(void)
         belief[n * TARGETS] = n / 10.0;
         belief[n * TARGETS + 1] = 1.0 - n / 10.0;
     }
-    double *x = HEAP(values), *p = HEAP(peaks), *ig = HEAP(ignorance), *b = HEAP(belief);
+    double *x = HEAP(values), *p = HEAP(peaks), *ig = HEAP(mean_masses), *b = HEAP(belief);
     int32_t *off = HEAP(offsets), *att = HEAP(feature), *first = HEAP(first_child), *sl = HEAP(slots);
     uint32_t *cum = HEAP(cumulated), *g = HEAP(targets);
     int64_t *w = HEAP(weights);

@@ -34,7 +34,7 @@ if native.load() is not None:
 
 THREE_SETS = FocalSets(
     peaks=np.array([0.0, 1.0, 3.0]),
-    ignorance=np.array([0.5, 0.25, 0.25]),
+    mean_masses=np.array([0.5, 0.25, 0.25]),
     offsets=np.array([0, 3], dtype=np.int32),
 )
 

@@ -23,7 +23,7 @@ def test_without_words_columns_have_types_and_ranges():
     heat, place, load = found.features
     assert found.labels is None
     assert (heat.words, heat.low, heat.high) == (("any",), 1.0, 9.5)
-    assert place.states == ("hall", "roof")
+    assert place.categories == ("hall", "roof")
     assert load.words == ("any",)
     assert found.take(np.array([0, 2])).table.n_rows == 2
     assert [one.name for one in found.only(["load", "heat"]).features] == ["load", "heat"]

@@ -5,7 +5,7 @@ from unittest.mock import patch
 from solah.learn.tree import Tree
 
 
-def learnt_trees(estimator, X, y):
+def learned_trees(estimator, X, y):
     """Fit an estimator, and return its trees as tables of nodes."""
     trees, make = [], Tree.node
 

@@ -169,7 +169,7 @@ def test_a_reader_finds_the_rows_of_every_rule(case, n_pairs, max_rules, weighin
     structure = settled(rows, interactions=n_pairs, max_rules=max_rules)
     assume(structure.live_singles)
     model = assemble(structure, rows, {})
-    truth = (y[:, None] == np.array(model.target.states)[None, :]).astype(float)
+    truth = (y[:, None] == np.array(model.target.classes)[None, :]).astype(float)
     assert_counts_are_true(model, rows.table, truth, weights)
 
 

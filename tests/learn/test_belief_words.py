@@ -69,7 +69,7 @@ def test_an_unknown_belief_is_the_mean_of_the_training_rows(two):
     feature = model.model_.root.inputs[0]
     belief = model.node_beliefs(X)["z"][:, 1]
     mean = masses(belief, flatten([feature]), 0).mean(axis=0)
-    np.testing.assert_allclose(feature.ignorance, mean, atol=1e-6)
+    np.testing.assert_allclose(feature.mean_masses, mean, atol=1e-6)
 
 
 def test_it_is_saved_loaded_and_fits_the_schema(iris, tmp_path):

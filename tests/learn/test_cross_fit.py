@@ -1,4 +1,4 @@
-"""Cross-fitting: trees learn from what trees below believe of rows they have not learnt from."""
+"""Cross-fitting: trees learn from what trees below believe of rows they have not learned from."""
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ def noise():
     return X, (X[:, 4] + 0.5 * rng.standard_normal(400) > 0).astype(int)
 
 
-def test_a_tree_that_learnt_noise_is_not_trusted(noise):
-    """Its beliefs are right only for the rows it has learnt; cross-fitting sees that."""
+def test_a_tree_that_learned_noise_is_not_trusted(noise):
+    """Its beliefs are right only for the rows it has learned; cross-fitting sees that."""
     X, y = noise
     rng = np.random.default_rng(1)
     unseen = rng.standard_normal((2000, 5))

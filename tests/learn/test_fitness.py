@@ -65,27 +65,27 @@ def test_the_score_is_that_of_a_cross_validation(wiring):
     assert prepare("log_loss").score(wiring) == pytest.approx(-surprise, abs=1e-6)
 
 
-def test_what_was_learnt_before_does_not_change_a_score():
+def test_what_was_learned_before_does_not_change_a_score():
     shared = prepare("log_loss")
     for wiring in WIRINGS * 2:
         assert shared.score(wiring) == prepare("log_loss").score(wiring)
 
 
-def test_a_shared_part_is_learnt_once(monkeypatch):
-    learnt = []
+def test_a_shared_part_is_learned_once(monkeypatch):
+    learned = []
     train = fitness_module.train_level
 
     def noted(nodes, *rows, **settings):
-        learnt.extend(node.name for node in nodes)
+        learned.extend(node.name for node in nodes)
         return train(nodes, *rows, **settings)
 
     monkeypatch.setattr(fitness_module, "train_level", noted)
     fitness = prepare("auc")
     fitness.score(WIRINGS[0])
-    assert learnt == ["z1", "y"] * 4
-    learnt.clear()
+    assert learned == ["z1", "y"] * 4
+    learned.clear()
     fitness.score(WIRINGS[1])
-    assert learnt == ["z2", "y"] * 4
+    assert learned == ["z2", "y"] * 4
 
 
 def test_rows_without_weight_do_not_count():

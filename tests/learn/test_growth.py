@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learnt_trees import learnt_trees
+from learned_trees import learned_trees
 from naive_lid3 import lid3, masses
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
@@ -27,7 +27,7 @@ def assert_same_tree(tree, node, oracle):
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_growth_follows_the_formulas(load):
     X, y = load(return_X_y=True)
-    (tree,) = learnt_trees(LinguisticTreeClassifier.with_settings(PAPER, max_depth=3), X, y)
+    (tree,) = learned_trees(LinguisticTreeClassifier.with_settings(PAPER, max_depth=3), X, y)
     described = [
         np.array([masses(x, feature.peaks) for x in column])
         for feature, column in zip(tree.inputs, X.T, strict=True)
@@ -45,7 +45,7 @@ def document(X, y, **parameters):
 
 @pytest.fixture(scope="module")
 def holed():
-    """Return real data with missing values, so that ignorance takes part."""
+    """Return real data with missing values, so that mean_masses takes part."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :8].copy()
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan

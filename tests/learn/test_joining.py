@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learnt_trees import learnt_trees
+from learned_trees import learned_trees
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from solah import (
@@ -29,7 +29,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def tree(wine):
-    return learnt_trees(LinguisticTreeClassifier(), *wine)[0]
+    return learned_trees(LinguisticTreeClassifier(), *wine)[0]
 
 
 @pytest.mark.parametrize("max_rules", [60, 20, 7, 2, 1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learnt_trees import learnt_trees
+from learned_trees import learned_trees
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from solah import (
@@ -38,8 +38,8 @@ def test_refitted_leaves_make_the_training_classes_more_likely(cancer):
 
 
 def test_refitted_leaves_are_distributions_and_the_rest_stays(cancer):
-    (ours,) = learnt_trees(tree(leaves="refitted"), *cancer)
-    (theirs,) = learnt_trees(tree(), *cancer)
+    (ours,) = learned_trees(tree(leaves="refitted"), *cancer)
+    (theirs,) = learned_trees(tree(), *cancer)
     np.testing.assert_allclose(ours.belief.sum(axis=1), 1.0)
     assert (ours.belief >= 0).all()
     np.testing.assert_array_equal(ours.split, theirs.split)
@@ -77,8 +77,8 @@ def naive_refit(tree, X, y, prior_weight, n_rounds=30):
 
 def test_the_update_is_that_of_the_formula():
     X, y = load_iris(return_X_y=True)
-    (counted,) = learnt_trees(tree(), X, y)
-    (refitted,) = learnt_trees(tree(leaves="refitted", prior_weight=3.0), X, y)
+    (counted,) = learned_trees(tree(), X, y)
+    (refitted,) = learned_trees(tree(leaves="refitted", prior_weight=3.0), X, y)
     expected = naive_refit(counted, X, y, 3.0)
     leaves = counted.leaves
     np.testing.assert_allclose(refitted.belief[leaves], expected[leaves], atol=1e-7)
@@ -116,7 +116,7 @@ def test_a_row_of_weight_two_is_two_rows_and_one_of_none_is_no_row(cancer):
 def test_shrinkage_draws_a_branch_to_its_parent(cancer):
     X, y = cancer
     plain, shrunk = (
-        learnt_trees(LinguisticTreeClassifier(max_depth=1, shrinkage=s), X, y)[0]
+        learned_trees(LinguisticTreeClassifier(max_depth=1, shrinkage=s), X, y)[0]
         for s in (0.0, 5.0)
     )
     support = plain.support[1:, None]
@@ -129,7 +129,7 @@ def test_an_empty_branch_keeps_what_it_was_given(cancer):
     X, y = cancer
     settings = {"null_branch": "uniform", "min_gain": None, "max_depth": 3}
     estimator = LinguisticTreeClassifier(shrinkage=3.0, leaves="refitted", **settings)
-    (tree,) = learnt_trees(estimator, X, y)
+    (tree,) = learned_trees(estimator, X, y)
     empty = tree.support == 0
     assert empty.any()
     np.testing.assert_allclose(tree.belief[empty], 0.5)

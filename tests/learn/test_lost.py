@@ -134,7 +134,7 @@ def test_a_device_believes_the_same_with_raised_variances(numbers):
     model = RuleClassifier().fit(frame, y).model_
     rows = frame[[feature.name for feature in model.features]].to_numpy(copy=True)
     rows[np.random.default_rng(0).random(rows.shape) < 0.4] = np.nan
-    found = agreement_on(model, export_c(model, numbers=numbers).twin, rows)
+    found = agreement_on(model, export_c(model, numbers=numbers).simulator, rows)
     assert found.share > 0.99
     assert found.largest_difference < 1e-3
 

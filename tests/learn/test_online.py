@@ -35,7 +35,7 @@ def test_both_kernels_believe_and_learn_the_same(shape, n_classes, pace, forgett
         learner = Learner(model, pace=pace, forgetting=forgetting)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv(ENVIRONMENT_VARIABLE, kernel)
-            found[kernel] = learner.learn(rows, places), learner.twin.learnt
+            found[kernel] = learner.learn(rows, places), learner.simulator.learned
     for ours, oracle in zip(found["native"], found["reference"], strict=True):
         np.testing.assert_array_equal(ours, oracle)
 
@@ -54,7 +54,7 @@ def test_both_kernels_keep_what_is_promised(n_classes, monkeypatch):
         learner = Learner(model, pace=16.0)
         assert learner.tables.bounds
         # What is observed asks for the contrary of what is promised.
-        found.append((learner.learn(rows, n_classes - 1 - y), learner.twin.learnt))
+        found.append((learner.learn(rows, n_classes - 1 - y), learner.simulator.learned))
     for ours, oracle in zip(*found, strict=True):
         np.testing.assert_array_equal(ours, oracle)
 

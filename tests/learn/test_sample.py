@@ -33,16 +33,16 @@ def test_no_observation_is_on_both_sides(seed, n_rows, n_folds, groups):
     tested = np.zeros(n_rows, dtype=np.int64)
     for fold in sample.folds(n_folds):
         trained = np.zeros(n_rows, dtype=np.int64)
-        rows = fold.learnt.readings[:, 0].astype(int), fold.tested.readings[:, 0].astype(int)
-        trained[rows[0]] = fold.learnt.pieces
+        rows = fold.learned.readings[:, 0].astype(int), fold.tested.readings[:, 0].astype(int)
+        trained[rows[0]] = fold.learned.pieces
         held_out = np.zeros(n_rows, dtype=np.int64)
         held_out[rows[1]] = fold.tested.pieces
         np.testing.assert_array_equal(trained + held_out, sample.pieces)
         assert not ((trained > 0) & (held_out > 0) & (sample.pieces == 1)).any()
-        whole = fold.learnt.weights.sum() + fold.tested.weights.sum()
+        whole = fold.learned.weights.sum() + fold.tested.weights.sum()
         assert whole == pytest.approx(sample.weights.sum())
         if groups:
-            assert not set(fold.learnt.groups) & set(fold.tested.groups)
+            assert not set(fold.learned.groups) & set(fold.tested.groups)
         tested += held_out
     assert (tested <= sample.pieces).all()
 
@@ -61,7 +61,7 @@ def test_rows_that_occur_often_are_on_all_sides():
     sample = make_sample(0, 200)
     often = np.flatnonzero(sample.pieces > 1)
     for fold in sample.folds(3):
-        for side in (fold.learnt, fold.tested):
+        for side in (fold.learned, fold.tested):
             assert np.isin(often, side.readings[:, 0]).all()
 
 

@@ -114,14 +114,14 @@ def tree(written: tuple[Path, pd.DataFrame]) -> LinguisticTreeClassifier:
 
 
 def test_the_rows_are_what_they_are_meant_to_be(tree: LinguisticTreeClassifier) -> None:
-    states = {one.name: one.states for one in tree.model_.features}
+    states = {one.name: one.categories for one in tree.model_.features}
     assert states["wet"] == (False, True)
     assert states["rain"] == (False, True)
     assert states["on"] == (0, 1)
     assert states["share"] == states["price"] == states["cost"] == states["size"] == ()
     assert states["code"] == (1, 2, 7, 9)
     assert states["colour"] == ("green", "red")
-    assert len(set(tree.model_.target.states)) == 3
+    assert len(set(tree.model_.target.classes)) == 3
 
 
 @pytest.mark.parametrize("reader", sorted(READERS.keys() - {"Parquet", "Parquet, text"}))
@@ -137,7 +137,7 @@ def test_arrays_give_the_same_categories_and_decisions(
 ) -> None:
     other = fitted(reader, written)
     features = zip(other.model_.features, tree.model_.features, strict=True)
-    assert all(one.states == same.states for one, same in features)
+    assert all(one.categories == same.categories for one, same in features)
     rows = read_by(reader, written)
     np.testing.assert_array_equal(
         other.predict_proba(rows), tree.predict_proba(read_by("a table", written))
@@ -206,8 +206,8 @@ def test_passing_over_files_gives_the_same_categories(
     expected = LinguisticTreeClassifier(max_rules=40).fit(
         read_table(file).drop(["state"]), cells["state"]
     )
-    assert [(one.name, one.states) for one in found.model_.features] == [
-        (one.name, one.states) for one in expected.model_.features
+    assert [(one.name, one.categories) for one in found.model_.features] == [
+        (one.name, one.categories) for one in expected.model_.features
     ]
 
 
@@ -228,7 +228,7 @@ def test_truth_values_are_zero_and_one(trained_on: str, kind: str) -> None:
     np.testing.assert_array_equal(model.predict(ways[kind]), classes)
     declared = LinguisticTreeClassifier(feature_types={"x0": [False, True], "x1": "binary"})
     declared.fit(ways[trained_on], classes)
-    assert declared.model_.features[0].states == (False, True)
+    assert declared.model_.features[0].categories == (False, True)
     np.testing.assert_array_equal(declared.predict(ways[kind]), classes)
 
 

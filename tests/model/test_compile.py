@@ -31,7 +31,7 @@ from solah.model.program import AxisKind, Grid, Link, Walk
 def memberships(feature, value):
     """Return how well each focal set fits a value."""
     if math.isnan(value):
-        return list(feature.ignorance)
+        return list(feature.mean_masses)
     found = [0.0] * feature.n_focal_sets
     if value <= feature.peaks[0]:
         found[0] = 1.0
@@ -181,7 +181,7 @@ def test_a_part_gives_what_it_gives_in_the_model(shape):
         if part.kind in ("sum", "tree"):
             np.testing.assert_array_equal(found, steps[stage].outputs)
             continue
-        if model.target.states:
+        if model.target.classes:
             found = np.log(found) - np.log(found).mean(axis=1, keepdims=True)
         np.testing.assert_allclose(found, steps[stage].parts[number].weights, atol=1e-9)
 

@@ -18,9 +18,9 @@ from random_models import (
     random_rows,
 )
 from small_models import room_rows
-from solah.exceptions import DataError, ParameterError, UnseenStateWarning
+from solah.exceptions import DataError, ParameterError, UnseenCategoryWarning
 from solah.model.decide import PolicyDecider
-from solah.model.policy import Doubt, Policy, Settling, cells_of
+from solah.model.policy import AbstainReason, Policy, Settling, cells_of
 from solah.model.predictor import Predictor
 
 ALL = SHAPES + ADDITIVE_SHAPES
@@ -38,23 +38,23 @@ def judged_slowly(model, rows):
         powers = np.exp(average - average.max()) if model.is_additive else average
         beliefs = powers / powers.sum() if model.is_additive else powers
         best, settled = int(model.target.decide(beliefs[None])[0]), settling.settled
-        if policy.margin > 0 and settled not in (-1, best):
-            best = settled if beliefs[best] - beliefs[settled] < policy.margin else best
-        doubts, holds = Doubt(0), False
-        if policy.min_belief and beliefs[best] < policy.min_belief[best]:
-            doubts, holds = doubts | Doubt.LOW_BELIEF, True
-        if predictor.evidence(one)[0] < policy.min_known:
-            doubts, holds = doubts | Doubt.FEW_READINGS, True
+        if policy.hysteresis > 0 and settled not in (-1, best):
+            best = settled if beliefs[best] - beliefs[settled] < policy.hysteresis else best
+        abstain_reasons, holds = AbstainReason(0), False
+        if policy.min_probability and beliefs[best] < policy.min_probability[best]:
+            abstain_reasons, holds = abstain_reasons | AbstainReason.LOW_PROBABILITY, True
+        if predictor.evidence(one)[0] < policy.min_completeness:
+            abstain_reasons, holds = abstain_reasons | AbstainReason.FEW_READINGS, True
         for cells, reading in zip(model.domain.cells, row, strict=True):
             if cells.low is not None and (reading < cells.low or reading > cells.high):
-                doubts |= Doubt.OUT_OF_RANGE
+                abstain_reasons |= AbstainReason.OUT_OF_RANGE
                 holds |= policy.stays_in_range
         n_unseen = count_unseen(model, row)
         if n_unseen > (policy.max_unseen or 0):
-            doubts |= Doubt.UNSEEN
+            abstain_reasons |= AbstainReason.UNSEEN
             holds |= policy.max_unseen is not None
         place = -1 if holds else best
-        found.append((place, settling.take(place), int(doubts), n_unseen))
+        found.append((place, settling.take(place), int(abstain_reasons), n_unseen))
     return found
 
 
@@ -68,7 +68,7 @@ def count_unseen(model, row):
 
 
 def as_rows(judged):
-    parts = (judged.places, judged.settled_places, judged.doubts, judged.n_unseen)
+    parts = (judged.places, judged.settled_places, judged.abstain_reasons, judged.n_unseen)
     return list(zip(*(part.tolist() for part in parts), strict=True))
 
 
@@ -95,7 +95,7 @@ def test_a_policy_that_does_nothing_decides_as_without_one(seed, shape, with_dom
         judged = Predictor(replace(bare, domain=domain, policy=policy)).decide(table)
         assert judged.decisions == judged.settled == plain
         assert np.array_equal(judged.beliefs, Predictor(bare).predict_proba(table))
-        assert with_domain or not judged.doubts.any()
+        assert with_domain or not judged.abstain_reasons.any()
 
 
 @settings(max_examples=25)
@@ -127,13 +127,13 @@ def test_recordings_know_nothing_of_each_other(seed, policy):
 
 
 def test_rooms_are_held_back_and_settled():
-    policy = replace(POLICY, smoothing=1, margin=0.0, max_unseen=0, min_known=0.6)
+    policy = replace(POLICY, smoothing=1, hysteresis=0.0, max_unseen=0, min_completeness=0.6)
     judged = Predictor(replace(room(), policy=policy)).decide(room_rows())
-    low, few, far, unseen = Doubt
+    low, few, far, unseen = AbstainReason
     assert judged.decisions == [None] * 4 + ["yes", "yes", None, "yes", None, "yes", None, None]
     # It stays for five rows, though two of three are not known before.
     assert judged.settled == [None] * 5 + ["yes"] * 5 + [None] * 2
-    assert judged.doubts.tolist() == [
+    assert judged.abstain_reasons.tolist() == [
         *[low] * 4,
         *[0, 0, unseen, 0, unseen, 0, far | unseen, low | few],
     ]
@@ -147,7 +147,9 @@ def test_a_notebook_shows_what_is_held_back_and_why():
     page = judged._repr_html_()
     assert page.count("<tr>") == 1 + 12
     assert page.count("<strong>don&#39;t know</strong>") == n_held > 0
-    assert page.count("low belief") == sum(bool(one & Doubt.LOW_BELIEF) for one in judged.doubts)
+    assert page.count("low belief") == sum(
+        bool(one & AbstainReason.LOW_PROBABILITY) for one in judged.abstain_reasons
+    )
 
 
 def test_a_notebook_shows_the_first_of_many_rows():
@@ -160,8 +162,8 @@ def test_a_notebook_shows_the_first_of_many_rows():
 def test_a_stream_of_samples_is_judged_as_its_windows():
     rng = np.random.default_rng(0)
     bare = machine_model(rng)
-    least = (0.9,) * len(bare.target.states)
-    model = replace(bare, policy=Policy(least, smoothing=2, votes=2, window=3, dwell=2))
+    least = (0.9,) * len(bare.target.classes)
+    model = replace(bare, policy=Policy(least, smoothing=2, votes=2, window=3, min_hold=2))
     predictor = Predictor(model)
     stream = predictor.stream()
     recording = recordings(rng)[0]
@@ -171,7 +173,7 @@ def test_a_stream_of_samples_is_judged_as_its_windows():
     judged = predictor.decide(np.array([one.readings for one in found]))
     assert [one.decision for one in found] == judged.decisions
     assert [one.settled for one in found] == judged.settled
-    assert [one.doubts for one in found] == judged.doubts.tolist()
+    assert [one.abstain_reasons for one in found] == judged.abstain_reasons.tolist()
     assert None in judged.settled
     plain = Predictor(bare).stream()
     samples = zip(*(recording.samples[name] for name in names), strict=True)
@@ -194,7 +196,7 @@ def test_a_state_that_no_row_had_is_unknown_and_told():
     table = room_rows()
     door = np.array(["ajar"] * 12, dtype=object)
     strange = replace(table, columns=(table.columns[0], replace(table.columns[1], values=door)))
-    with pytest.warns(UnseenStateWarning):
+    with pytest.warns(UnseenCategoryWarning):
         judged = Predictor(room()).decide(strange)
     assert (judged.n_unseen == 0).all()
     assert (judged.known < 1).all()

@@ -198,9 +198,9 @@ def by_hand(model, row):
         if term.missing is None and any(np.isnan(value[name]) for name in term.features)
     ]
     weights = sum(part.weights[0] for part in added[: len(terms)])
-    if not model.target.states:
+    if not model.target.classes:
         return baseline + weights
-    start = np.log(model.target.prior) - np.mean(np.log(model.target.prior))
+    start = np.log(model.target.shares) - np.mean(np.log(model.target.shares))
     k = 1 / np.sqrt(1 + np.pi / 8 * sum(term.variance for term in missing))
     known = 1 - sum(np.sqrt(term.variance) for term in missing) / spread
     return start + k * ((baseline - start) * known + weights)
@@ -222,7 +222,7 @@ def test_nothing_known_is_the_shares_of_the_classes(seed, n_classes):
     model = random_model(np.random.default_rng(seed), "words and pairs", n_classes)
     rows = np.full((1, len(model.features)), np.nan)
     found = run(model.program, rows)[0]
-    np.testing.assert_allclose(found, model.target.prior, atol=1e-12)
+    np.testing.assert_allclose(found, model.target.shares, atol=1e-12)
     assert missing_share(model.program, rows)[0] == pytest.approx(1.0)
 
 
@@ -300,7 +300,7 @@ def test_a_node_alone_moves_the_shares_of_the_classes(seed):
     nothing = np.full((1, len(model.features)), np.nan)
     rows = TracedRows(model.program, nothing)
     for term, compiled in zip(model.terms, model.program.stages[-1].terms, strict=True):
-        expected = model.target.prior
+        expected = model.target.shares
         if term.missing is not None:
             expected = softmax((np.log(expected) + np.array(term.missing.scores))[None, :])[0]
         np.testing.assert_allclose(rows.outputs(compiled.name)[0], expected, atol=1e-9)

@@ -69,7 +69,7 @@ def rows_for(model, rng):
         odd = [np.inf, -np.inf, 1e308, -1e308, 5e-324, np.nan, middle]
         if not feature.is_coded:
             return rng.choice([*feature.peaks, *odd], n_rows)
-        known = [*map(str, feature.states), None]
+        known = [*map(str, feature.categories), None]
         return np.array([known[place] for place in rng.integers(len(known), size=n_rows)], object)
 
     columns = (Column(one.name, readings(one)) for one in model.features)
@@ -85,7 +85,7 @@ def check_all_that_is_made_of(model):
         np.testing.assert_allclose(beliefs.sum(axis=1), 1.0, atol=1e-9)
     is_choice = model.target.task is Task.CLASSIFICATION
     decisions = predictor.predict(table)
-    assert set(decisions.tolist()) <= set(model.target.states) or np.isfinite(decisions).all()
+    assert set(decisions.tolist()) <= set(model.target.classes) or np.isfinite(decisions).all()
     written = [rule.to_dict() for rule in predictor.rules()]
     explanations = predictor.explain(table, changes=is_choice)
     written += [explanation.to_dict() for explanation in explanations]
@@ -231,7 +231,7 @@ def test_the_c_of_numbers_at_the_bounds_compiles(name, tmp_path, find_tool):
     subprocess.run(command, cwd=tmp_path, check=True)
     rows = np.array([[np.nan] * len(model.features), [0.0] * len(model.features)])
     if model.target.task is Task.CLASSIFICATION:
-        assert np.isfinite(export.twin.decide(rows)[1]).all()
+        assert np.isfinite(export.simulator.decide(rows)[1]).all()
 
 
 def test_what_is_too_steep_for_float32_is_not_exported():
@@ -252,7 +252,7 @@ def test_knots_that_float32_cannot_tell_apart_stay_apart():
     export = export_c(model)
     rows = np.array([[1.7e9 - 1e4], [1.7e9 + 1e4]])
     expected = Predictor(model).predict(rows)
-    np.testing.assert_allclose(export.twin.estimate(rows), expected, rtol=1e-6)
+    np.testing.assert_allclose(export.simulator.estimate(rows), expected, rtol=1e-6)
 
 
 def test_shares_that_people_round_are_scaled():

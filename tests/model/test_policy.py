@@ -26,15 +26,15 @@ from solah.model.policy import Cells, Domain, Policy, cells_of, is_out_of_range,
     shape=st.sampled_from(SHAPES + ADDITIVE_SHAPES),
     policy=st.builds(
         Policy,
-        min_belief=st.sampled_from([(), (0.5, 0.25, 1.0)]),
-        min_known=st.floats(0, 1),
+        min_probability=st.sampled_from([(), (0.5, 0.25, 1.0)]),
+        min_completeness=st.floats(0, 1),
         stays_in_range=st.booleans(),
         max_unseen=st.none() | st.integers(0, 255),
         smoothing=st.sampled_from([1, 2, 64, 256]),
-        margin=st.floats(0, 1),
+        hysteresis=st.floats(0, 1),
         window=st.integers(3, 32),
         votes=st.integers(1, 3),
-        dwell=st.integers(1, 65_534),
+        min_hold=st.integers(1, 65_534),
     ),
 )
 def test_domain_and_policy_survive_the_round_trip(seed, shape, policy):
@@ -56,17 +56,29 @@ def test_a_policy_that_does_nothing_is_written_as_nothing():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"min_belief": [0.5]}, "the model.policy: 'min_belief' must have a number for each of 2"),
-        ({"min_belief": [0.5, 1.5]}, "the model.policy.min_belief[1] must be a finite number"),
-        ({"min_belief": [0.5] * 3}, "the model.policy.min_belief must have between 1 and 2 items"),
-        ({"min_known": -1}, "the model.policy.min_known must be a finite number from 0 to 1"),
+        (
+            {"min_probability": [0.5]},
+            "the model.policy: 'min_probability' must have a number for each of 2",
+        ),
+        (
+            {"min_probability": [0.5, 1.5]},
+            "the model.policy.min_probability[1] must be a finite number",
+        ),
+        (
+            {"min_probability": [0.5] * 3},
+            "the model.policy.min_probability must have between 1 and 2 items",
+        ),
+        (
+            {"min_completeness": -1},
+            "the model.policy.min_completeness must be a finite number from 0 to 1",
+        ),
         ({"stays_in_range": 1}, "the model.policy.stays_in_range must be true or false"),
         ({"max_unseen": 256}, "the model.policy.max_unseen must be an integer from 0 to 255"),
         ({"max_unseen": None}, "the model.policy.max_unseen must be an integer from 0 to 255"),
         ({"smoothing": 3}, "the model.policy: 'smoothing' must be a power of two"),
         ({"smoothing": 512}, "the model.policy.smoothing must be an integer from 1 to 256"),
         ({"votes": 4}, "the model.policy: 'votes' must be from 1 to the window"),
-        ({"dwell": 65535}, "the model.policy.dwell must be an integer from 1 to 65534"),
+        ({"min_hold": 65535}, "the model.policy.min_hold must be an integer from 1 to 65534"),
         ({"patience": 1}, "the model.policy has 'patience'"),
     ],
 )
@@ -86,7 +98,7 @@ def test_wrong_policies_are_refused(change, message):
         ({"cells": [{"name": "CO2"}, {"name": "door"}]}, "the cells of 'CO2' need a range"),
         (
             {"cells": [{"name": "CO", "low": 0, "high": 1}, {"name": "door"}]},
-            "the model has no attribute 'CO'; did you mean 'CO2'?",
+            "the model has no feature 'CO'; did you mean 'CO2'?",
         ),
         (
             {"cells": [{"name": "CO2", "low": 2, "high": 1}, {"name": "door"}]},
@@ -131,7 +143,7 @@ def test_a_policy_that_asks_for_a_domain_needs_one():
 
 def test_a_number_has_no_policy():
     document = json.loads(to_json(random_number_model(np.random.default_rng(0))))
-    document["policy"] = {"dwell": 2}
+    document["policy"] = {"min_hold": 2}
     with pytest.raises(ModelFormatError, match="this model estimates a number"):
         from_json(json.dumps(document).encode())
 
@@ -161,7 +173,7 @@ def test_a_rules_file_says_that_it_has_no_room_for_a_domain():
 
 
 def test_diff_tells_other_policies_and_domains():
-    other = replace(room(), policy=replace(POLICY, dwell=6, min_belief=(0.7, 0.7)))
+    other = replace(room(), policy=replace(POLICY, min_hold=6, min_probability=(0.7, 0.7)))
     told = {one.text for one in diff(room(), other).of("policy")}
     assert told == {
         "the policy says: no is decided for at a belief of at least 0.7 (gone)",
@@ -194,6 +206,6 @@ def test_readings_lie_in_cells_and_ranges():
 
 def test_a_number_between_two_states_belongs_to_the_nearest():
     ordinal = random_model(np.random.default_rng(0), "tree").features[4]
-    assert ordinal.states == (1.0, 2.5, 7.0, 8.0)
+    assert ordinal.categories == (1.0, 2.5, 7.0, 8.0)
     readings = np.array([0.0, 1.7, 1.75, 4.7, 4.75, 7.5, 99.0, np.nan])
     assert cells_of(ordinal, Cells(ordinal.name), readings).tolist() == [0, 0, 1, 1, 2, 3, 3, -1]

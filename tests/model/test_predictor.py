@@ -12,7 +12,7 @@ from random_models import random_model, random_number_model, random_rows
 from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
-    UnseenStateWarning,
+    UnseenCategoryWarning,
     load_model,
 )
 from solah.data import Column, Table, from_frame, iter_tables
@@ -187,7 +187,7 @@ def test_states_that_no_training_row_had_are_told_once_a_column(coloured, way):
         ways_in(tree)[way](strange)
     (one,) = [each.message for each in told]
     n_red = int((strange["colour"] == "redd").sum())
-    assert isinstance(one, UnseenStateWarning)
+    assert isinstance(one, UnseenCategoryWarning)
     assert (one.column, one.value, one.n_value, one.n_rows) == ("colour", "redd", n_red, n_red + 4)
     assert str(one).startswith(f"column 'colour' has 'redd' in {n_red} rows and other values in 4")
     assert str(one).endswith("did you mean 'red'?")
@@ -198,7 +198,9 @@ def test_states_that_no_training_row_had_are_told_once_a_column(coloured, way):
 def test_numbers_that_are_states_are_told_too(coloured, value):
     tree, X = coloured
     door = X["door"].astype(float).where(X.index != 3, value)
-    with pytest.warns(UnseenStateWarning, match=f"'door' has '{value}' in 1 row, which no train"):
+    with pytest.warns(
+        UnseenCategoryWarning, match=f"'door' has '{value}' in 1 row, which no train"
+    ):
         tree.predict(X.assign(door=door))
 
 
@@ -212,7 +214,7 @@ def test_unseen_states_count_as_unknown_and_rows_are_not_altered(coloured):
     tree, X = coloured
     strange, unknown = X.assign(colour="redd"), X.assign(colour=None)
     before = strange.copy()
-    with pytest.warns(UnseenStateWarning):
+    with pytest.warns(UnseenCategoryWarning):
         found = tree.predict_proba(strange)
     np.testing.assert_array_equal(found, tree.predict_proba(unknown))
     pd.testing.assert_frame_equal(strange, before)
@@ -225,7 +227,7 @@ def test_hierarchies_of_any_nodes_tell_of_unseen_states(coloured):
         model = LinguisticHierarchyClassifier("z <- colour, door; y <- z, size", node=node)
         model.fit(X, y)
         for way in (model.predict, model.node_beliefs):
-            with pytest.warns(UnseenStateWarning, match="'colour' has 'pink' in 90 rows, which"):
+            with pytest.warns(UnseenCategoryWarning, match="'colour' has 'pink' in 90 rows, which"):
                 way(X.assign(colour="pink"))
 
 
@@ -234,7 +236,9 @@ def rows_as_table(model, rows):
     columns = []
     for one, values in zip(model.features, rows.T, strict=True):
         if one.is_coded:
-            names = [None if np.isnan(value) else str(one.states[int(value)]) for value in values]
+            names = [
+                None if np.isnan(value) else str(one.categories[int(value)]) for value in values
+            ]
             columns.append(Column(one.name, np.array(names, dtype=object)))
         else:
             columns.append(Column(one.name, values))

@@ -23,7 +23,7 @@ from solah.model.provenance import (
     Edit,
     digest_columns,
     digest_data,
-    is_learnt_from,
+    is_learned_from,
     is_time,
     spell_time,
 )
@@ -101,12 +101,12 @@ def test_the_digests_tell_a_changed_cell_a_lost_row_and_a_repeated_one():
         (table.take(more), target.values[more]),
     ]
     assert len({digest_data(one) for one, _ in [(table, target), *others]}) == 4
-    model = learnt_from(MODEL, table, target)
-    assert is_learnt_from(model, table, target)
+    model = learned_from(MODEL, table, target)
+    assert is_learned_from(model, table, target)
     for one, of_target in others:
-        assert is_learnt_from(model, one, Column("y", of_target)) is False
+        assert is_learned_from(model, one, Column("y", of_target)) is False
     other_classes = np.roll(target.values, 1)
-    assert is_learnt_from(model, table, Column("y", other_classes)) is False
+    assert is_learned_from(model, table, Column("y", other_classes)) is False
 
 
 def test_numbers_and_their_texts_are_the_same_rows():
@@ -119,16 +119,16 @@ def test_numbers_and_their_texts_are_the_same_rows():
 
 def test_training_rows_are_known_by_the_columns_that_the_model_still_has():
     table, target = data()
-    model = learnt_from(MODEL, table, target)
+    model = learned_from(MODEL, table, target)
     known = dict(list(model.provenance.columns.items())[:2])
     fewer = replace(model, provenance=replace(model.provenance, columns=known))
-    assert is_learnt_from(fewer, table, target)
-    assert is_learnt_from(MODEL, table, target) is None
-    assert is_learnt_from(replace(model, provenance=Provenance()), table, target) is None
-    assert is_learnt_from(model, table, None) is None
+    assert is_learned_from(fewer, table, target)
+    assert is_learned_from(MODEL, table, target) is None
+    assert is_learned_from(replace(model, provenance=Provenance()), table, target) is None
+    assert is_learned_from(model, table, None) is None
 
 
-def learnt_from(model, table, target):
+def learned_from(model, table, target):
     return replace(model, provenance=Provenance(columns=digest_columns(model, table, target)))
 
 

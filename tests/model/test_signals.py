@@ -89,7 +89,7 @@ def test_wrong_signals_are_refused(model, change, message):
         ({"kind": "energy", "low": 2.1, "high": 2.4}, "tells no frequency in this band apart"),
         ({"kind": "correlation"}, "must have 2 of the channels"),
         ({"channels": ["nowhere"]}, "there is no channel 'nowhere'"),
-        ({"name": "something else"}, "has no feature for the feature"),
+        ({"name": "something else"}, "has no feature of windows for"),
     ],
 )
 def test_wrong_features_are_refused(model, change, message):

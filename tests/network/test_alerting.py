@@ -26,17 +26,17 @@ from solah.network.topics import Topics
 from solah.network.watching import alerting, subscribed
 from solah.network.webhook import Webhook, WebhookSender
 
-DECIDED_PLAINLY = {"settled": "", "doubts": []}
+DECIDED_PLAINLY = {"settled": "", "abstain_reasons": []}
 
 
-def judged(row, decision, settled, *doubts):
+def judged(row, decision, settled, *abstain_reasons):
     return {
         "row": row,
         "time": float(row),
         "decision": decision,
         "known": 1.0,
         "settled": settled,
-        "doubts": list(doubts),
+        "abstain_reasons": list(abstain_reasons),
     }
 
 

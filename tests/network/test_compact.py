@@ -22,7 +22,7 @@ from solah.network.messages import (
     Ask,
     Beliefs,
     MessageError,
-    Said,
+    NodeOutput,
     Terms,
     decode_ask,
 )
@@ -50,7 +50,7 @@ def rows(draw):
     readings = {FEATURE: draw(reading)} if must or draw(st.booleans()) else {}
     unknown = {PART: draw(st.tuples(st.floats(0, 1), st.floats(0, 1e18)))}
     time, age = draw(st.integers(0, 2**40)), draw(st.none() | st.integers(0, 2**40))
-    return Said(
+    return NodeOutput(
         sequence,
         float(time),
         {PART: draw(exact if is_exact else in_units)},
@@ -58,7 +58,7 @@ def rows(draw):
         unknown=unknown if draw(st.booleans()) else {},
         readings=readings,
         oldest=None if age is None else float(time - age),
-        doubts=draw(st.sampled_from([(0, 0), (2, 0), (1, 3)])),
+        abstain_reasons=draw(st.sampled_from([(0, 0), (2, 0), (1, 3)])),
         previous=previous,
         is_exact=is_exact,
     )
@@ -82,7 +82,9 @@ def test_terms_arrive_as_they_were_sent(row, winner, allowed):
 
 
 def test_a_row_takes_few_bytes():
-    row = Said(1234, 1.7e9, {PART: (2.5, -1.25, 0.0)}, readings={}, previous=1230, is_exact=False)
+    row = NodeOutput(
+        1234, 1.7e9, {PART: (2.5, -1.25, 0.0)}, readings={}, previous=1230, is_exact=False
+    )
     payload = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row,)), BUNDLE)
     assert len(payload) <= 32
     assert cbor2.loads(payload)[1] == {0: 1234, 1: 4, 2: 1_700_000_000, 3: [[80, -40]]}
@@ -90,7 +92,7 @@ def test_a_row_takes_few_bytes():
 
 @given(time=st.floats(0, 2e9), age=st.floats(-1, 1e6))
 def test_readings_never_arrive_younger_than_they_are(time, age):
-    row = Said(1, time, {PART: (1.0, 0.0, 0.0)}, readings={FEATURE: 0.0}, oldest=time - age)
+    row = NodeOutput(1, time, {PART: (1.0, 0.0, 0.0)}, readings={FEATURE: 0.0}, oldest=time - age)
     payload = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row,)), BUNDLE)
     (arrived,) = decode_rows(payload, NODE.name, [BUNDLE]).rows
     assert arrived.oldest <= max(row.oldest, arrived.time)
@@ -178,7 +180,7 @@ def test_requests_that_are_refused(plain):
 
 def test_noise_raises_nothing_else():
     rng = random.Random(0)
-    row = replace(Said(5, 10.0, {PART: (0.5, 0.25, 0.0)}), readings={FEATURE: 1.5})
+    row = replace(NodeOutput(5, 10.0, {PART: (0.5, 0.25, 0.0)}), readings={FEATURE: 1.5})
     rows = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row, row)), BUNDLE)
     terms = encode_terms(Terms(BUNDLE.hash, 5, 1, (0.5, 0.0, 0.25)), BUNDLE)
     n_refused = 0

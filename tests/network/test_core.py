@@ -18,7 +18,7 @@ from solah.model import Target
 from solah.model.evaluate import completeness, missing_share, run
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
-from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
+from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, NodeOutput, encode
 from solah.network.plan import make_plan
 
 SHAPES = ("three groups", "masses", "words", "over a sum", *ADDITIVE_SHAPES)
@@ -72,7 +72,7 @@ def check(bundle, rows, decisions):
     assert sorted(one.sequence for one in decisions) == list(range(len(rows)))
     for one in decisions:
         assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
-        assert one.decision == str(model.target.states[model.target.decide(beliefs)[one.sequence]])
+        assert one.decision == str(model.target.classes[model.target.decide(beliefs)[one.sequence]])
         assert one.missing == ()
         assert one.known == max(0.0, known[one.sequence])
 
@@ -172,10 +172,10 @@ def test_lost_nodes_and_unknown_readings_count_as_in_the_model(bundle, seed, dat
 def test_if_all_is_lost_the_belief_is_the_shares_of_the_classes(n_classes):
     bundle = network("words and pairs", n_classes=n_classes)
     core = NodeCore(bundle, "gateway", Settings(deadline=1.0))
-    row = Said(1, 0.0, {}, readings={"x0": None})
+    row = NodeOutput(1, 0.0, {}, readings={"x0": None})
     core.hear(Beliefs("rules-on-x0", bundle.hash, (row,)), now=0.0)
     ((decided,),) = (one.rows for one in core.advance(5.0).decisions)
-    assert tuple(decided.beliefs.values()) == pytest.approx(bundle.model.target.prior, abs=1e-12)
+    assert tuple(decided.beliefs.values()) == pytest.approx(bundle.model.target.shares, abs=1e-12)
     assert decided.known == pytest.approx(0.0, abs=1e-12)
 
 
@@ -219,7 +219,7 @@ def test_a_swap_under_way_mixes_no_models():
         target = (old if one.sequence < 30 else new).model.target
         beliefs = (before if one.sequence < 30 else after)[one.sequence]
         assert tuple(one.beliefs.values()) == tuple(beliefs)
-        assert one.decision == str(target.states[target.decide(beliefs[None])[0]])
+        assert one.decision == str(target.classes[target.decide(beliefs[None])[0]])
 
 
 def test_rows_may_be_told_apart_by_time():
@@ -245,7 +245,7 @@ def gateway(**settings):
 
 
 def said(bundle, sequence, node="z0", model=None, part=None, signal=(0.0, 0.0, 0.0), **more):
-    rows = (Said(sequence, 0.0, {part or node: signal}, **more),)
+    rows = (NodeOutput(sequence, 0.0, {part or node: signal}, **more),)
     return Beliefs(node, model or bundle.hash, rows)
 
 
@@ -295,7 +295,7 @@ def test_no_more_is_unknown_than_there_is(unknown, is_taken):
 def test_readings_of_other_nodes_are_those_that_are_asked(readings, is_taken):
     bundle = network("words and pairs")
     core = NodeCore(bundle, "gateway")
-    rows = (Said(1, 0.0, {}, readings=readings),)
+    rows = (NodeOutput(1, 0.0, {}, readings=readings),)
     core.hear(Beliefs("rules-on-x2", bundle.hash, rows), now=0.0)
     assert core.counters == {"heard" if is_taken else "refused": 1}
 

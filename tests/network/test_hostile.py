@@ -13,7 +13,7 @@ from simulated import readings_of
 from solah.keys import make_keys
 from solah.network.client import Client, find_broker
 from solah.network.core import NodeCore, Settings
-from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
+from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, NodeOutput, encode
 from solah.network.node import Node, NodeOptions
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
@@ -78,20 +78,20 @@ def hostile_messages(rng, bundle, topics):
     heard = dict(bundle.plan.nodes[0].hears)
     part, node = next(iter(heard.items()))
     size = bundle.model.target.size
-    good = Said(5, 0.0, {part: (9.0,) * size})
+    good = NodeOutput(5, 0.0, {part: (9.0,) * size})
     while True:
         yield topics.said(node), next(garbage), "malformed"
         yield topics.said(node), b'{"v":1,"node":"' + node.encode() + b'"}', "malformed"
         yield topics.said(node), b"[" * 5000, "malformed"
         yield topics.said(node), encode(Beliefs("stranger", bundle.hash, (good,))), "malformed"
         yield topics.said(node), encode(Beliefs(node, "f" * 16, (good,))), "other_model"
-        wrong = Said(5, 0.0, {part: (1.0,) * (size + 1)})
+        wrong = NodeOutput(5, 0.0, {part: (1.0,) * (size + 1)})
         yield topics.said(node), encode(Beliefs(node, bundle.hash, (wrong,))), "refused"
-        blind = Said(5, 0.0, {part: (1.0,) * size}, unknown={part: (1.0, 1e6)})
+        blind = NodeOutput(5, 0.0, {part: (1.0,) * size}, unknown={part: (1.0, 1e6)})
         yield topics.said(node), encode(Beliefs(node, bundle.hash, (blind,))), "refused"
-        spied = Said(5, 0.0, {}, readings={"x0": 1.0})
+        spied = NodeOutput(5, 0.0, {}, readings={"x0": 1.0})
         yield topics.said(node), encode(Beliefs(node, bundle.hash, (spied,))), "refused"
-        stolen = Said(5, 0.0, {bundle.model.root.name: (1.0,) * size})
+        stolen = NodeOutput(5, 0.0, {bundle.model.root.name: (1.0,) * size})
         yield topics.said(node), encode(Beliefs(node, bundle.hash, (stolen,))), "refused"
         yield topics.asked("gateway"), next(garbage) or b"x", "malformed"
         yield topics.asked("gateway"), encode(Ask((2**53 - 1,))), "forgotten"
@@ -148,7 +148,7 @@ def test_rows_that_were_decided_are_not_decided_again(broker):
     stranger = Client(find_broker(broker.url), "stranger", lambda *_: None, is_kept=False)
     stranger.start()
     size = bundle.model.target.size
-    old = tuple(Said(sequence, 0.0, {"z0": (5.0,) * size}) for sequence in range(100))
+    old = tuple(NodeOutput(sequence, 0.0, {"z0": (5.0,) * size}) for sequence in range(100))
     stranger.publish(Topics("site").said("z0"), encode(Beliefs("z0", bundle.hash, old)))
     until(lambda: nodes.counters("gateway").get("late", 0) >= 100)
     nodes.stop()

@@ -27,7 +27,7 @@ from solah.network.messages import (
     Decisions,
     Measured,
     MessageError,
-    Said,
+    NodeOutput,
     Status,
     decode_ask,
     decode_beliefs,
@@ -70,7 +70,7 @@ missing = st.lists(names, max_size=3).map(tuple)
 signals = st.dictionaries(names, st.lists(st.floats(-1e9, 1e9), max_size=4).map(tuple), max_size=3)
 unknown = st.dictionaries(names, st.tuples(shares, st.floats(0.0, 1e18)), max_size=3)
 codes = st.dictionaries(names, st.none() | st.floats(-1e300, 1e300), max_size=3)
-said = st.builds(Said, sequences, times, signals, missing, unknown, codes)
+said = st.builds(NodeOutput, sequences, times, signals, missing, unknown, codes)
 decided = st.builds(
     Decided, sequences, times, names, st.dictionaries(names, shares, max_size=3), missing, shares
 )
@@ -122,8 +122,8 @@ def test_readings_come_in_several_ways(payload, row):
 
 # --- what is wrong is refused --------------------------------------------------------------------
 
-BELIEFS = Beliefs("kitchen", "0f" * 8, (Said(3, 1.5, {"z1": (0.25, -0.5)}, ("z9",)),))
-UNKNOWN = Said(4, 1.5, {"z1": (0.25, -0.5)}, (), {"z1": (0.25, 1.5)}, {"t": 21.5, "u": None})
+BELIEFS = Beliefs("kitchen", "0f" * 8, (NodeOutput(3, 1.5, {"z1": (0.25, -0.5)}, ("z9",)),))
+UNKNOWN = NodeOutput(4, 1.5, {"z1": (0.25, -0.5)}, (), {"z1": (0.25, 1.5)}, {"t": 21.5, "u": None})
 EXAMPLES = (
     BELIEFS,
     Beliefs("kitchen", "0f" * 8, (UNKNOWN,)),

@@ -48,7 +48,9 @@ def test_a_network_judges_as_the_model_in_one_process(policy, seed, delay):
     decided = sorted(simulation.run(), key=lambda one: one.sequence)
     judged = PolicyDecider(bundle.model).take(as_table(bundle.model, rows))
     assert [one.settled for one in decided] == judged.settled
-    assert [list(one.doubts) for one in decided] == [name_doubts(one) for one in judged.doubts]
+    assert [list(one.abstain_reasons) for one in decided] == [
+        name_doubts(one) for one in judged.abstain_reasons
+    ]
     assert [tuple(one.beliefs.values()) for one in decided] == [*map(tuple, judged.beliefs)]
 
 
@@ -60,7 +62,7 @@ def test_rows_about_which_all_are_silent_count_for_votes(sending):
     decided = decide(bundle, rows)
     assert len(decided) < 75
     settling = Settling(policy)
-    names = bundle.model.target.states
+    names = bundle.model.target.classes
     for sequence, place in enumerate(expected(bundle.model, rows).argmax(axis=1).tolist()):
         stands = settling.take(place)
         if sequence in decided:
@@ -91,7 +93,7 @@ def test_readings_out_of_range_are_counted_where_they_are_measured(sending):
     assert 5 < beyond.sum() < 60
     decided = decide(bundle, rows)
     for sequence, one in decided.items():
-        assert ("out of range" in one.doubts) == beyond[sequence]
+        assert ("out of range" in one.abstain_reasons) == beyond[sequence]
         assert (one.settled is None) == beyond[sequence]
 
 
@@ -108,7 +110,7 @@ def test_pairs_are_checked_within_a_node_only():
         bundle = Bundle(make_plan(model, placement), model)
         decided = decide(bundle, rows)
         assert len(decided) == 20
-        assert all(("unseen" in one.doubts) == is_seen for one in decided.values())
+        assert all(("unseen" in one.abstain_reasons) == is_seen for one in decided.values())
 
 
 def test_beliefs_that_are_no_evidence_are_averaged_as_they_are():

@@ -125,7 +125,7 @@ def test_a_swap_under_load_mixes_nothing(network, broker):
         by = changed if sequence >= starts else bundle
         assert model == by.hash
         place = by.model.target.decide(beliefs[sequence][None])[0]
-        assert row.decision == str(by.model.target.states[place])
+        assert row.decision == str(by.model.target.classes[place])
     assert sorted(listener.rows) == list(range(len(rows)))
 
 

@@ -16,7 +16,7 @@ from solah.network.messages import (
     Beliefs,
     Decided,
     Decisions,
-    Said,
+    NodeOutput,
     Status,
     decode_beliefs,
     decode_decisions,
@@ -62,7 +62,7 @@ def test_beliefs_are_shown_as_the_model_has_them(shape):
             assert part["row"] == 9
             np.testing.assert_allclose(part["belief"], belief, atol=1e-4)
             place = model.target.decide(belief[None, :])[0]
-            assert part["says"] == model.target.states[place]
+            assert part["says"] == model.target.classes[place]
             assert part["certainty"] == part["belief"][place]
 
 
@@ -83,12 +83,14 @@ def test_decisions_are_counted_and_the_last_kept():
 
 
 def judged(observer, *rows):
-    """Give an observer decisions of a model with a policy: the class that stands, and doubts."""
+    """Give an observer decisions of a model with a policy: the stable class, and reasons."""
     beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
     bundle = observer.bundle
     decided = tuple(
-        Decided(1000 + place, START, "c1", beliefs, settled=settled, doubts=doubts)
-        for place, (settled, doubts) in enumerate(rows)
+        Decided(
+            1000 + place, START, "c1", beliefs, settled=settled, abstain_reasons=abstain_reasons
+        )
+        for place, (settled, abstain_reasons) in enumerate(rows)
     )
     message = encode(Decisions("gateway", bundle.hash, decided))
     observer.take(Topics("house").decisions, message, START + 100)
@@ -99,8 +101,8 @@ def test_what_stands_and_why_it_does_not_is_shown():
     observer = watch(Site(make_bundle()))
     decisions = judged(observer, ("c0", ()), (None, ("low belief", "unseen")))
     last, before = decisions["last"][:2]
-    assert (last["settled"], last["doubts"]) == (None, ["low belief", "unseen"])
-    assert (before["settled"], before["doubts"]) == ("c0", [])
+    assert (last["settled"], last["abstain_reasons"]) == (None, ["low belief", "unseen"])
+    assert (before["settled"], before["abstain_reasons"]) == ("c0", [])
     assert decisions["last"][2]["settled"] == ""
     assert [standing(one) for one in decisions["last"][:3]] == [
         None,
@@ -132,8 +134,11 @@ def test_what_was_missing_is_named():
     [
         (lambda said: replace(said, node="cellar"), "unfit"),
         (lambda said: replace(said, model="0" * 16), "other_model"),
-        (lambda said: replace(said, rows=(Said(1, START, {"z1": (0.0, 0.0, 0.0)}),)), "unfit"),
-        (lambda said: replace(said, rows=(Said(1, START, {"z0": (0.0, 0.0)}),)), "unfit"),
+        (
+            lambda said: replace(said, rows=(NodeOutput(1, START, {"z1": (0.0, 0.0, 0.0)}),)),
+            "unfit",
+        ),
+        (lambda said: replace(said, rows=(NodeOutput(1, START, {"z0": (0.0, 0.0)}),)), "unfit"),
         (lambda said: replace(said, rows=(replace(said.rows[0], missing=("no such",)),)), "unfit"),
         (
             lambda said: replace(said, rows=(replace(said.rows[0], unknown={"z0": (1, 1)}),)),
@@ -228,7 +233,7 @@ def test_models_do_not_fill_the_memory():
     for bundle in bundles:
         observer.take("solah/house/model", bundle.to_bytes(), START)
     for bundle in bundles:
-        said = Beliefs("attic", bundle.hash, (Said(1, START, {"z0": (0.0, 0.0, 0.0)}),))
+        said = Beliefs("attic", bundle.hash, (NodeOutput(1, START, {"z0": (0.0, 0.0, 0.0)}),))
         observer.take("solah/house/attic/out", encode(said), START)
     assert observer.snapshot(START)["messages"]["other_model"] == 2
 

@@ -180,7 +180,7 @@ def test_a_tree_of_features_on_two_nodes_is_refused():
 def test_a_name_that_messages_cannot_carry_is_refused(about):
     model, text = model_of("three groups"), "n" * 501
     if about == "class":
-        model = replace(model, target=replace(model.target, states=("a", "b", text)))
+        model = replace(model, target=replace(model.target, classes=("a", "b", text)))
     else:
         features = {one.name: one for one in model.features}
         features["x0"] = replace(features["x0"], name=text)

@@ -24,7 +24,7 @@ STEP = 0.5
 def single():
     """Make a site of one node."""
     model = random_model(np.random.default_rng(0), "tree", 3)
-    model = replace(model, target=Target("y", model.target.states))
+    model = replace(model, target=Target("y", model.target.classes))
     names = [feature.name for feature in model.features]
     return Bundle(make_plan(model, {"only": names}), model)
 

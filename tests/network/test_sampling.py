@@ -49,7 +49,7 @@ def bundle_of(rng, shape="three groups"):
     signals = describe()
     names = [str(name) for name in rng.choice(signals.names, 6, replace=False)]
     features = [random_cored(rng, name, Kind.CONTINUOUS) for name in names]
-    target = Target("state", CLASSES, prior=(0.5, 0.3, 0.2))
+    target = Target("state", CLASSES, shares=(0.5, 0.3, 0.2))
     nodes = MAKERS[shape](rng, features, CLASSES)
     model = Model(target, tuple(features), nodes, signals=signals.only(names))
     placement = {node: names[2 * i : 2 * i + 2] for i, node in enumerate(NODES)}

@@ -13,7 +13,7 @@ from simulated import Simulation, readings_of
 from solah.exceptions import ParameterError
 from solah.network.bundle import Bundle, BundleError, read_bundle
 from solah.network.core import NodeCore, Settings
-from solah.network.messages import Ask, Measured, Said
+from solah.network.messages import Ask, Measured, NodeOutput
 from solah.network.plan import make_plan, with_sending
 from solah.network.reporting import MOST_SILENT, Reporter
 from solah.network.sending import Sending
@@ -49,7 +49,9 @@ def decided_by_row(decisions, n_rows):
 
 
 def decided_alone(model, rows):
-    return [str(model.target.states[place]) for place in model.target.decide(expected(model, rows))]
+    return [
+        str(model.target.classes[place]) for place in model.target.decide(expected(model, rows))
+    ]
 
 
 @settings(max_examples=20)
@@ -181,7 +183,7 @@ def test_a_deciding_node_that_begins_again_asks_what_it_does_not_know():
 
 
 def said(sequence, *evidence, **about):
-    return Said(sequence, 0.0, {"z": evidence}, **about)
+    return NodeOutput(sequence, 0.0, {"z": evidence}, **about)
 
 
 def test_a_row_is_sent_now_and_then_though_nothing_changed():

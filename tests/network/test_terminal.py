@@ -40,7 +40,7 @@ row  decision  belief  latency  known  missing
 
 Beliefs about y
 y                  gateway  ███████████████░  0.94 c0
-├─ z0              attic    ················  missing; ignorance stands for it
+├─ z0              attic    ················  missing; mean_masses stands for it
 │  ├─ rules on x0  attic    ················  stays in its node
 │  └─ rules on x1  attic    ················  stays in its node
 ├─ z1              cellar   ██████████░░░░░░  0.64 c0
@@ -88,7 +88,9 @@ def test_what_is_held_back_is_not_shown_as_decided():
     beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
     rows = (
         Decided(1, START, "c1", beliefs, settled="c0"),
-        Decided(2, START, "c1", beliefs, ("z0",), 0.4, settled=None, doubts=("few readings",)),
+        Decided(
+            2, START, "c1", beliefs, ("z0",), 0.4, settled=None, abstain_reasons=("few readings",)
+        ),
     )
     message = encode(Decisions("gateway", bundle.hash, rows))
     observer.take(site.topics.decisions, message, START)
@@ -96,7 +98,7 @@ def test_what_is_held_back_is_not_shown_as_decided():
     start = [line.strip() for line in lines].index("Last decisions")
     table = [" ".join(line.split()) for line in lines[start + 1 : start + 4]]
     assert table == [
-        "row stands decision belief latency known missing; doubts",
+        "row stands decision belief latency known missing; abstain_reasons",
         "2 don't know c1 0.60 0 ms 40 % z0; few readings",
         "1 c0 c1 0.60 0 ms 100 %",
     ]

@@ -20,7 +20,7 @@ def replayed(model, run_cli, url, folder):
     rows = random_rows(np.random.default_rng(1), model, 200, missing=0.2)
     frame = pd.DataFrame(readings_of(model, rows))
     truth = frame.assign(**{model.target.name: Predictor(model).predict(frame)})
-    if not model.target.states:
+    if not model.target.classes:
         truth[model.target.name] += 0.5
     truth.to_csv(folder / "rows.csv", index=False)
     names = [one.name for one in model.features]

@@ -44,7 +44,7 @@ def watch(bundle, silent=(), n_rows=10):
 def nasty_bundle():
     """Make a bundle of which classes, trees and the target are named by somebody who means harm."""
     model = random_model(np.random.default_rng(0), "three groups", 3)
-    target = replace(model.target, name=NASTY[0], states=NASTY, thresholds=())
+    target = replace(model.target, name=NASTY[0], classes=NASTY, thresholds=())
     first, *others = model.root.groups
     groups = (replace(first, name=NASTY[1]), *others)
     model = replace(
@@ -351,8 +351,10 @@ def test_the_page_shows_what_stands(open_page):
     observer = watch(make_bundle())
     beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
 
-    def decide(sequence, settled, *doubts):
-        row = Decided(sequence, START, "c1", beliefs, settled=settled, doubts=doubts)
+    def decide(sequence, settled, *abstain_reasons):
+        row = Decided(
+            sequence, START, "c1", beliefs, settled=settled, abstain_reasons=abstain_reasons
+        )
         message = encode(Decisions("gateway", observer.bundle.hash, (row,)))
         observer.take(Topics("house").decisions, message, START)
 
@@ -361,7 +363,7 @@ def test_the_page_shows_what_stands(open_page):
     assert page.locator("#verdict").text_content() == DONT_KNOW
     assert page.locator("#certainty").text_content() == ""
     held_back = "Held back (low belief). The model leans to c1, 60.0\N{NO-BREAK SPACE}%."
-    assert page.locator("#verdict-doubts").text_content() == held_back
+    assert page.locator("#verdict-abstain_reasons").text_content() == held_back
     assert page.locator("#beliefs li.is-decided").count() == 0
     first = page.locator("#last tbody tr").first
     assert first.locator("td").all_text_contents()[-2:] == [
@@ -373,4 +375,4 @@ def test_the_page_shows_what_stands(open_page):
     assert "c0" in page.locator("#beliefs li.is-decided").text_content()
     decide(101, "c1")
     page.locator("#certainty", has_text="60.0").wait_for()
-    assert page.locator("#verdict-doubts").is_hidden()
+    assert page.locator("#verdict-abstain_reasons").is_hidden()

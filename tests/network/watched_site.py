@@ -72,8 +72,8 @@ class Site:
 def _named(model, row):
     readings = {}
     for one, value in zip(model.features, row, strict=True):
-        is_text = one.is_coded and isinstance(one.states[0], str)
-        readings[one.name] = one.states[int(value)] if is_text else float(value)
+        is_text = one.is_coded and isinstance(one.categories[0], str)
+        readings[one.name] = one.categories[int(value)] if is_text else float(value)
     return readings
 
 

@@ -148,7 +148,7 @@ NAMES = list(_MAKERS)
 
 @cache
 def make(name):
-    """Return a model, the rows it learnt from, and their truth."""
+    """Return a model, the rows it learned from, and their truth."""
     return _MAKERS[name]()
 
 
@@ -165,11 +165,11 @@ def random_rows(model, n_rows, seed=0):
 def _random_readings(feature, n_rows, random):
     missing = random.random(n_rows) < 0.1
     if feature.is_coded:
-        states = np.array([*map(str, feature.states), "never seen", None], dtype=object)
+        states = np.array([*map(str, feature.categories), "never seen", None], dtype=object)
         return random.choice(states, n_rows)
     low, high = feature.peaks[0], feature.peaks[-1]
-    margin = 0.1 * (high - low)
-    return np.where(missing, np.nan, random.uniform(low - margin, high + margin, n_rows))
+    hysteresis = 0.1 * (high - low)
+    return np.where(missing, np.nan, random.uniform(low - hysteresis, high + hysteresis, n_rows))
 
 
 @cache

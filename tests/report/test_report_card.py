@@ -48,7 +48,7 @@ def test_every_model_has_one_that_is_ready_for_json(name):
     assert render_card(summarise_card(model))
 
 
-def test_rows_are_recognised_as_those_that_were_learnt_from():
+def test_rows_are_recognised_as_those_that_were_learned_from():
     table = room_rows()
     model = room_model()
     columns = digest_columns(model, table, table.column("occupied"))

@@ -101,7 +101,7 @@ def check_effects(page, model, name):
         assert effects["now"]["r2"] == pytest.approx(scores.r2, abs=1e-12)
         assert effects["now"]["error"] == pytest.approx(scores.mae, rel=1e-12)
         return effects
-    states = np.array(model.target.states)
+    states = np.array(model.target.classes)
     scores = score_beliefs(target, beliefs, states, decisions=states[decided])
     assert effects["now"]["accuracy"] == scores.accuracy
     assert effects["now"]["logLoss"] == pytest.approx(scores.log_loss, abs=1e-12)
@@ -193,7 +193,7 @@ def test_evidence_of_two_classes_has_one_slider(edit, edited):
     rule.locator("input[type=number]").fill("1.5")
     rule.locator("input[type=number]").press("Enter")
     page_models.settle(page)
-    second = model.target.states[1]
+    second = model.target.classes[1]
     slider = rule.locator("input[type=range]")
     assert slider.get_feature("aria-valuetext") == f"+1.50 for {second}"
     assert (weights_of(edited(page)) == [-0.75, 0.75]).all(axis=1).any()
@@ -353,7 +353,7 @@ def test_edits_are_told_with_author_time_and_reason(edit, edited):
 def test_what_is_not_edited_stays_as_it_was(edit, edited, tmp_path):
     rng = np.random.default_rng(3)
     model = random_models.random_model(rng, "groups", n_classes=2)
-    object.__setattr__(model, "target", Target("y", (1.0, 2.0), prior=model.target.prior))
+    object.__setattr__(model, "target", Target("y", (1.0, 2.0), shares=model.target.shares))
     object.__setattr__(model, "edits", (Edit("earlier work"),))
     page = edit(summarise_page(model))
     assert page.locator("#effect-scores").count() == 0
@@ -364,7 +364,7 @@ def test_what_is_not_edited_stays_as_it_was(edit, edited, tmp_path):
     after = edited(page)
     assert after.root == replace(model.root, baseline=(-0.125, 0.125))
     assert (after.features, after.target) == (model.features, model.target)
-    assert list(map(type, after.target.states)) == [float, float]
+    assert list(map(type, after.target.classes)) == [float, float]
     assert after.edits[0].text == "earlier work"
     assert len(after.edits) == 2
     assert load_model(tmp_path / "edited.json").classes_.tolist() == [1.0, 2.0]

@@ -145,7 +145,7 @@ def test_edits_are_stored_in_english_and_shown_in_the_language(open_model, tmp_p
     shown = page.locator("#edit-list bdi").first.text_content()
     assert re.search(r"at \d+,\d+ instead of \d", shown)
     card = page.locator("#edit-card").text_content()
-    assert re.search(r"Learnt from: \d+ rows, \d+\s?% ", card)
+    assert re.search(r"Learned from: \d+ rows, \d+\s?% ", card)
     with page.expect_download() as download:
         page.locator("#edit-save").click()
     download.value.save_as(tmp_path / "edited.json")

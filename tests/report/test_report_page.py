@@ -51,7 +51,7 @@ def test_classes_are_measured():
     model, table, target = page_models.make("wine, few rules")
     measured = summary_of("wine, few rules")["measured"]
     beliefs = predict(model, table)
-    decided = np.array(model.target.states)[model.target.decide(beliefs)]
+    decided = np.array(model.target.classes)[model.target.decide(beliefs)]
     assert measured["scores"]["accuracy"] == np.mean(decided == target)
     expected = balanced_accuracy_score(target, decided)
     assert measured["scores"]["balanced_accuracy"] == pytest.approx(expected)
@@ -270,12 +270,12 @@ def test_a_model_of_one_rule():
 
 @pytest.mark.parametrize(
     ("target", "baseline"),
-    [(Target("y", ("a", "b"), prior=(0.3, 0.7)), (-0.4, 0.4)), (Target("y"), (3.0,))],
+    [(Target("y", ("a", "b"), shares=(0.3, 0.7)), (-0.4, 0.4)), (Target("y"), (3.0,))],
 )
 def test_a_constant_has_a_page_and_no_rules(target, baseline):
     iris, table, _ = page_models.make("iris, one tree")
     model = Model(target, iris.features, (AdditiveNode("y", baseline),))
-    summary = summarise_page(model, table, np.repeat([*target.states, 3.0][:1], 150))
+    summary = summarise_page(model, table, np.repeat([*target.classes, 3.0][:1], 150))
     assert [node["about"] for node in summary["nodes"]] == ["adds up nothing"]
     assert json.loads(payload_of(summary)["editing"]["node"]["baseline"]) == list(baseline)
     assert render_markdown(summary)
@@ -433,7 +433,7 @@ def test_rows_to_try_an_edit_on_are_spread_over_all(monkeypatch):
     np.testing.assert_array_equal(
         np.column_stack(list(map(unpacked, sample["readings"]))), readings
     )
-    states = np.array(model.target.states)
+    states = np.array(model.target.classes)
     np.testing.assert_array_equal(states[unpacked(sample["truth"]).astype(int)], target[chosen])
 
 

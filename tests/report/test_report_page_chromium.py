@@ -68,14 +68,14 @@ def test_the_page_says_when_it_does_not_know(open_page):
     model = room()
     page = open_page(summarise_page(model), "#at=_,_")
     page.locator("#verdict", has_text="don't know").wait_for()
-    told = page.locator("#doubts").text_content()
+    told = page.locator("#abstain_reasons").text_content()
     assert told.startswith("Held back, leaning to ")
     assert "0 of the evidence is known, and 0.5 is needed" in told
     page.goto(page.url.split("#")[0] + "#at=5000,1")
     page.get_by_text("CO2 5000 lies beyond 390 to 1500").wait_for()
     sure = open_page(summarise_page(replace(model, policy=None)), "#at=1000,1")
-    sure.locator("#doubts").wait_for(state="hidden")
-    assert sure.locator("#verdict").text_content() in model.target.states
+    sure.locator("#abstain_reasons").wait_for(state="hidden")
+    assert sure.locator("#verdict").text_content() in model.target.classes
 
 
 @pytest.mark.parametrize("name", page_models.NAMES)
@@ -123,7 +123,7 @@ def test_the_page_finds_the_changes_that_python_finds(name, still_page):
 
 def check_same_change(change, expected, target):
     (move,) = expected.moves
-    assert target.states[change["decision"]] == expected.decision
+    assert target.classes[change["decision"]] == expected.decision
     assert change["edge"] == pytest.approx(move.after, rel=1e-9, abs=1e-12)
     assert change["to"] == pytest.approx(move.rounded, rel=1e-9, abs=1e-12)
     assert change["move"] == pytest.approx(move.size, rel=1e-9, abs=1e-12)

@@ -37,7 +37,7 @@ def test_the_curve_is_that_of_each_row_by_itself():
 
 
 def test_the_limit_stands_on_the_curve():
-    found = measured(replace(room(), policy=Policy(min_belief=(0.7, 0.7))))
+    found = measured(replace(room(), policy=Policy(min_probability=(0.7, 0.7))))
     sure = Predictor(room()).beliefs(room_rows())[:-1].max(axis=1) >= 0.7
     assert found["chosen"]["coverage"] == sure.mean()
     point = [round(found["chosen"][one], 5) for one in ("coverage", "risk")]
@@ -47,7 +47,7 @@ def test_the_limit_stands_on_the_curve():
 
 def test_different_limits_of_classes_are_no_point_of_the_curve():
     assert measured(room())["chosen"] is None
-    by_cost = replace(room(), policy=Policy(min_belief=(0.9, 0.3)))
+    by_cost = replace(room(), policy=Policy(min_probability=(0.9, 0.3)))
     target = replace(by_cost.target, thresholds=(0.75, 0.25))
     assert measured(replace(by_cost, target=target))["chosen"] is not None
 
@@ -65,7 +65,7 @@ def test_reports_tell_when_a_model_decides():
     page = render_page(summarise_page(room(), room_rows()))
     assert "What settling does" in page
     assert "a settled decision stays for at least 5" in page
-    assert "Rows in doubt: low belief" in page
+    assert "Rows in abstain_reason: low belief" in page
     for text in (render_markdown(summarise(room())), render_card(summarise_card(room()))):
         assert "- 2 of the last 3 decisions must agree" in text
 
@@ -78,8 +78,8 @@ def test_reports_of_models_without_a_policy_say_how_to_get_one():
 
 
 def test_names_cannot_break_the_page():
-    model = replace(room(), policy=replace(POLICY, min_belief=(0.7, 0.7)))
-    target = replace(model.target, states=("<b>", "ja & 'nein'"))
+    model = replace(room(), policy=replace(POLICY, min_probability=(0.7, 0.7)))
+    target = replace(model.target, classes=("<b>", "ja & 'nein'"))
     page = render_page(
         summarise_page(replace(model, target=target), room_rows().drop(["occupied"]))
     )

@@ -22,11 +22,11 @@ def drawn(shape, n_rows=60):
     rng = np.random.default_rng(0)
     model = random_model(rng, shape, 3)
     rows = random_rows(rng, model, n_rows, missing=0.0)
-    labels = [str(label) for label in rng.choice(model.target.states, n_rows)]
+    labels = [str(label) for label in rng.choice(model.target.classes, n_rows)]
     columns = {}
     for one, values in zip(model.features, rows.T, strict=True):
-        is_text = one.is_coded and isinstance(one.states[0], str)
-        texts = [one.states[int(value)] for value in values] if is_text else values
+        is_text = one.is_coded and isinstance(one.categories[0], str)
+        texts = [one.categories[int(value)] for value in values] if is_text else values
         columns[one.name] = np.array(texts, dtype=object if is_text else float)
     return model, rows, columns, labels
 
@@ -52,7 +52,7 @@ def test_models_of_every_shape_predict_learn_and_go_back(shape):
     assert np.isnan(online.test_then_learn(table, [None] * len(rows)).losses).all()
     assert (online.weights() == start).all()
     first = online.test_then_learn(table, labels)
-    places = [model.target.states.index(labels[0])]
+    places = [model.target.classes.index(labels[0])]
     before = run(model.program, rows[:1])[0, places[0]]
     assert np.exp(-first.losses[0]) == pytest.approx(before, abs=5e-3)
     assert online.test_then_learn(table, labels).losses.mean() < first.losses.mean()

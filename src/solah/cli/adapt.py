@@ -62,7 +62,7 @@ def adapt(
             raise DataError(f"{data} has no row with a true class to learn from")
         warn_of_unseen(table, document.features)
         rows, truth = encode(table, document.features)[known], truth[known]
-        before = learner.twin.decide(rows)[0]
+        before = learner.simulator.decide(rows)[0]
         with screen.progress(times * len(rows), "rows") as advance:
             for _ in range(times):
                 for start in range(0, len(rows), _BLOCK_ROWS):
@@ -73,7 +73,7 @@ def adapt(
             "rows": len(rows),
             "times": times,
             "accuracy_before": float((before == truth).mean()),
-            "accuracy_after": float((learner.twin.decide(rows)[0] == truth).mean()),
+            "accuracy_after": float((learner.simulator.decide(rows)[0] == truth).mean()),
         }
     save_document(learner.model(), output)
     if screen.json:

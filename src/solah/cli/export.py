@@ -200,7 +200,7 @@ def export(
     exported = _exported(document, to, called, arithmetic, learning, most_bytes, table, keep)
     rows = None if data is None else read_source(data, reading.read_options(), document).table
     found, who = None, _PROGRAMS.get(to, "device")
-    if exported.twin is None:
+    if exported.simulator is None:
         screen.note("node is not installed, so the module was not compared with the model")
     else:
         found = _compared(document, exported, rows, min_agreement)

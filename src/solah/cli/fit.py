@@ -219,7 +219,7 @@ def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     if not is_table or not isinstance(problem, Problem):
         return known
     counts: tuple[int, ...] = ()
-    if model.target.states:
+    if model.target.classes:
         places = encode_target(problem.target, model.target)
         counts = tuple(np.bincount(places, minlength=model.target.size).tolist())
     return replace(

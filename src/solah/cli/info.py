@@ -56,7 +56,7 @@ def _show_model(model: "Model", screen: Screen) -> None:
     moved = [feature.name for feature in model.features if feature.is_moved]
     about = {
         "target": model.target.name,
-        "classes": ", ".join(map(str, model.target.states)) or None,
+        "classes": ", ".join(map(str, model.target.classes)) or None,
         "features": len(model.features),
         "rules": len(rules),
         "pinned rules": sum(rule.is_pinned for rule in rules),

@@ -41,7 +41,7 @@ from solah.cli.site_run import run
 from solah.cli.site_watch import watch
 from solah.cli.stopping import signals_as_interrupt
 from solah.cli.stress import stress
-from solah.exceptions import SolahError, UnseenStateWarning, cut
+from solah.exceptions import SolahError, UnseenCategoryWarning, cut
 from solah.safe_text import harmless
 
 _FAILED = 2
@@ -239,13 +239,13 @@ def _warnings_in_one_line() -> Iterator[None]:
 @contextmanager
 def _unseen_categories_once(flags: Mapping[str, bool]) -> Iterator[None]:
     """Print one warning per column when all rows are read, though each piece of them warns."""
-    found: dict[str, UnseenStateWarning] = {}
+    found: dict[str, UnseenCategoryWarning] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("always", UnseenStateWarning)
+        warnings.simplefilter("always", UnseenCategoryWarning)
         show_others = warnings.showwarning
 
         def show(message: Any, *where: Any, **more: Any) -> None:
-            if not isinstance(message, UnseenStateWarning):
+            if not isinstance(message, UnseenCategoryWarning):
                 show_others(message, *where, **more)
                 return
             before = found.get(message.column)

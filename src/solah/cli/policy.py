@@ -125,15 +125,15 @@ class PolicyOptions:
         votes, window = self.votes or (1, 1)
         least = self.min_probability
         return Policy(
-            min_belief=() if least is None else (least,) * len(model.target.states),
-            min_known=self.min_completeness or 0.0,
+            min_probability=() if least is None else (least,) * len(model.target.classes),
+            min_completeness=self.min_completeness or 0.0,
             stays_in_range=self.in_range,
             max_unseen=None if self.max_unseen == AUTO else self.max_unseen,
             smoothing=1 if self.smoothing is None else self.smoothing,
-            margin=self.hysteresis or 0.0,
+            hysteresis=self.hysteresis or 0.0,
             votes=votes,
             window=window,
-            dwell=1 if self.min_hold is None else self.min_hold,
+            min_hold=1 if self.min_hold is None else self.min_hold,
         )
 
     def read_costs(self) -> dict[str, float]:
@@ -237,7 +237,7 @@ def _chosen(
     """Choose limits by rows, where the options ask for it."""
     from solah.cli.problem import read_source
     from solah.evaluation import choose_policy
-    from solah.model.provenance import is_learnt_from
+    from solah.model.provenance import is_learned_from
 
     if not wanted.needs_rows:
         if data is not None:
@@ -251,7 +251,7 @@ def _chosen(
     fixed = wanted.policy(model)
     source = read_source(data, reading.read_options(), model)
     truth = source.table.column(target or model.target.name)
-    if is_learnt_from(model, source.table, truth):
+    if is_learned_from(model, source.table, truth):
         raise ParameterError(
             "the model was trained on these rows, so that errors would seem too rare; pass "
             f"others, or choose out of fold with 'solah fit --policy {flag[2:].replace(' ', '=')}'"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.model.predictor import Predictor
 
-_LISTED = "doubts"
+_LISTED = "abstain_reasons"
 _TAKEN = ("prediction", "completeness", "settled", _LISTED)
 
 Keep = Annotated[
@@ -44,7 +44,7 @@ def predict(
 
     Rows are streamed, so the file may be larger than memory. With --json a line is a row. Of
     recordings, a row is a window. With a policy, 'prediction' is empty where the model abstains,
-    'settled' is the stable decision after the row, and 'doubts' has the reasons.
+    'settled' is the stable decision after the row, and 'abstain_reasons' has the reasons.
 
     Example: solah predict model.json new.csv --keep id -o predictions.csv
     """
@@ -98,12 +98,12 @@ def _predicted(
     from solah.model.decide import PolicyDecider
 
     model, target = predictor.model_, predictor.model_.target
-    is_judged = model.policy is not None or (model.domain is not None and target.states)
+    is_judged = model.policy is not None or (model.domain is not None and target.classes)
     judge = PolicyDecider(model, predictor.n_threads) if is_judged else None
     names: dict[str, str] | None = None
     for table in tables:
         if names is None:
-            names = _output_names(split_names(keep, table.names), target.states, note)
+            names = _output_names(split_names(keep, table.names), target.classes, note)
         kept = {out: to_text(table.column(name)).values.tolist() for name, out in names.items()}
         beliefs: dict[str, list[float]] = {}
         more: dict[str, list[Any]] = {}
@@ -111,8 +111,8 @@ def _predicted(
             chosen = predictor.predict(table).tolist()
         elif judge is None:
             found = predictor.beliefs(table)
-            chosen = [target.states[place] for place in target.decide(found).tolist()]
-            beliefs = dict(zip(map(str, target.states), found.T.tolist(), strict=True))
+            chosen = [target.classes[place] for place in target.decide(found).tolist()]
+            beliefs = dict(zip(map(str, target.classes), found.T.tolist(), strict=True))
         else:
             groups = recordings and table.column(recordings).values.tolist()
             judged = judge.take(table, groups)
@@ -120,7 +120,7 @@ def _predicted(
             beliefs = dict(zip(map(str, judged.states), judged.beliefs.T.tolist(), strict=True))
             if model.policy is not None:
                 more["settled"] = judged.settled
-            more[_LISTED] = [*map(name_doubts, judged.doubts.tolist())]
+            more[_LISTED] = [*map(name_doubts, judged.abstain_reasons.tolist())]
         if with_completeness:
             more["completeness"] = predictor.evidence(table).tolist()
         yield table, (kept, beliefs, {"prediction": chosen, **more})

@@ -332,7 +332,7 @@ def true_classes(
     places = encode_target(column, model.target)
     known, unseen = int((places >= 0).sum()), int((places == UNSEEN).sum())
     if unseen and not known:
-        classes = ", ".join(map(str, model.target.states[:8]))
+        classes = ", ".join(map(str, model.target.classes[:8]))
         raise DataError(
             f"column {column.name!r} has none of the model's classes ({classes}); pass the column "
             "of true classes with --target"

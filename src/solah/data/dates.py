@@ -128,7 +128,7 @@ def useful_parts(column: str, dates: Dates) -> list[DatePart]:
 
     Days since the first are told of dates that do not rise from row to row, such as when a machine
     was built: where they do, as the times of readings, all later rows would lie beyond what was
-    learnt.
+    learned.
     """
     known = dates[~np.isnat(dates)]
     if not len(known):

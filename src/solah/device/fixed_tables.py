@@ -31,9 +31,9 @@ _MOST_FACTOR = 65535
 _BITS_OF_EVIDENCE, _BITS_OF_NUMBERS = (0, 24), (-100, 100)
 # The largest score of a part of a stage, and the largest sum of all of them, with a start.
 _MOST_SCORE, MOST_TOTAL = 1 << 16, 1 << 29
-# What rules have learnt is finer than their scores; it stays within 32 nats.
+# What rules have learned is finer than their scores; it stays within 32 nats.
 LEARNT_BITS, MOST_LEARNT = 24, 1 << 29
-# Evidence that is learnt has room up to this, in nats.
+# Evidence that is learned has room up to this, in nats.
 _LEAST_REACH = 8.0
 
 
@@ -47,7 +47,7 @@ class FixedWalk:
     peaks: Integers
     inverses: Integers
     shifts: Integers
-    ignorance: Integers
+    mean_masses: Integers
     split: Integers
     first_child: Integers
     values: Integers
@@ -98,7 +98,7 @@ class FixedTables:
     knots, values, cells, curves, states, grids, walks, stages : as the runtime reads them
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
     warnings : what does not fit well into integers, for people
-    learnt : (n_rules, n_values) the first scores of rules, in the unit 2^-LEARNT_BITS, if the
+    learned : (n_rules, n_values) the first scores of rules, in the unit 2^-LEARNT_BITS, if the
         device learns: a line per branch of each tree, from ``first_rule`` on
     bounds : what the scores of rules keep while they learn
     """
@@ -115,7 +115,7 @@ class FixedTables:
     stages: tuple[FixedStage, ...]
     preference: Integers | None
     warnings: tuple[str, ...]
-    learnt: Integers | None = None
+    learned: Integers | None = None
     bounds: tuple[Bound, ...] = ()
 
     @property
@@ -142,10 +142,10 @@ def fixed_tables(layout: Layout, *, learns: bool = False) -> FixedTables:
     return _Tables(layout, learns).tables()
 
 
-def values_of(learnt: Integers, value_bits: int) -> Integers:
-    """Return the scores of rules from what they learnt, as ``solah_leaf_score`` does."""
+def values_of(learned: Integers, value_bits: int) -> Integers:
+    """Return the scores of rules from what they learned, as ``solah_leaf_score`` does."""
     finer = LEARNT_BITS - value_bits
-    scores = np.where(learnt < 0, -(-learnt >> finer), learnt >> finer)
+    scores = np.where(learned < 0, -(-learned >> finer), learned >> finer)
     return np.minimum(np.maximum(scores, -_LARGEST), _LARGEST)
 
 
@@ -163,7 +163,7 @@ class _Tables:
         self._walks: list[FixedWalk] = []
         # A constant has no rules, and learns nothing.
         n_values = len(layout.stages[-1].start)
-        self._learnt: list[Integers] = [np.empty((0, n_values), dtype=np.int64)]
+        self._learned: list[Integers] = [np.empty((0, n_values), dtype=np.int64)]
 
     def tables(self) -> FixedTables:
         stages = tuple(self._stage(stage) for stage in self._layout.stages)
@@ -180,14 +180,14 @@ class _Tables:
             stages=stages,
             preference=self._preference(stages[-1]),
             warnings=tuple(self._warnings()),
-            learnt=np.concatenate(self._learnt) if self._learns else None,
+            learned=np.concatenate(self._learned) if self._learns else None,
         )
 
     def _unit(self, place: int) -> Unit:
         feature = self._layout.features[place]
         if feature.is_coded:
             return Unit(0, is_code=True)
-        return choose_unit(np.array(feature.peaks), np.array(feature.ignorance))
+        return choose_unit(np.array(feature.peaks), np.array(feature.mean_masses))
 
     def _stage(self, stage: StageLayout) -> FixedStage:
         bits = self._value_bits(stage)
@@ -211,7 +211,7 @@ class _Tables:
         scores += [curve.unknown for curve in stage.curves]
         scores += [table.unknown for table in stage.tables]
         largest = max((float(np.abs(values).max()) for values in scores), default=0.0)
-        if self._learns:  # what is learnt may be larger
+        if self._learns:  # what is learned may be larger
             largest = max(2 * largest, _LEAST_REACH)
         least, most = _BITS_OF_NUMBERS if self._layout.is_number else _BITS_OF_EVIDENCE
         bits = min(largest_bits(max(largest, 1e-30)), most) if largest < 1e300 else least - 1
@@ -285,7 +285,7 @@ class _Tables:
 
     def _walk(self, walk: WalkTerm, bits: int) -> FixedWalk:
         leaves = np.flatnonzero(walk.split < 0)
-        first_rule = sum(map(len, self._learnt))
+        first_rule = sum(map(len, self._learned))
         values, lines = self._lines(walk, bits)
         first_child = walk.child.astype(np.int64)
         first_child[leaves] = lines[first_child[leaves]]
@@ -298,7 +298,7 @@ class _Tables:
             peaks=np.concatenate(peaks),
             inverses=np.array([inverse for one in inverses for inverse, _ in one], dtype=np.int64),
             shifts=np.array([shift for one in inverses for _, shift in one], dtype=np.int64),
-            ignorance=np.concatenate([_shares(axis.missing) for axis in walk.axes]),
+            mean_masses=np.concatenate([_shares(axis.missing) for axis in walk.axes]),
             split=walk.split.astype(np.int64),
             first_child=first_child,
             values=values,
@@ -313,9 +313,9 @@ class _Tables:
         if not self._learns:
             values, lines = np.unique(_scaled(walk.values, bits), axis=0, return_inverse=True)
             return values, lines.ravel()
-        learnt = _scaled(walk.values, LEARNT_BITS, MOST_LEARNT)
-        self._learnt.append(learnt)
-        return values_of(learnt, bits), np.arange(len(learnt))
+        learned = _scaled(walk.values, LEARNT_BITS, MOST_LEARNT)
+        self._learned.append(learned)
+        return values_of(learned, bits), np.arange(len(learned))
 
     def _peaks(self, axis: Axis) -> Integers:
         if axis.is_read:
@@ -338,7 +338,7 @@ class _Tables:
         for feature, unit in zip(self._layout.features, self._units, strict=True):
             if unit.is_code:
                 continue
-            peaks, masses = np.array(feature.peaks), np.array(feature.ignorance)
+            peaks, masses = np.array(feature.peaks), np.array(feature.mean_masses)
             reached = unit.reaches(peaks)
             for peak, mass in zip(peaks[~reached], masses[~reached], strict=True):
                 yield (
@@ -452,10 +452,10 @@ class Bound(NamedTuple):
     more: int
     less: int
 
-    def gaps(self, learnt: Integers) -> tuple[int, int]:
+    def gaps(self, learned: Integers) -> tuple[int, int]:
         """Return what is compared, of the lower rule and of the higher one."""
         lower, higher = (
-            _of(learnt[rule], self.more) - _of(learnt[rule], self.less)
+            _of(learned[rule], self.more) - _of(learned[rule], self.less)
             for rule in (self.lower, self.higher)
         )
         return lower, higher
@@ -466,7 +466,7 @@ def _of(line: Integers, state: int) -> int:
     return int(line[state - 1]) if state else 0
 
 
-def learnt_bounds(model: Model, tables: FixedTables) -> tuple[Bound, ...]:
+def learned_bounds(model: Model, tables: FixedTables) -> tuple[Bound, ...]:
     """List what the rules of a model keep while they learn."""
     program = model.program
     walks = {walk.name: walk for walk in tables.walks}

@@ -32,7 +32,7 @@ class WalkTables:
     ----------
     inputs : the axes that it splits on
     offsets : (n_inputs + 1,) where the focal sets of each input stand
-    peaks, ignorance : (n_sets,) of all inputs, one after the other
+    peaks, mean_masses : (n_sets,) of all inputs, one after the other
     split : (n_nodes,) the input that a node asks; -1 for a leaf
     first_child : (n_nodes,) the first of a node's children; of a leaf, its own number
     values : (n_leaves, n_values) the scores of leaves
@@ -43,7 +43,7 @@ class WalkTables:
     inputs: tuple[Axis, ...]
     offsets: NDArray[np.int64]
     peaks: Float32
-    ignorance: Float32
+    mean_masses: Float32
     split: NDArray[np.int64]
     first_child: NDArray[np.int64]
     values: Float32
@@ -226,7 +226,7 @@ def walk_tables(walk: WalkTerm) -> WalkTables:
         inputs=walk.axes,
         offsets=np.concatenate([[0], np.cumsum(sizes)]),
         peaks=_float32(np.concatenate([axis.peaks for axis in walk.axes])),
-        ignorance=_float32(np.concatenate([axis.missing for axis in walk.axes])),
+        mean_masses=_float32(np.concatenate([axis.missing for axis in walk.axes])),
         split=walk.split.astype(np.int64),
         first_child=first_child,
         values=values,

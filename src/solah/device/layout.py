@@ -423,8 +423,8 @@ def _heads_of_reasons(walk: WalkTerm) -> NDArray[np.intp]:
     for node in np.flatnonzero(walk.split >= 0).tolist():
         below = _children(walk, node)
         if like[node] != node:
-            twins = _children(walk, int(like[node]))
-            like[below], heads[below] = like[twins], heads[twins]
+            simulators = _children(walk, int(like[node]))
+            like[below], heads[below] = like[simulators], heads[simulators]
             continue
         first_with: dict[object, int] = {}
         is_coded = walk.axes[walk.split[node]].kind is AxisKind.CATEGORY

@@ -10,7 +10,7 @@ import numpy as np
 
 from solah.device.fixed_tables import ONE, FixedTables
 from solah.exceptions import ParameterError
-from solah.model.policy import Doubt, Policy, Settling, cell_cuts
+from solah.model.policy import AbstainReason, Policy, Settling, cell_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.float_tables import FloatTables
-    from solah.device.twin import Evidence, Twin
+    from solah.device.simulator import Evidence, Simulator
     from solah.kernels.arrays import Float
     from solah.model.document import Model
     from solah.model.features import Feature
@@ -88,28 +88,28 @@ class PolicyTables:
     cuts : the cuts of all features
     pairs : features whose cells may never have occurred together
     seen : a bit for each two cells of each pair, the lowest bit of a byte first
-    min_belief : for each class; none for no limits
-    shares : of features, where no evidence is added up and ``min_known`` is asked for
-    min_known, margin : as in :class:`~solah.model.policy.Policy`
-    holding : the doubts for which a decision is held back
-    most_unseen : more pairs of cells than these are a doubt
-    smoothing_bits, votes, window, dwell : as in the policy; two to the power of the bits
+    min_probability : for each class; none for no limits
+    shares : of features, where no evidence is added up and ``min_completeness`` is asked for
+    min_completeness, hysteresis : as in :class:`~solah.model.policy.Policy`
+    holding : the abstain_reasons for which a decision is held back
+    most_unseen : more pairs of cells than these are a abstain_reason
+    smoothing_bits, votes, window, min_hold : as in the policy; two to the power of the bits
     """
 
     cells: tuple[CellRow, ...]
     cuts: NDArray[Any]
     pairs: tuple[PairRow, ...]
     seen: bytes
-    min_belief: NDArray[Any]
+    min_probability: NDArray[Any]
     shares: tuple[ShareRow, ...]
-    min_known: Any
-    margin: Any
-    holding: Doubt
+    min_completeness: Any
+    hysteresis: Any
+    holding: AbstainReason
     most_unseen: int
     smoothing_bits: int
     votes: int
     window: int
-    dwell: int
+    min_hold: int
 
 
 def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTables | None:
@@ -135,7 +135,7 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     """
     if (model.policy is None and model.domain is None) or tables.layout.is_number:
         return None
-    _refuse_more("classes", len(model.target.states))
+    _refuse_more("classes", len(model.target.classes))
     policy = model.policy or Policy()
     reading, share = _conversions(tables)
     cells = _cells(model, reading)
@@ -148,16 +148,16 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
         ),
         pairs=pairs,
         seen=seen,
-        min_belief=np.array([share(belief) for belief in policy.min_belief]),
+        min_probability=np.array([share(belief) for belief in policy.min_probability]),
         shares=_shares(model, policy, tables, [share(one) for one in importances]),
-        min_known=share(policy.min_known),
-        margin=share(policy.margin),
+        min_completeness=share(policy.min_completeness),
+        hysteresis=share(policy.hysteresis),
         holding=policy.holding,
         most_unseen=policy.max_unseen or 0,
         smoothing_bits=policy.smoothing.bit_length() - 1,
         votes=policy.votes,
         window=policy.window,
-        dwell=policy.dwell,
+        min_hold=policy.min_hold,
     )
 
 
@@ -210,7 +210,7 @@ def _pairs(model: Model) -> tuple[tuple[PairRow, ...], bytes]:
 def _shares(
     model: Model, policy: Policy, tables: Tables, importances: list[Any]
 ) -> tuple[ShareRow, ...]:
-    if policy.min_known == 0 or tables.stages[-1].lost is not None:
+    if policy.min_completeness == 0 or tables.stages[-1].lost is not None:
         return ()
     return tuple(
         ShareRow(place, _n_states(feature), share)
@@ -237,15 +237,15 @@ class Verdicts:
     ----------
     decisions : (n_rows,) the place of the class that each row is decided for; -1 for "don't know"
     settled : (n_rows,) that of the decision which stands after it
-    doubts : (n_rows,) the flags of :class:`~solah.model.policy.Doubt`, also those for which
-        nothing is held back
+    abstain_reasons : (n_rows,) the flags of :class:`~solah.model.policy.AbstainReason`, also those
+        for which nothing is held back
     n_unseen : (n_rows,) how many pairs of cells never occurred together
     beliefs : (n_rows, n_classes) in the device's numbers, of evidence that is smoothed
     """
 
     decisions: NDArray[np.intp]
     settled: NDArray[np.intp]
-    doubts: NDArray[np.uint8]
+    abstain_reasons: NDArray[np.uint8]
     n_unseen: NDArray[np.uint8]
     beliefs: Numbers
 
@@ -255,44 +255,50 @@ class Judge:
 
     Parameters
     ----------
-    twin : computes as the device does
+    simulator : computes as the device does
     tables : its policy and domain
     """
 
-    def __init__(self, twin: Twin, tables: PolicyTables) -> None:
-        self._twin, self._tables = twin, tables
+    def __init__(self, simulator: Simulator, tables: PolicyTables) -> None:
+        self._simulator, self._tables = simulator, tables
         self._mean: Any = None
         self._settling = Settling(tables)
 
     def take(self, rows: NDArray[np.floating]) -> Verdicts:
         """Judge the next rows ``(n_rows, n_features)``."""
-        evidence = self._twin.evidence(rows)
+        evidence = self._simulator.evidence(rows)
         scores = evidence.scores
         if self._tables.smoothing_bits:
-            scores, self._mean = self._twin.smooth(scores, self._mean, self._tables.smoothing_bits)
-        beliefs, preferences = self._twin.conclude(scores)
-        doubts, n_unseen = self._of_readings(evidence)
+            scores, self._mean = self._simulator.smooth(
+                scores, self._mean, self._tables.smoothing_bits
+            )
+        beliefs, preferences = self._simulator.conclude(scores)
+        abstain_reasons, n_unseen = self._of_readings(evidence)
         decisions, settled = np.empty((2, len(rows)), dtype=np.intp)
         for i, best in enumerate(preferences.argmax(axis=1).tolist()):
-            _, decisions[i], doubts[i] = self._settling.decide(best, beliefs[i], int(doubts[i]))
+            _, decisions[i], abstain_reasons[i] = self._settling.decide(
+                best, beliefs[i], int(abstain_reasons[i])
+            )
             settled[i] = self._settling.settled
-        stored = beliefs.astype(self._twin.belief_type)
-        return Verdicts(decisions, settled, doubts.astype(np.uint8), n_unseen, stored)
+        stored = beliefs.astype(self._simulator.belief_type)
+        return Verdicts(decisions, settled, abstain_reasons.astype(np.uint8), n_unseen, stored)
 
     def _of_readings(self, evidence: Evidence) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return the doubts that readings raise, and how many pairs of cells are unseen."""
+        """Return the reasons to abstain, and the number of unseen pairs of cells."""
         x, tables = evidence.readings, self._tables
-        doubts = np.zeros(len(x), dtype=np.intp)
-        known = self._twin.whole - self._lost(evidence)
-        doubts[known < tables.min_known] |= Doubt.FEW_READINGS
+        abstain_reasons = np.zeros(len(x), dtype=np.intp)
+        known = self._simulator.whole - self._lost(evidence)
+        abstain_reasons[known < tables.min_completeness] |= AbstainReason.FEW_READINGS
         for place, row in enumerate(tables.cells):
             if row.has_range:
                 column = x[:, place]
                 is_beyond = (column < row.low) | (column > row.high)
-                doubts[is_beyond & self._twin.are_known(column)] |= Doubt.OUT_OF_RANGE
+                abstain_reasons[is_beyond & self._simulator.are_known(column)] |= (
+                    AbstainReason.OUT_OF_RANGE
+                )
         n_unseen = self._unseen(x)
-        doubts[n_unseen > tables.most_unseen] |= Doubt.UNSEEN
-        return doubts, n_unseen
+        abstain_reasons[n_unseen > tables.most_unseen] |= AbstainReason.UNSEEN
+        return abstain_reasons, n_unseen
 
     def _lost(self, evidence: Evidence) -> Numbers:
         """Return what is unknown of all evidence."""
@@ -304,8 +310,8 @@ class Judge:
 
     def _is_known(self, column: Numbers, n_states: int) -> Numbers:
         if n_states:
-            return self._twin.states(column, n_states) >= 0
-        return self._twin.are_known(column)
+            return self._simulator.states(column, n_states) >= 0
+        return self._simulator.are_known(column)
 
     def _unseen(self, x: Numbers) -> NDArray[np.uint8]:
         n_unseen = np.zeros(len(x), dtype=np.uint8)
@@ -321,7 +327,7 @@ class Judge:
     def _cells(self, row: CellRow, column: Numbers) -> NDArray[np.intp]:
         """Return the cells of readings; -1 where they are unknown."""
         if row.n_states:
-            return self._twin.states(column, row.n_states).astype(np.intp)
+            return self._simulator.states(column, row.n_states).astype(np.intp)
         cuts = self._tables.cuts[row.first_cut : row.first_cut + row.n_cuts]
         cells = np.searchsorted(cuts, column, side="right")
-        return np.where(self._twin.are_known(column), cells, -1)
+        return np.where(self._simulator.are_known(column), cells, -1)

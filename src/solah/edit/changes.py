@@ -164,7 +164,7 @@ def spread_of(term: Term) -> float:
 
     The features count as independent.
     """
-    masses = [np.bincount(one.part_of_set, one.asked.ignorance) for one in term.inputs]
+    masses = [np.bincount(one.part_of_set, one.asked.mean_masses) for one in term.inputs]
     rows = reduce(np.multiply.outer, masses).reshape(-1)
     weights = term.weights.reshape(len(rows), -1)
     away = weights - np.average(weights, axis=0, weights=rows)
@@ -222,7 +222,7 @@ def _split_branch(
     *before, (number, sets) = branch.conditions
     one = tree.inputs[number]
     pieces = pieces_of(one, sets, wanted[number])
-    masses = [sum(one.ignorance[index] for index in piece) for piece in pieces]
+    masses = [sum(one.mean_masses[index] for index in piece) for piece in pieces]
     if len(pieces) == 1 or not sum(masses):
         masses = [1.0] * len(pieces)
     return [
@@ -316,7 +316,7 @@ def rename_word(model: Model, feature: str, old: str, new: str) -> Model:
     known = {one.name: one for one in (*model.features, *beliefs)}
     if feature not in known:
         near = did_you_mean(feature, known)
-        raise ParameterError(f"the model has no attribute {shorten(feature)}{near}")
+        raise ParameterError(f"the model has no feature {shorten(feature)}{near}")
     if not known[feature].is_continuous:
         raise ParameterError(
             f"{shorten(feature)} has states, which the data have, too; rename them there"
@@ -333,7 +333,7 @@ def rename_word(model: Model, feature: str, old: str, new: str) -> Model:
 
 def rename_class(model: Model, old: State, new: State) -> Model:
     """Rename a class of the target, and what learning calls after it."""
-    states = list(model.target.states)
+    states = list(model.target.classes)
     if old not in states:
         near = did_you_mean(old, map(str, states))
         raise ParameterError(f"there is no class {shorten(old)}{near}")
@@ -344,11 +344,11 @@ def rename_class(model: Model, old: State, new: State) -> Model:
         if one.tree is not None and one.name == f"{one.tree}({old})":
             return replace(one, name=f"{one.tree}({new})")
         if one.tree is None and one.name in nodes:
-            return replace(one, states=tuple(states), words=tuple(map(str, states)))
+            return replace(one, categories=tuple(states), words=tuple(map(str, states)))
         return one
 
     renamed = map_features(model, changed)
-    return replace(renamed, target=replace(model.target, states=tuple(states)))
+    return replace(renamed, target=replace(model.target, classes=tuple(states)))
 
 
 # --- where words apply ---------------------------------------------------------------------------
@@ -413,11 +413,11 @@ def _move_range(feature: Feature, word: str, edges: dict[str, float | None]) -> 
     for place in range(
         len(feature.words)
     ):  # a range has two ends with a mass each, a point has one
-        zipped = zip(feature.set_words, feature.ignorance, strict=True)
+        zipped = zip(feature.set_words, feature.mean_masses, strict=True)
         before = [mass for of, mass in zipped if of == place]
         n_after = after.set_words.count(place)
         masses += before if len(before) == n_after else [sum(before) / n_after] * n_after
-    return replace(after, ignorance=tuple(masses), is_moved=True), " and ".join(told)
+    return replace(after, mean_masses=tuple(masses), is_moved=True), " and ".join(told)
 
 
 def _move_peak(feature: Feature, word: str, peak: float) -> tuple[Feature, str]:

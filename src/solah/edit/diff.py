@@ -85,7 +85,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
         differences=tuple(found),
         decisions=decisions,
         edits=tuple(edit for edit in map(str, second.edits) if edit not in known),
-        learnt_from=(first.provenance, second.provenance),
+        learned_from=(first.provenance, second.provenance),
     )
 
 
@@ -138,8 +138,8 @@ def _figure_differences(a: Model, b: Model) -> Iterator[Difference]:
                 facts.append(name)
     yield from _listed("figures", "rules state other shares or numbers of rows", facts, b, "trees")
     loose = [new.name for old, new in terms if old.term.variance != new.term.variance]
-    masses = {one.name: one.ignorance for one in a.features}
-    loose += [one.name for one in b.features if masses.get(one.name) not in (None, one.ignorance)]
+    masses = {one.name: one.mean_masses for one in a.features}
+    loose += [one.name for one in b.features if masses.get(one.name) not in (None, one.mean_masses)]
     yield from _listed("figures", "an unknown reading counts for more or less", loose, b)
 
 
@@ -197,11 +197,11 @@ def _refuse_strangers(a: Model, b: Model) -> None:
     """Refuse models without a common task, class, or name of the target or of a feature."""
     first, second = a.target, b.target
     who = f"{first.name!r} and {second.name!r}"
-    classes = [list(map(spell, target.states)) for target in (first, second)]
+    classes = [list(map(spell, target.classes)) for target in (first, second)]
     features = [{one.name for one in model.features} for model in (a, b)]
     if first.task is not second.task:
         tasks = f"{first.name!r} is for {first.task.value}, {second.name!r} for {second.task.value}"
-    elif first.states and not set(classes[0]) & set(classes[1]):
+    elif first.classes and not set(classes[0]) & set(classes[1]):
         tasks = f"{who} have no class in common ({named(classes[0])}; {named(classes[1])})"
     elif first.name != second.name and not features[0] & features[1]:
         tasks = f"{who} share no feature"
@@ -227,16 +227,16 @@ def _target_differences(a: Target, b: Target) -> Iterator[Difference]:
 
     if a.name != b.name:
         yield differs(f"the target is called {b.name} instead of {a.name}", before=a.name)
-    before, after = [[*map(spell, target.states)] for target in (a, b)]
+    before, after = [[*map(spell, target.classes)] for target in (a, b)]
     came, went = _changes(before, after)
     yield from (differs(f"class {name} is new", new=name) for name in came)
     yield from (differs(f"class {name} is gone", gone=name) for name in went)
     if not came and not went and before != after:
         yield differs(f"the classes stand in another order: {named(after)}", order=after)
-    equal = [(1 / max(len(target.states), 1),) * len(target.states) for target in (a, b)]
+    equal = [(1 / max(len(target.classes), 1),) * len(target.classes) for target in (a, b)]
     thresholds = a.thresholds or equal[0], b.thresholds or equal[1]
     for what, old, new in (
-        ("the class shares are", a.prior, b.prior),
+        ("the class shares are", a.shares, b.shares),
         ("the thresholds of decisions are", *thresholds),
     ):
         first, second = dict(zip(before, old, strict=False)), dict(zip(after, new, strict=False))
@@ -278,7 +278,7 @@ def _feature_differences(a: Model, b: Model) -> Iterator[Difference]:
 
 
 def _state_differences(a: Feature, b: Feature) -> Iterator[Difference]:
-    before, after = [*map(spell, a.states)], [*map(spell, b.states)]
+    before, after = [*map(spell, a.categories)], [*map(spell, b.categories)]
     came, went = _changes(before, after)
     parts = [f"{verb} {named(some)}" for verb, some in (("gains", came), ("loses", went)) if some]
     if not parts and before != after:
@@ -296,7 +296,7 @@ def _range_differences(a: Feature, b: Feature) -> Iterator[Difference]:
     ]
     if ends:
         details = {"before": [a.low, a.high], "after": [b.low, b.high]}
-        text = f"{b.name} was learnt {' and '.join(ends)}"
+        text = f"{b.name} was learned {' and '.join(ends)}"
         yield Difference("feature", b.name, text, details=details)
 
 

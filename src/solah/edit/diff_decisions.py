@@ -22,7 +22,7 @@ from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.encode import read_named, read_truth, target_column, warn_of_unseen
 from solah.model.evaluate import predict
-from solah.model.provenance import is_learnt_from
+from solah.model.provenance import is_learned_from
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def compare_decisions(a: Model, b: Model, X: Any, y: Any = None) -> Decisions:
     truth = target_column(b.target, table, y) or target_column(
         a.target, table, y
     )  # it may be renamed
-    flattered = bool(is_learnt_from(a, table, truth)), bool(is_learnt_from(b, table, truth))
+    flattered = bool(is_learned_from(a, table, truth)), bool(is_learned_from(b, table, truth))
     if b.target.task is Task.REGRESSION:
         before, after = numbers_of(a.target, outputs[0]), numbers_of(b.target, outputs[1])
         found = _compare_numbers(before, after, read_truth(b.target, table, truth))
@@ -77,7 +77,7 @@ def _compare_classes(a: Model, b: Model, outputs: list[Float], truths: list[Floa
     known = ~np.isnan(truths[0]) & ~np.isnan(truths[1])
     before, after = (
         _Side(
-            [spell(state) for state in model.target.states],
+            [spell(state) for state in model.target.classes],
             one,
             model.target.decide(one),
             np.where(np.isnan(truth), -1, truth).astype(np.intp),

@@ -53,7 +53,7 @@ class Sides:
     @classmethod
     def of(cls, a: Target, b: Target) -> Sides:
         """Match the classes by their names; a number has none."""
-        first, second = [*map(spell, a.states)], [*map(spell, b.states)]
+        first, second = [*map(spell, a.classes)], [*map(spell, b.classes)]
         both = tuple(name for name in second if name in first)
         if not both:
             return cls((), (0,), (0,))
@@ -236,7 +236,7 @@ def _edges(*inputs: TermInput) -> list[Any]:
 
 
 def _categories(one: TermInput) -> list[str]:
-    return [spell(name) for name in one.feature.states or one.feature.words]
+    return [spell(name) for name in one.feature.categories or one.feature.words]
 
 
 def _weights_at(one: SortedTerm | None, points: Points, last_output: int) -> Float:
@@ -385,6 +385,6 @@ def _importance_differences(a: Model, b: Model) -> Iterator[Difference]:
     for name in sorted(shifts, key=lambda name: -abs(shifts[name]))[:_MOST_SHIFTS]:
         if abs(shifts[name]) >= _LEAST_SHIFT:
             shares = instead(100 * float(after[name]), 100 * float(before[name]), 0)
-            text = f"{name} brings {shares.replace(' instead', ' % of what was learnt instead')} %"
+            text = f"{name} brings {shares.replace(' instead', ' % of what was learned instead')} %"
             details = {"before": float(before[name]), "after": float(after[name])}
             yield Difference("feature", name, text, abs(shifts[name]), details)

@@ -178,13 +178,13 @@ class ModelDiff:
     differences : part by part, the largest first
     decisions : the changes on rows; None without rows
     edits : edits that only the second model has, as sentences
-    learnt_from : the training data of each model, where its file reports them
+    learned_from : the training data of each model, where its file reports them
     """
 
     differences: tuple[Difference, ...]
     decisions: Decisions | None = None
     edits: tuple[str, ...] = ()
-    learnt_from: tuple[Provenance | None, Provenance | None] = (None, None)
+    learned_from: tuple[Provenance | None, Provenance | None] = (None, None)
 
     @property
     def is_empty(self) -> bool:
@@ -197,13 +197,13 @@ class ModelDiff:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        before, after = (one and provenance_record(one) for one in self.learnt_from)
+        before, after = (one and provenance_record(one) for one in self.learned_from)
         found = {
             "differ": not self.is_empty,
             "differences": self.differences,
             "decisions": self.decisions,
             "edits": self.edits,
-            "learnt_from": {"before": before, "after": after},
+            "learned_from": {"before": before, "after": after},
         }
         plain: dict[str, Any] = json.loads(json.dumps(found, default=asdict, allow_nan=False))
         return plain
@@ -258,10 +258,10 @@ def sections(
 ) -> list[Section]:
     """Write a comparison as sections, with at most so many lines of a kind; None is all."""
     found = [] if diff.differences else [Section("The models are the same", ())]
-    if any(diff.learnt_from):
-        before, after = (spell_origin(one or Provenance()) for one in diff.learnt_from)
+    if any(diff.learned_from):
+        before, after = (spell_origin(one or Provenance()) for one in diff.learned_from)
         both = (f"both: {after}",) if before == after else (f"before: {before}", f"after: {after}")
-        found.append(Section("Learnt from", both))
+        found.append(Section("Learned from", both))
     if diff.edits:
         found.append(Section("Edits", _some(diff.edits, most)))
     for part, title in _TITLES.items():
@@ -271,7 +271,7 @@ def sections(
 
 
 def spell_origin(origin: Provenance) -> str:
-    """Write what a model was learnt from."""
+    """Write what a model was learned from."""
     parts = [
         origin.source,
         f"of {origin.modified}" if origin.modified else "",
@@ -312,9 +312,9 @@ def _metrics(found: Decisions) -> Iterator[str]:
         if before is not None and after is not None:
             yield f"{name}: {after:{form}}, before {before:{form}} ({after - before:+{form}})"
     who = {
-        (True, True): "both models were learnt from these rows: the figures flatter them",
-        (True, False): "the first model was learnt from these rows: the figures flatter it",
-        (False, True): "the second model was learnt from these rows: the figures flatter it",
+        (True, True): "both models were learned from these rows: the figures flatter them",
+        (True, False): "the first model was learned from these rows: the figures flatter it",
+        (False, True): "the second model was learned from these rows: the figures flatter it",
     }.get(found.flattered)
     if found.metrics and who is not None:
         yield who

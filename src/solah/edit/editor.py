@@ -65,9 +65,9 @@ class Editor:
     --------
     >>> from solah import RuleClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> learnt = RuleClassifier().fit(iris.table, iris.target)
+    >>> learned = RuleClassifier().fit(iris.table, iris.target)
     >>> editor = (
-    ...     learnt.edit(author="Ann", time=datetime(2026, 5, 17))
+    ...     learned.edit(author="Ann", time=datetime(2026, 5, 17))
     ...     .rename_feature("petal width (cm)", "width")
     ...     .set("if width is low then setosa +3", reason="no other has one like this")
     ...     .pin("if width is low")
@@ -127,7 +127,7 @@ has one like this)
             belief = stated.conclusion.shares_for(target_names(target))
             model = self._with_branches(found, lambda branch: replace(branch, belief=belief))
         else:
-            model = self._with_weights(found, found.part, stated.scores_for(target.states))
+            model = self._with_weights(found, found.part, stated.scores_for(target.classes))
         return self._step(model, f"set the rule: {stated}", reason)
 
     def remove(self, rule: str, *, node: str | None = None, reason: str = "") -> Self:
@@ -183,7 +183,7 @@ has one like this)
             name = condition.feature
             if name not in known:
                 near = did_you_mean(name, known)
-                raise condition.token.fail(f"the model has no attribute {shorten(name)}{near}")
+                raise condition.token.fail(f"the model has no feature {shorten(name)}{near}")
             if condition.form == "missing":
                 raise condition.token.fail("a rule for a missing value is set, not added")
             one = known[name]
@@ -197,8 +197,8 @@ has one like this)
             cell.append([line for line, part in enumerate(parts) if words.issuperset(part)])
         target, shape = self._model.target, tuple(len(one.parts) for one in inputs)
         weights = np.zeros((*shape, target.size))
-        weights[np.ix_(*cell)] = stated.scores_for(target.states)
-        shares = np.broadcast_to(target.prior or (0.0,), weights.shape)
+        weights[np.ix_(*cell)] = stated.scores_for(target.classes)
+        shares = np.broadcast_to(target.shares or (0.0,), weights.shape)
         term = Term(tuple(inputs), weights, shares, np.zeros(shape))
         return replace(term, variance=spread_of(term)) if self._has_variances else term
 
@@ -210,7 +210,7 @@ has one like this)
     def _with_weights(self, found: Found, term: Term, scores: tuple[float, ...]) -> Model:
         """Give rules other weights, and their term the variance that it has then."""
         if not found.meant:
-            shares = self._model.target.prior or (0.0,)
+            shares = self._model.target.shares or (0.0,)
             rule = term.missing or MissingRule(0.0, shares, scores)
             return found.replaced(self._model, replace(term, missing=replace(rule, scores=scores)))
         weights = term.weights.copy()
@@ -317,20 +317,20 @@ has one like this)
         reason : as for ``set``
         """
         target = self._model.target
-        if not target.prior or set(shares) != set(target.states):
-            needed = ", ".join(map(shorten, target.states)) if target.prior else "none here"
+        if not target.shares or set(shares) != set(target.classes):
+            needed = ", ".join(map(shorten, target.classes)) if target.shares else "none here"
             raise ParameterError(f"shares are needed for these classes: {needed}")
-        prior = tuple(float(shares[state]) for state in target.states)
-        named = zip(target.states, prior, strict=True)
+        prior = tuple(float(shares[state]) for state in target.classes)
+        named = zip(target.classes, prior, strict=True)
         told = ", ".join(f"{state} {share:g}" for state, share in named)
-        model = replace(self._model, target=replace(target, prior=prior))
+        model = replace(self._model, target=replace(target, shares=prior))
         return self._step(model, f"set what is believed when nothing is known: {told}", reason)
 
     def _feature(self, name: str) -> Feature:
         known = {feature.name: feature for feature in self._model.features}
         if name not in known:
             near = did_you_mean(name, known)
-            raise ParameterError(f"the model has no attribute {shorten(name)}{near}")
+            raise ParameterError(f"the model has no feature {shorten(name)}{near}")
         return known[name]
 
     def _step(self, model: Model, text: str, reason: str) -> Self:

@@ -305,8 +305,8 @@ class TermLines:
     def _read_facts(self) -> _Record:
         """Read what a rule adds, and its counts; nobody counted them if there is no bar."""
         cursor, target = self._draft.cursor, self._target
-        record: _Record = {"weights": list(read_conclusion(cursor).scores_for(target.states))}
-        shares = [0.0] if target.is_additive_number else list(target.prior)
+        record: _Record = {"weights": list(read_conclusion(cursor).scores_for(target.classes))}
+        shares = [0.0] if target.is_additive_number else list(target.shares)
         token, record["rows"] = cursor.token, read_rows(cursor)
         if cursor.took("colon"):
             shares = cursor.numbers("a share")
@@ -342,7 +342,7 @@ class TermLines:
             return [[self._inputs[0].name, None]]
         conditions = []
         for one, part in zip(self._inputs, cell, strict=True):
-            names = [(one.states or one.words)[word] for word in part]
+            names = [(one.categories or one.words)[word] for word in part]
             conditions.append([one.name, names[0] if len(names) == 1 else names])
         return conditions
 
@@ -407,18 +407,18 @@ def rule_anchor(conditions: Iterable[tuple[Feature, Words]], *, sets: bool) -> s
 
 # The words around the numbers of a policy, by the names of these.
 _LINES = {
-    ("min_known",): "needs # of the evidence",
+    ("min_completeness",): "needs # of the evidence",
     ("smoothing",): "smooths over #",
-    ("margin",): "leads by #",
+    ("hysteresis",): "leads by #",
     ("votes", "window"): "settles # of #",
-    ("dwell",): "stays for #",
+    ("min_hold",): "stays for #",
 }
 
 
 def spell_policy(policy: Policy, target: Target) -> Iterator[tuple[str, str]]:
     """Yield the lines of a policy, each with the anchor of its comments."""
     yield "policy", "policy"
-    for state, belief in zip(target.states, policy.min_belief, strict=False):
+    for state, belief in zip(target.classes, policy.min_probability, strict=False):
         name = spell_state(state)
         yield f"needs belief {spell_number(belief)} in {name}", f"policy needs belief in {name}"
     record = policy_record(policy)
@@ -446,9 +446,9 @@ def read_policy(draft: Draft, target: Target, token: Token) -> dict[str, Any]:
             class_token, number = cursor.token, read_class(cursor, target)
             if number in beliefs:
                 raise class_token.fail(f"the belief in {class_token.text} is said twice")
-            anchor = f"policy needs belief in {spell_state(target.states[number])}"
+            anchor = f"policy needs belief in {spell_state(target.classes[number])}"
             draft.begin(first, anchor)
-            draft.locate(f".policy.min_belief[{number}]", number_token)
+            draft.locate(f".policy.min_probability[{number}]", number_token)
             beliefs[number] = belief
         else:
             if keys[0] in record:
@@ -464,8 +464,10 @@ def read_policy(draft: Draft, target: Target, token: Token) -> dict[str, Any]:
                 value = cursor.number("a number")
                 record[key] = int(value) if value.is_integer() else value
         cursor.end_line()
-    for number, state in enumerate(target.states):
+    for number, state in enumerate(target.classes):
         if beliefs and number not in beliefs:
             name = spell_state(state)
             raise token.fail(f"other classes need a belief, and {name} has no line for it")
-    return record | ({"min_belief": [beliefs[one] for one in sorted(beliefs)]} if beliefs else {})
+    return record | (
+        {"min_probability": [beliefs[one] for one in sorted(beliefs)]} if beliefs else {}
+    )

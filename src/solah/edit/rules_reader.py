@@ -315,14 +315,14 @@ class _RulesReader:
 
     def _read_sum(self, token: Token) -> None:
         record, place, anchor = self._new_node(token, "sum")
-        if self._target.states and not self._target.prior:
+        if self._target.classes and not self._target.shares:
             raise token.fail("a sum needs a target whose classes have shares ('yes share 0.1')")
         self._nodes[record["name"]] = token
         self._cursor.end_line()
         begin = self._cursor.next_line()
         self._draft.begin(begin, f"{anchor} baseline", f"{place}.baseline")
         self._cursor.word("baseline")
-        record["baseline"] = list(read_conclusion(self._cursor).scores_for(self._target.states))
+        record["baseline"] = list(read_conclusion(self._cursor).scores_for(self._target.classes))
         record["terms"] = []
         self._cursor.end_line()
 
@@ -382,7 +382,7 @@ class _RulesReader:
     def _read_tree(self, token: Token) -> None:
         cursor, draft = self._cursor, self._draft
         record, place, anchor = self._new_node(token, "tree")
-        states = self._target.states
+        states = self._target.classes
         outputs = {
             name: belief_feature(name, states, (1.0 / len(states),) * len(states))
             for name in (self._nodes if states else ())
@@ -413,7 +413,7 @@ class _RulesReader:
             self._draft.locate(".monotonic", token)
         self._draft.begin(token, f"promise {number + 1}", f".monotonic[{number}]")
         record: dict[str, Any] = {}
-        if self._target.states:
+        if self._target.classes:
             record["class"] = read_class(cursor, self._target)
         cursor.word("never")
         record["direction"] = 1 if cursor.word("falls", "rises") == "falls" else -1

@@ -141,9 +141,9 @@ def _blocks(model: Model) -> Iterator[list[_Line]]:
 def _target_lines(target: Target) -> list[_Line]:
     kind = "classes" if target.task is Task.CLASSIFICATION else "number"
     lines = [_Line([f"target {spell_name(target.name)} {kind}"], "target")]
-    for number, state in enumerate(target.states):
+    for number, state in enumerate(target.classes):
         cells = [spell_state(state)]
-        cells += [f"share {spell_number(target.prior[number])}"] if target.prior else []
+        cells += [f"share {spell_number(target.shares[number])}"] if target.shares else []
         cells += (
             [f"threshold {spell_number(target.thresholds[number])}"] if target.thresholds else []
         )
@@ -160,8 +160,8 @@ def _feature_lines(feature: Feature) -> list[_Line]:
     anchor = f"feature {spell_name(feature.name)}"
     head = f"{anchor} {feature.kind.value}"
     if not feature.is_continuous:
-        masses = [_missing([mass]) for mass in feature.ignorance]
-        texts = [spell_state(state) for state in feature.states]
+        masses = [_missing([mass]) for mass in feature.mean_masses]
+        texts = [spell_state(state) for state in feature.categories]
         return [
             _Line([head], anchor, "" if texts else masses[0]),
             *(
@@ -176,19 +176,19 @@ def _feature_lines(feature: Feature) -> list[_Line]:
 
 def _belief_lines(feature: Feature, target: Target) -> list[_Line]:
     anchor = f"belief {spell_name(feature.name)}"
-    state = spell_state(target.states[feature.place])
+    state = spell_state(target.classes[feature.place])
     head = f"{anchor} of {spell_name(feature.origin)} in {state}"
     return [_Line([head], anchor), *_words(feature, anchor)]
 
 
 def _words(feature: Feature, anchor: str) -> Iterator[_Line]:
     if not feature.cores:
-        sets = zip(feature.focal_sets, feature.peaks, feature.ignorance, strict=True)
+        sets = zip(feature.focal_sets, feature.peaks, feature.mean_masses, strict=True)
         for words, peak, mass in sets:
             cells = [str(SetName(words)), f"peaks at {spell_number(peak)}"]
             yield _Line(cells, f"{anchor} {SetName(words)}", _missing([mass]), depth=1)
         return
-    masses = list(zip(feature.set_words, feature.ignorance, strict=True))
+    masses = list(zip(feature.set_words, feature.mean_masses, strict=True))
     for number, (word, (low, high)) in enumerate(zip(feature.words, feature.cores, strict=True)):
         if math.isinf(low):
             where = "everywhere" if math.isinf(high) else f"up to {spell_number(high)}"
@@ -214,7 +214,7 @@ def _features(term: Term) -> str:
 
 def _weights(weights: Iterable[float], target: Target) -> list[str]:
     """Write weights, one cell for each class."""
-    names = [f"{spell_state(state)} " for state in target.states] or [""]
+    names = [f"{spell_state(state)} " for state in target.classes] or [""]
     return _listed(f"{name}{spell_signed(one)}" for name, one in zip(names, weights, strict=True))
 
 
@@ -260,8 +260,8 @@ def _term_lines(term: Term, node: str, target: Target) -> Iterator[_Line]:
 def _tree_lines(tree: TreeNode, target: Target) -> Iterator[_Line]:
     anchor = f"tree {spell_name(tree.name)}"
     names = [str(SetName(name)) for name in target_names(target)]
-    if target.states:
-        names = [spell_state(state) for state in target.states]
+    if target.classes:
+        names = [spell_state(state) for state in target.classes]
 
     def shares(belief: Iterable[float]) -> list[str]:
         numbers = (spell_number(abs(one)) for one in belief)
@@ -288,7 +288,7 @@ def _tree_lines(tree: TreeNode, target: Target) -> Iterator[_Line]:
 
 
 def _promise_text(promise: Monotonic, target: Target) -> str:
-    state = f"{spell_state(target.states[promise.state])} " if target.states else ""
+    state = f"{spell_state(target.classes[promise.state])} " if target.classes else ""
     moves = "falls" if promise.direction > 0 else "rises"
     return f"promise {state}never {moves} with {spell_name(promise.feature)}"
 

@@ -316,7 +316,7 @@ def read_state(cursor: Cursor, what: str) -> State:
 def read_class(cursor: Cursor, target: Target) -> int:
     """Read a class of the target, as its index."""
     token, name = cursor.token, read_state_text(cursor, "a class")
-    known = [str(one) for one in target.states]
+    known = [str(one) for one in target.classes]
     if name not in known:
         raise token.fail(f"there is no class {shorten(name)}{did_you_mean(name, known)}")
     return known.index(name)
@@ -377,7 +377,7 @@ def focal_sets(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 def target_names(target: Target) -> list[tuple[str, ...]]:
     """Name the classes, or the focal sets of a number that is described with words."""
-    return [(str(state),) for state in target.states] or focal_sets(target.words)
+    return [(str(state),) for state in target.classes] or focal_sets(target.words)
 
 
 def spell_condition(
@@ -385,8 +385,8 @@ def spell_condition(
 ) -> str:
     """Write a condition on words of a feature, or on its focal sets, by their indices."""
     n_known = feature.n_focal_sets if sets else len(feature.words)
-    if feature.states:
-        chosen = [spell_state(feature.states[index]) for index in indices]
+    if feature.categories:
+        chosen = [spell_state(feature.categories[index]) for index in indices]
     elif sets:
         chosen = [str(SetName(feature.focal_sets[index])) for index in indices]
     else:

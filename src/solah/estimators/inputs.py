@@ -220,7 +220,7 @@ def refuse_one_group(digests: UInt64) -> None:
     """Refuse rows that all belong to one group."""
     if len(np.unique(digests)) < 2:
         raise DataError(
-            "'groups' has only one group, and what is learnt from some groups is tried on others; "
+            "'groups' has only one group, and what is learned from some groups is tried on others; "
             "give rows of two groups at least, or leave 'groups' out"
         )
 
@@ -320,7 +320,7 @@ def class_target(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> T
         raise DataError(f"the classes of {name!r} must be {needed}. Got {shorten(named)}.")
     match_class_weight(estimator.class_weight, states.tolist())
     thresholds = complete_thresholds(estimator.thresholds, states.tolist())
-    return Target(name, states=named, thresholds=thresholds)
+    return Target(name, classes=named, thresholds=thresholds)
 
 
 def read_known_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[np.intp]:

@@ -54,7 +54,7 @@ def fit_policy(
     policy : Policy, default=Policy()
         Everything that is not selected.
     max_error : float, default=None
-        The wanted error among decided rows, by which ``min_belief`` is selected.
+        The wanted error among decided rows, by which ``min_probability`` is selected.
     auto_unseen : bool, default=False
         Whether to select ``max_unseen``, so that at most 1% of the rows are withheld for it.
     costs : mapping of class to number, default=None
@@ -90,7 +90,7 @@ def fit_policy(
     [None]
     """
     model: Model = estimator.model_
-    if not model.target.states:
+    if not model.target.classes:
         raise ParameterError("a policy is for classes, and this model estimates a number")
     table = read_features(estimator, X, reset=False)
     target = as_array(y.values if isinstance(y, Column) else y)

@@ -338,7 +338,7 @@ class ByHand:
         """Keep the terms of a model that have a pinned rule, whole."""
         rules: list[FixedRule] = []
         features: dict[str, Feature] = {}
-        states = model.target.states
+        states = model.target.classes
         for term in model.terms:
             if not term.pinned:
                 continue
@@ -348,7 +348,7 @@ class ByHand:
                     "refit keeps only rules with one condition"
                 )
             (one,) = term.inputs
-            named: Sequence[Any] = one.feature.states or one.feature.words
+            named: Sequence[Any] = one.feature.categories or one.feature.words
             for line, words in enumerate(one.parts):
                 numbers = term.weights[line].tolist()
                 scores = dict(zip(states, numbers, strict=True)) if states else numbers[0]

@@ -381,7 +381,7 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         # Rows are drawn by their content; the target is part of it.
         levels, codes = np.unique(numbers.values, return_inverse=True)
-        stand_in = Target(numbers.name, states=tuple(levels.tolist()))
+        stand_in = Target(numbers.name, classes=tuple(levels.tolist()))
         target = ClassTarget(stand_in, levels, codes, numbers.weights, numbers.weight_unit)
         rows = self._rows(table, target, numbers.groups)
         recipe = recipe_of(self, table.names, rows.features)

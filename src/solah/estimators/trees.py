@@ -357,7 +357,7 @@ class LinguisticTreeRegressor(TreeMixin, LinguisticRegressor):
 def _label_target(numbers: Float, peaks: tuple[float, ...]) -> Labels:
     sets = FocalSets(
         peaks=np.array(peaks),
-        ignorance=np.full(len(peaks), 1 / len(peaks)),
+        mean_masses=np.full(len(peaks), 1 / len(peaks)),
         offsets=np.array([0, len(peaks)], dtype=np.int32),
     )
     labels = np.empty((len(numbers), 1), dtype=np.uint32)

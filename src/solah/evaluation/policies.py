@@ -132,7 +132,7 @@ def with_costs(model: Model, costs: Mapping[Any, float]) -> Model:
     >>> with_costs(model, {"virginica": 2}).target.thresholds
     (0.4, 0.4, 0.2)
     """
-    names = [spell(state) for state in model.target.states]
+    names = [spell(state) for state in model.target.classes]
     if not names:
         raise ParameterError("costs are for classes, and this model estimates a number")
     by_place = [1.0] * len(names)
@@ -223,7 +223,7 @@ def select_policy(
         limit = least_limit(curve, max_error, confidence)
         shares = target.thresholds or (1 / target.size,) * target.size
         per_class = tuple(min(limit.limit * share * target.size, 1.0) for share in shares)
-        found = replace(found, min_belief=per_class if limit.limit > 0 else ())
+        found = replace(found, min_probability=per_class if limit.limit > 0 else ())
     if auto_unseen:
         rising = np.sort(rows.n_unseen)
         n_flagged = int(MAX_FLAGGED * len(rising))

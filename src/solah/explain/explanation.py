@@ -161,7 +161,7 @@ class ExplainedRows:
             self.decisions: list[State] = numbers_of(self.target, added.belief).tolist()
         else:
             towards = added.effects[np.arange(table.n_rows), :, self.places]
-            self.decisions = [self.target.states[place] for place in self.places]
+            self.decisions = [self.target.classes[place] for place in self.places]
         self.towards: list[list[float]] = towards.tolist()
         self.is_known: list[list[bool]] = (~np.isnan(self.readings)).tolist()
         self.known: list[float] = known_of(self.model, self.readings).tolist()
@@ -305,7 +305,7 @@ class Explanation:
         return {name: added[name][self._place].tolist() for name in names}
 
     @cached_property
-    def doubts(self) -> RowDoubts:
+    def abstain_reasons(self) -> RowDoubts:
         """The reasons for the policy to abstain, the row taken by itself."""
         rows = self._rows
         if rows.model.policy is None and rows.model.domain is None:
@@ -347,7 +347,7 @@ class Explanation:
             unit, added = "belief", rows.effects[row]
         return {
             "target": self.target.name,
-            "states": list(self.target.states or self.target.words),
+            "states": list(self.target.classes or self.target.words),
             "thresholds": list(self.target.thresholds),
             "decision": self.decision,
             "certainty": self.certainty,
@@ -356,9 +356,9 @@ class Explanation:
             "before": self.before,
             "after": self.after,
             "known": self.known,
-            "held_back": self.doubts.is_held_back,
-            "doubts": name_doubts(self.doubts.doubts),
-            "reasons_to_doubt": list(self.doubts.reasons),
+            "held_back": self.abstain_reasons.is_held_back,
+            "abstain_reasons": name_doubts(self.abstain_reasons.abstain_reasons),
+            "reasons_to_doubt": list(self.abstain_reasons.reasons),
             "damping": self.damping,
             "readings": [
                 {

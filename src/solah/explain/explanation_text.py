@@ -85,7 +85,7 @@ def summarise_explanation(explanation: Explanation, top: int | None = TOP) -> Su
     sections = [_contributions(explanation, top), _rules(explanation, top)]
     if len(explanation.groups) > 1:
         sums = [
-            f"{spell_gain(gain_of(adds, target.states), target.name)}: {name}"
+            f"{spell_gain(gain_of(adds, target.classes), target.name)}: {name}"
             for name, adds in explanation.groups.items()
         ]
         sections.append(Section("Sums of the feature groups", sums))
@@ -99,7 +99,7 @@ def summarise_explanation(explanation: Explanation, top: int | None = TOP) -> Su
         sections.append(Section("Smallest changes that flip the prediction", texts))
     return Summary(
         result=f"{explanation.conclusion} ({before} before any value is known)",
-        notes=tuple(filter(None, (explanation.doubts.sentence, _threshold(explanation)))),
+        notes=tuple(filter(None, (explanation.abstain_reasons.sentence, _threshold(explanation)))),
         sections=tuple(sections),
         missing=_missing(explanation),
     )
@@ -140,10 +140,10 @@ def _threshold(explanation: Explanation) -> str:
     if not target.thresholds:
         return ""
     most = max(range(len(belief)), key=belief.__getitem__)
-    place = target.states.index(explanation.decision)
+    place = target.classes.index(explanation.decision)
     if most == place:
         return ""
-    likelier, predicted = (spell_class(target.states[one], target.name) for one in (most, place))
+    likelier, predicted = (spell_class(target.classes[one], target.name) for one in (most, place))
     return (
         f"{likelier} has a larger probability ({belief[most]:.0%}), but the class with the largest "
         f"ratio to its threshold is predicted: {target.thresholds[place]:.2f} for {predicted}, "

@@ -250,7 +250,7 @@ class FiredRows:
         decided: State = (
             float(numbers_of(target, belief))
             if target.task is Task.REGRESSION
-            else target.states[int(target.decide(belief[None])[0])]
+            else target.classes[int(target.decide(belief[None])[0])]
         )
         fired: list[FiredRule] = []
         if part.name in self._finder.places:
@@ -259,7 +259,7 @@ class FiredRows:
                 np.argsort(-weights[places], kind="stable")
             ]
             fired = self._fired(numbers[weights[numbers] > 0], weights)
-        gain, own = gain_of(adds, target.states), belief.tolist()
+        gain, own = gain_of(adds, target.classes), belief.tolist()
         return Step(
             tree=part.name,
             inputs=tuple(name for name in part.origins if name in added),

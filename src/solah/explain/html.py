@@ -68,7 +68,7 @@ def rules_table(rules: Rules) -> str:
 
 def model_summary(model: Model) -> str:
     """Show the target of a model, its size, the feature importances and the strongest rules."""
-    target, states = model.target, model.target.states
+    target, states = model.target, model.target.classes
     about = f"{target.name}, a number"
     if states:
         more = f" and {len(states) - _MOST_CLASSES} more" if len(states) > _MOST_CLASSES else ""

@@ -43,12 +43,12 @@ def explain_rules(rules: Rules) -> list[str]:
     """Explain how rules make a prediction, and what their figures mean."""
     model, target = rules.model, rules.model.target
     told = []
-    if model.is_additive and not target.states:
+    if model.is_additive and not target.classes:
         told.append("Each rule adds its weight to the estimate, scaled by how well its words fit.")
     elif model.is_additive:
         fit = "Each rule adds its weights (log-odds) to the class scores, scaled by how well its "
         if target.thresholds:
-            pairs = zip(target.states, target.thresholds, strict=True)
+            pairs = zip(target.classes, target.thresholds, strict=True)
             limits = ", ".join(
                 f"{spell_class(one, target.name)} {limit:.3g}" for one, limit in pairs
             )
@@ -76,7 +76,7 @@ def words_used(rules: Rules) -> Iterator[tuple[str, str, str]]:
 
 def spell_constraints(model: Model) -> list[str]:
     """Write the constraints that a model meets whatever the other values are."""
-    states = model.target.states
+    states = model.target.classes
     return [
         f"a higher {one.feature} never {'lowers' if one.direction > 0 else 'raises'} "
         f"{f'the probability of {spell(states[one.state])}' if states else model.target.name}"
@@ -89,25 +89,25 @@ def spell_policy(model: Model) -> list[str]:
     policy = model.policy
     if policy is None:
         return []
-    least = sorted(set(policy.min_belief))
+    least = sorted(set(policy.min_probability))
     if len(least) > 1:
-        pairs = zip(map(spell, model.target.states), policy.min_belief, strict=True)
+        pairs = zip(map(spell, model.target.classes), policy.min_probability, strict=True)
         limits = [f"{name} is decided for at a belief of at least {one:.4g}" for name, one in pairs]
     else:
         limits = [f"a decision needs a belief of at least {one:.4g}" for one in least if one]
     pairs_seen = f"all but {count(policy.max_unseen, 'pair')}" if policy.max_unseen else "each pair"
     told = {
-        f"at least {policy.min_known:.4g} of the evidence must be known": policy.min_known > 0,
+        f"completeness must be at least {policy.min_completeness:.4g}": policy.min_completeness > 0,
         "known readings must lie within the range of the training rows": policy.stays_in_range,
         f"{pairs_seen} of readings must have occurred together in training": (
             policy.max_unseen is not None
         ),
         f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
-        f"another class must lead the settled one by a belief of {policy.margin:.4g}": (
-            policy.margin > 0
+        f"another class must lead the settled one by a belief of {policy.hysteresis:.4g}": (
+            policy.hysteresis > 0
         ),
         f"{policy.votes} of the last {policy.window} decisions must agree": policy.window > 1,
-        f"a settled decision stays for at least {policy.dwell}": policy.dwell > 1,
+        f"a settled decision stays for at least {policy.min_hold}": policy.min_hold > 1,
     }
     return [*limits, *(text for text, holds in told.items() if holds)]
 

@@ -11,7 +11,13 @@ from solah.data.spelling import spell
 from solah.explain.importance import known_of
 from solah.explain.rule_text import spell_value
 from solah.model.encode import encode
-from solah.model.policy import NO_DOUBT, Doubt, Policy, is_out_of_range, unseen_pairs
+from solah.model.policy import (
+    NO_ABSTAIN_REASON,
+    AbstainReason,
+    Policy,
+    is_out_of_range,
+    unseen_pairs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +33,7 @@ _NO_POLICY = Policy()
 
 @dataclass(frozen=True, eq=False)
 class Novelty:
-    """How far rows are from those that a model was learnt from.
+    """How far rows are from those that a model was learned from.
 
     Attributes
     ----------
@@ -52,17 +58,17 @@ class Novelty:
         """(n_rows,) how many pairs of cells never occurred together."""
         return np.asarray(self.unseen.sum(axis=1))
 
-    def doubts(self, policy: Policy | None) -> NDArray[np.intp]:
-        """Return the flags of :class:`~solah.model.policy.Doubt` that readings raise.
+    def abstain_reasons(self, policy: Policy | None) -> NDArray[np.intp]:
+        """Return the flags of :class:`~solah.model.policy.AbstainReason` that readings raise.
 
         Without a limit in the policy, a single pair of cells that never occurred together counts.
         """
         policy = policy or _NO_POLICY
-        doubts = np.zeros(len(self.known), dtype=np.intp)
-        doubts[self.known < policy.min_known] |= Doubt.FEW_READINGS
-        doubts[self.is_out_of_range] |= Doubt.OUT_OF_RANGE
-        doubts[self.n_unseen > (policy.max_unseen or 0)] |= Doubt.UNSEEN
-        return doubts
+        abstain_reasons = np.zeros(len(self.known), dtype=np.intp)
+        abstain_reasons[self.known < policy.min_completeness] |= AbstainReason.FEW_READINGS
+        abstain_reasons[self.is_out_of_range] |= AbstainReason.OUT_OF_RANGE
+        abstain_reasons[self.n_unseen > (policy.max_unseen or 0)] |= AbstainReason.UNSEEN
+        return abstain_reasons
 
 
 def novelty_of(model: Model, table: Table) -> Novelty:
@@ -78,15 +84,17 @@ def novelty_of(model: Model, table: Table) -> Novelty:
     return Novelty(known, np.column_stack(beyond), unseen)
 
 
-def name_doubts(doubts: int) -> list[str]:
-    """Name doubts as outputs have them.
+def name_doubts(abstain_reasons: int) -> list[str]:
+    """Name abstain_reasons as outputs have them.
 
     Examples
     --------
-    >>> name_doubts(Doubt.LOW_BELIEF | Doubt.UNSEEN)
+    >>> name_doubts(AbstainReason.LOW_PROBABILITY | AbstainReason.UNSEEN)
     ['low belief', 'unseen']
     """
-    return [(one.name or "").lower().replace("_", " ") for one in Doubt if one & doubts]
+    return [
+        (one.name or "").lower().replace("_", " ") for one in AbstainReason if one & abstain_reasons
+    ]
 
 
 @dataclass(frozen=True)
@@ -95,19 +103,19 @@ class RowDoubts:
 
     Attributes
     ----------
-    doubts : all that hold
+    abstain_reasons : all that hold
     is_held_back : whether one of them makes the model abstain
     reasons : a phrase for each
     """
 
-    doubts: Doubt = NO_DOUBT
+    abstain_reasons: AbstainReason = NO_ABSTAIN_REASON
     is_held_back: bool = False
     reasons: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """The reasons as a sentence; empty if there are none."""
-        if not self.doubts:
+        if not self.abstain_reasons:
             return ""
         what = "Abstains (don't know)" if self.is_held_back else "Unlike the training rows"
         return f"{what}: {'; '.join(self.reasons)}."
@@ -133,18 +141,18 @@ def row_doubts(
     readings : sequence of values
         The value of each feature.
     """
-    policy, states = model.policy or _NO_POLICY, model.target.states
+    policy, states = model.policy or _NO_POLICY, model.target.classes
     if not states:  # a number has no policy
         return RowDoubts()
     place = int(model.target.decide(np.array([belief]))[0])
-    doubts = Doubt(int(novelty.doubts(policy)[row]))
+    abstain_reasons = AbstainReason(int(novelty.abstain_reasons(policy)[row]))
     reasons: list[str] = []
-    if policy.min_belief and belief[place] < (least := policy.min_belief[place]):
-        doubts |= Doubt.LOW_BELIEF
+    if policy.min_probability and belief[place] < (least := policy.min_probability[place]):
+        abstain_reasons |= AbstainReason.LOW_PROBABILITY
         name = spell(states[place])
         reasons.append(f"the probability of {name} is {belief[place]:.3g}, below {least:.3g}")
-    if Doubt.FEW_READINGS in doubts:
-        known, least = novelty.known[row], policy.min_known
+    if AbstainReason.FEW_READINGS in abstain_reasons:
+        known, least = novelty.known[row], policy.min_completeness
         reasons.append(f"completeness is {known:.3g}, below {least:.3g}")
     if model.domain is not None:
         reasons += [
@@ -156,6 +164,6 @@ def row_doubts(
         reasons += [
             f"this combination of {pair.first} and {pair.second} never occurred in training"
             for pair, is_unseen in zip(model.domain.pairs, novelty.unseen[row], strict=True)
-            if is_unseen and Doubt.UNSEEN in doubts
+            if is_unseen and AbstainReason.UNSEEN in abstain_reasons
         ]
-    return RowDoubts(doubts, bool(doubts & policy.holding), tuple(reasons))
+    return RowDoubts(abstain_reasons, bool(abstain_reasons & policy.holding), tuple(reasons))

@@ -109,10 +109,10 @@ def spell_gain(gain: Gain, target: str) -> str:
 
 def named_class(target: Target) -> State | None:
     """Return the class that all rules name: of two classes the rarer one, else None."""
-    if len(target.states) != 2:
+    if len(target.classes) != 2:
         return None
-    first, second = target.prior or (1, 0)
-    return target.states[0 if first < second else 1]
+    first, second = target.shares or (1, 0)
+    return target.classes[0 if first < second else 1]
 
 
 def spell_weights(
@@ -144,7 +144,7 @@ def spell_result(target: Target, belief: Sequence[float], decided: State) -> str
     """Write a prediction with its probability, or the estimate of a number."""
     if target.task is Task.REGRESSION:
         return f"{target.name} {spell_number(float(decided))}"
-    return f"{spell_class(decided, target.name)}, {belief[target.states.index(decided)]:.0%}"
+    return f"{spell_class(decided, target.name)}, {belief[target.classes.index(decided)]:.0%}"
 
 
 def spell_baselines(model: Model) -> str:
@@ -153,8 +153,8 @@ def spell_baselines(model: Model) -> str:
     lines = []
     for node in model.sums:
         whose = "baseline" if node is model.root else f"baseline of {node.name}"
-        amount = spell_weights(node.baseline, target.states, target.name, named)
-        if not target.states:
+        amount = spell_weights(node.baseline, target.classes, target.name, named)
+        if not target.classes:
             amount = f"{target.name} {spell_number(node.baseline[0])}"
         lines.append(f"{whose}: {amount}")
     return "\n".join(lines)

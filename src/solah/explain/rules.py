@@ -78,7 +78,7 @@ def part_rules(model: Model) -> list[PartRules]:
                 rule = _adding_rule(compiled.name, [condition], model.target, *figures)
                 rules[MISSING] = replace(rule, is_pinned=one.is_pinned)
             if (
-                not model.target.states
+                not model.target.classes
             ):  # all rows have a rule of the term, so its means tell theirs
                 rows = sum(rule.support for rule in rules.values())
                 total = sum(rule.support * rule.belief[0] for rule in rules.values())
@@ -103,7 +103,7 @@ def _tree_rules(tree: TreeNode, target: Target) -> Iterator[Rule]:
         else:
             # Gains and losses cancel out, so that a largest gain below 0 is a matter of rounding.
             effect = max(float(moved.max()), 0.0)
-            gains = target.states[int(moved.argmax())] if effect else None
+            gains = target.classes[int(moved.argmax())] if effect else None
         yield Rule(
             tree=tree.name,
             conditions=conditions,
@@ -141,13 +141,13 @@ def _adding_rule(
     support: float,
     weights: Sequence[float],
 ) -> Rule:
-    gain = gain_of(weights, target.states)
+    gain = gain_of(weights, target.classes)
     decision = _decision(belief, target) if gain.state is None else gain.state
     named: State | None = None
     overall: float | None = None
-    if target.states:
-        named = decision if len(target.states) > 2 else named_class(target)
-        overall = target.prior[target.states.index(named)] if target.prior else None
+    if target.classes:
+        named = decision if len(target.classes) > 2 else named_class(target)
+        overall = target.shares[target.classes.index(named)] if target.shares else None
     return Rule(
         tree=name,
         conditions=tuple(conditions),
@@ -158,7 +158,7 @@ def _adding_rule(
         task=target.task,
         effect=abs(gain.size),
         effect_class=gain.state,
-        adds=tuple(zip(target.states or (target.name,), weights, strict=True)),
+        adds=tuple(zip(target.classes or (target.name,), weights, strict=True)),
         named=named,
         overall=overall,
     )
@@ -168,7 +168,7 @@ def _decision(belief: Sequence[float], target: Target) -> State:
     """Return the class with the largest belief, or the expected number."""
     if target.task is Task.REGRESSION:
         return float(numbers_of(target, np.array(belief)))
-    return target.states[belief.index(max(belief))]
+    return target.classes[belief.index(max(belief))]
 
 
 def _line_conditions(side: TermInput, line: int) -> tuple[Condition, ...]:
@@ -280,7 +280,7 @@ class Rules(list["Rule"]):
         kept: Iterable[Rule] = self
         model, target = self.model, self.model.target
         if class_ is not None:
-            name, classes = str(class_), list(map(str, target.states))
+            name, classes = str(class_), list(map(str, target.classes))
             if not classes:
                 raise DataError(f"{target.name!r} is a number, so it has no class {name!r}")
             if name not in classes:
@@ -372,7 +372,7 @@ class Rules(list["Rule"]):
         """
         page = StringIO()
         rows = table_writer(page)
-        states, root = self.model.target.states, self.model.root
+        states, root = self.model.target.classes, self.model.root
         baseline = root.baseline if isinstance(root, AdditiveNode) else ()
         added = [f"adds({state})" for state in states] or ["adds"]
         shares = [f"P({state})" for state in states]

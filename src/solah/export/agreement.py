@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import Column, Table
-from solah.device.fixed_twin import FixedTwin
+from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import AgreementError, DataError, ParameterError
 from solah.export.footprint import sample_rows
 from solah.export.programs import Program, Run, reading_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.twin import Twin
+    from solah.device.simulator import Simulator
     from solah.export.blob import Blob
     from solah.export.exporting import Export
     from solah.kernels.arrays import Float
@@ -71,14 +71,14 @@ class Agreement:
         return self.share if self.settled_share is None else min(self.share, self.settled_share)
 
 
-def agreement(model: Model, twin: Twin | Run, table: Table) -> Agreement:
+def agreement(model: Model, simulator: Simulator | Run, table: Table) -> Agreement:
     """Compare the arithmetic of an export with its model.
 
     Parameters
     ----------
     model : Model
         The model document.
-    twin : Twin or Run
+    simulator : Simulator or Run
         That of its export, which computes what the device does, bit for bit, or runs the program.
     table : Table
         The rows to compare them on.
@@ -93,26 +93,26 @@ def agreement(model: Model, twin: Twin | Run, table: Table) -> Agreement:
     >>> from solah.export import agreement, export_c
     >>> wine = datasets.load("wine")
     >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
-    >>> agreement(model, export_c(model, numbers="q15").twin, wine.table).share
+    >>> agreement(model, export_c(model, numbers="q15").simulator, wine.table).share
     1.0
     """
-    return agreement_on(model, twin, encode(table, model.features))
+    return agreement_on(model, simulator, encode(table, model.features))
 
 
-def agreement_on(model: Model, twin: Twin | Run, rows: Float) -> Agreement:
+def agreement_on(model: Model, simulator: Simulator | Run, rows: Float) -> Agreement:
     """Compare them on rows as numbers, a column for each feature of the model."""
     if not len(rows):
         raise DataError("there are no rows to compare the export with the model on")
-    beliefs, clipped = run(model.program, rows), _clipped(model, twin, rows)
+    beliefs, clipped = run(model.program, rows), _clipped(model, simulator, rows)
     if model.target.task is Task.REGRESSION:
-        numbers, estimates = _numbers(model, beliefs), twin.estimate(rows) * twin.unit
+        numbers, estimates = _numbers(model, beliefs), simulator.estimate(rows) * simulator.unit
         away = np.abs(estimates - numbers)
         share = float((away <= _NEAR * _range(model)).mean())
         return Agreement(len(rows), share, float(away.max()), numbers, estimates, None, *clipped)
-    expected, (found, believed) = model.target.decide(beliefs), twin.decide(rows)
-    away = np.abs(believed * twin.belief_unit - beliefs)
+    expected, (found, believed) = model.target.decide(beliefs), simulator.decide(rows)
+    away = np.abs(believed * simulator.belief_unit - beliefs)
     share = float((found == expected).mean())
-    settled = _settled_share(model, twin, rows)
+    settled = _settled_share(model, simulator, rows)
     return Agreement(len(rows), share, float(away.max()), expected, found, settled, *clipped)
 
 
@@ -147,12 +147,12 @@ def require_agreement(
     ParameterError
         What runs the export is not installed.
     """
-    if export.twin is None:
+    if export.simulator is None:
         raise ParameterError("the program cannot be compared with the model: node is not installed")
     if table is None:
-        found = agreement_on(model, export.twin, drawn_rows(model))
+        found = agreement_on(model, export.simulator, drawn_rows(model))
     else:
-        found = agreement(model, export.twin, table)
+        found = agreement(model, export.simulator, table)
     if not found.least_share >= least:  # nor is it above one that is no number
         raise AgreementError(_refusal(export, found, is_drawn=table is None, least=least))
     return found
@@ -183,12 +183,12 @@ def drawn_rows(model: Model) -> Float:
     return np.where(unknown, np.nan, rows)
 
 
-def _settled_share(model: Model, twin: Twin | Run, rows: Float) -> float | None:
+def _settled_share(model: Model, simulator: Simulator | Run, rows: Float) -> float | None:
     """Judge rows in their order, and return of how many the settled decision is the same."""
-    if isinstance(twin, Run) or twin.policy is None or model.policy is None:
+    if isinstance(simulator, Run) or simulator.policy is None or model.policy is None:
         return None
     expected = PolicyDecider(model).take(_table(model, rows)).settled_places
-    return float((twin.judge(rows).settled == expected).mean())
+    return float((simulator.judge(rows).settled == expected).mean())
 
 
 def _table(model: Model, rows: Float) -> Table:
@@ -202,11 +202,11 @@ def _table(model: Model, rows: Float) -> Table:
     return Table(tuple(named), len(rows))
 
 
-def _clipped(model: Model, twin: Twin | Run, rows: Float) -> tuple[int, dict[str, int]]:
+def _clipped(model: Model, simulator: Simulator | Run, rows: Float) -> tuple[int, dict[str, int]]:
     """Count the rows of which a reading is clipped, in all and of each feature."""
-    if not isinstance(twin, FixedTwin):
+    if not isinstance(simulator, FixedSimulator):
         return 0, {}
-    clipped = twin.clipped(rows)
+    clipped = simulator.clipped(rows)
     counts = zip(model.features, clipped.sum(axis=0).tolist(), strict=True)
     return int(clipped.any(axis=1).sum()), {one.name: count for one, count in counts if count}
 

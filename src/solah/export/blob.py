@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from solah.device.fixed_simulator import FixedSimulator
 from solah.device.fixed_tables import fixed_tables
-from solah.device.fixed_twin import FixedTwin
 from solah.device.layout import lay_out
 from solah.exceptions import ParameterError, shorten
 from solah.export.blob_parts import (
@@ -82,7 +82,7 @@ LAYOUT = {
     "peaks": "h",
     "inverses": "H",
     "shifts": "B",
-    "ignorance": "H",
+    "mean_masses": "H",
     "splits": "b",
     "children": "H",
     "leaves": "h",
@@ -113,7 +113,7 @@ class Blob:
     data : the bytes
     files : the files by name: the bytes, the rules a line each, and what opens blobs in C and in
         MicroPython
-    twin : decides in Python as the device does, bit for bit
+    simulator : decides in Python as the device does, bit for bit
     rules : those that a device may name as reasons, by their numbers
     unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers, or needs a runtime with more room
@@ -125,7 +125,7 @@ class Blob:
     name: str
     data: bytes
     files: Mapping[str, str | bytes]
-    twin: FixedTwin
+    simulator: FixedSimulator
     rules: tuple[Rule, ...]
     unit: float
     warnings: tuple[str, ...]
@@ -179,14 +179,14 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
     }
-    twin = FixedTwin(tables, policy)
+    simulator = FixedSimulator(tables, policy)
     return Blob(
         name=name,
         data=data,
         files={f"{name}.bin": data, **texts},
-        twin=twin,
+        simulator=simulator,
         rules=rules,
-        unit=twin.unit,
+        unit=simulator.unit,
         warnings=(*tables.warnings, *_wants(tables, signals)),
         signals=None if signals is None else signals.signals,
     )
@@ -321,7 +321,7 @@ _OF_WALKS = {
     "peaks": "peaks",
     "inverses": "inverses",
     "shifts": "shifts",
-    "ignorance": "ignorance",
+    "mean_masses": "mean_masses",
     "splits": "split",
     "children": "first_child",
     "leaves": "values",
@@ -362,7 +362,7 @@ def _stage(stage: FixedStage) -> tuple[int, ...]:
 
 def _names(model: Model) -> Iterator[str]:
     yield from (feature.name for feature in model.features)
-    yield from (str(state) for state in model.target.states)
+    yield from (str(state) for state in model.target.classes)
 
 
 def _name(text: str) -> bytes:

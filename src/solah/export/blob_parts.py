@@ -16,7 +16,7 @@ POLICY_LAYOUT = {
     "cuts": "i",
     "pairs": "BBH",
     "seen": "B",
-    "min_belief": "H",
+    "min_probability": "H",
     "shares": "HBB",
 }
 SIGNAL_LAYOUT = {
@@ -34,7 +34,7 @@ def policy_sections(policy: PolicyTables | None) -> dict[str, Rows]:
     if policy is None:
         return {name: [] for name in POLICY_LAYOUT}
     line = (
-        *(policy.min_known, policy.margin, policy.dwell, policy.holding.value),
+        *(policy.min_completeness, policy.hysteresis, policy.min_hold, policy.holding.value),
         *(policy.most_unseen, policy.smoothing_bits, policy.votes, policy.window, 0),
     )
     return {
@@ -45,7 +45,7 @@ def policy_sections(policy: PolicyTables | None) -> dict[str, Rows]:
         "cuts": [(cut,) for cut in policy.cuts.tolist()],
         "pairs": [(row.first, row.second, row.byte) for row in policy.pairs],
         "seen": [(byte,) for byte in policy.seen],
-        "min_belief": [(belief,) for belief in policy.min_belief.tolist()],
+        "min_probability": [(belief,) for belief in policy.min_probability.tolist()],
         "shares": [(row.share, row.feature, row.n_states) for row in policy.shares],
     }
 

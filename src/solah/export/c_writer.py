@@ -147,13 +147,13 @@ def _values(
         "hash": model_hash(model),
         "generator": f"solah {package_version('solah')}",
         "is_number": tables.layout.is_number,
-        "n_classes": max(len(model.target.states), 1),
+        "n_classes": max(len(model.target.classes), 1),
         "n_values": tables.layout.n_values,
-        "class_names": [str(state) for state in model.target.states],
+        "class_names": [str(state) for state in model.target.classes],
         "class_enumerators": class_enumerators(model),
         "rules": rules,
         "sizes_of_texts": {
-            "class_name": _text_size(str(state) for state in model.target.states),
+            "class_name": _text_size(str(state) for state in model.target.classes),
             "rule_text": _text_size(rule.short for rule in rules),
         },
         "rule_numbers": rule_numbers(tables),
@@ -178,7 +178,7 @@ def _policy(tables: FloatTables | FixedTables, policy: PolicyTables | None) -> d
 
 
 def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -> dict[str, Any]:
-    if pace is None or not isinstance(tables, FixedTables) or tables.learnt is None:
+    if pace is None or not isinstance(tables, FixedTables) or tables.learned is None:
         return {"learning": None, "memory": ""}
     return {
         "learning": {
@@ -186,7 +186,7 @@ def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -
             "step_bits": [pace.step_bits(stage) for stage in tables.stages],
             "forget_bits": pace.forget_bits,
         },
-        "learnt_bytes": 4 * tables.learnt.size,
+        "learned_bytes": 4 * tables.learned.size,
         "memory": f"const {name}_memory *memory, ",
     }
 
@@ -264,7 +264,7 @@ def feature_enumerators(model: Model) -> list[str]:
 
 def class_enumerators(model: Model) -> list[str]:
     """Name the classes as the header does, behind ``CLASS_``; there, NAME_SIZE is another macro."""
-    texts = (str(state) for state in model.target.states)
+    texts = (str(state) for state in model.target.classes)
     return [name.upper() for name in distinct(texts, "class", ["name_size"])]
 
 
@@ -275,7 +275,10 @@ def state_enumerators(model: Model) -> dict[str, list[tuple[str, str]]]:
     """
     owners = zip(model.features, feature_enumerators(model), strict=True)
     states = [
-        (one.name, name, str(state)) for one, name in owners if one.is_coded for state in one.states
+        (one.name, name, str(state))
+        for one, name in owners
+        if one.is_coded
+        for state in one.categories
     ]
     found: dict[str, list[tuple[str, str]]] = {}
     names = distinct_states((name, state) for _, name, state in states)
@@ -306,9 +309,9 @@ def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:
 def _about(feature: Feature) -> str:
     """Describe a reading of a feature."""
     if not feature.is_coded:
-        return f"a number, learnt from {feature.peaks[0]:.6g} to {feature.peaks[-1]:.6g}"
-    states = ", ".join(f"{place} = {state}" for place, state in enumerate(feature.states[:8]))
-    more = ", …" if len(feature.states) > 8 else ""
+        return f"a number, learned from {feature.peaks[0]:.6g} to {feature.peaks[-1]:.6g}"
+    states = ", ".join(f"{place} = {state}" for place, state in enumerate(feature.categories[:8]))
+    more = ", …" if len(feature.categories) > 8 else ""
     return f"a code: {states}{more}"
 
 

@@ -330,8 +330,8 @@ def _most(walk: Walk, node_price: float, leaf_price: float) -> float:
     for node in np.flatnonzero(walk.split >= 0)[::-1].tolist():
         asked = int(walk.split[node])
         below = cost[_children(walk, node)]
-        ignorance = walk.ignorance[walk.offsets[asked] : walk.offsets[asked + 1]]
-        cost[node] += _most_below(walk.inputs[asked], below, ignorance > 0)
+        mean_masses = walk.mean_masses[walk.offsets[asked] : walk.offsets[asked + 1]]
+        cost[node] += _most_below(walk.inputs[asked], below, mean_masses > 0)
     return float(cost[0])
 
 

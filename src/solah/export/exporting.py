@@ -1,4 +1,4 @@
-"""Export a model document as C, with its Python twin."""
+"""Export a model document as C, with its Python simulator."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from solah.device.fixed_simulator import FixedSimulator
 from solah.device.fixed_tables import fixed_tables
-from solah.device.fixed_twin import FixedTwin
+from solah.device.float_simulator import FloatSimulator
 from solah.device.float_tables import float_tables
-from solah.device.float_twin import FloatTwin
 from solah.device.layout import lay_out
 from solah.exceptions import ParameterError
 from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.costs import model_costs
 from solah.export.judging import lower_policy
 from solah.export.names import check_identifier, check_module
-from solah.learn.online import Learner, LearningTwin, Pace
-from solah.model.policy import Doubt
+from solah.learn.online import Learner, LearningSimulator, Pace
+from solah.model.policy import AbstainReason
 from solah.signals.stream import SignalStream
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Export:
     name : what files and functions are called
     numbers : what it computes with: ``"float"`` or ``"q15"``, integers
     files : the texts of its files, by name
-    twin : decides in Python as the device does, bit for bit
+    simulator : decides in Python as the device does, bit for bit
     rules : those that a device may name as reasons, by their numbers
     unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers
@@ -55,7 +55,7 @@ class Export:
     name: str
     numbers: Numbers
     files: Mapping[str, str]
-    twin: FloatTwin | FixedTwin
+    simulator: FloatSimulator | FixedSimulator
     rules: tuple[Rule, ...] = ()
     unit: float = 1.0
     warnings: tuple[str, ...] = ()
@@ -66,13 +66,13 @@ class Export:
         if self.signals is None:
             raise ParameterError("the model has no signals; it decides on readings")
 
-        if self.twin.policy is not None:
-            return SignalStream(self.signals, _judging(self.twin.start_judging()))
+        if self.simulator.policy is not None:
+            return SignalStream(self.signals, _judging(self.simulator.start_judging()))
 
         def decide(readings: NDArray[np.float64]) -> tuple[Any, NDArray[Any]]:
-            if self.twin.is_number:
-                return self.twin.estimate(readings)[0], np.empty(0)
-            places, beliefs = self.twin.decide(readings)
+            if self.simulator.is_number:
+                return self.simulator.estimate(readings)[0], np.empty(0)
+            places, beliefs = self.simulator.decide(readings)
             return int(places[0]), beliefs[0]
 
         return SignalStream(self.signals, decide)
@@ -80,14 +80,14 @@ class Export:
     @property
     def learns(self) -> bool:
         """Whether the device learns."""
-        return isinstance(self.twin, LearningTwin)
+        return isinstance(self.simulator, LearningSimulator)
 
 
 def _judging(judge: Judge) -> Callable[[NDArray[np.float64]], Judged]:
     def decide(readings: NDArray[np.float64]) -> Judged:
         found = judge.take(readings)
-        doubts = Doubt(int(found.doubts[0]))
-        return int(found.decisions[0]), found.beliefs[0], int(found.settled[0]), doubts
+        abstain_reasons = AbstainReason(int(found.abstain_reasons[0]))
+        return int(found.decisions[0]), found.beliefs[0], int(found.settled[0]), abstain_reasons
 
     return decide
 
@@ -173,7 +173,7 @@ def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) 
         floats = float_tables(layout)
         policy = lower_policy(model, floats)
         files = write_c(model, floats, name, policy=policy)
-        return Export(name, numbers, files, FloatTwin(floats, policy), rules_of(model, layout))
+        return Export(name, numbers, files, FloatSimulator(floats, policy), rules_of(model, layout))
     if numbers == "q15":
         integers = fixed_tables(layout)
         policy = lower_policy(model, integers)
@@ -221,8 +221,8 @@ def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
     learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
     policy = lower_policy(model, learner.tables)
     files = write_c(model, learner.tables, name, pace, policy)
-    learner.twin.policy = policy
-    return replace(_in_integers(model, name, files, learner.tables), twin=learner.twin)
+    learner.simulator.policy = policy
+    return replace(_in_integers(model, name, files, learner.tables), simulator=learner.simulator)
 
 
 def _in_integers(
@@ -232,5 +232,5 @@ def _in_integers(
     tables: FixedTables,
     policy: PolicyTables | None = None,
 ) -> Export:
-    twin, rules = FixedTwin(tables, policy), rules_of(model, tables.layout)
-    return Export(name, "q15", files, twin, rules, twin.unit, tables.warnings)
+    simulator, rules = FixedSimulator(tables, policy), rules_of(model, tables.layout)
+    return Export(name, "q15", files, simulator, rules, simulator.unit, tables.warnings)

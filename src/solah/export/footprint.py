@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.device.fixed_twin import FixedTwin
+from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import ParameterError
 from solah.export.platforms import measure
 
@@ -170,7 +170,7 @@ def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:
 
 
 def _sample(rng: np.random.Generator, feature: Feature, n_rows: int) -> Float:
-    peaks, masses = np.array(feature.peaks), np.array(feature.ignorance)
+    peaks, masses = np.array(feature.peaks), np.array(feature.mean_masses)
     near = rng.choice(len(peaks), n_rows, p=masses / masses.sum())
     if feature.is_coded:
         return near.astype(np.float64)
@@ -186,15 +186,15 @@ def _call(export: Export, row: str = "(const {reading} *)row") -> str:
     types = _types(export)
     if export.learns:
         call = _LEARN
-    elif export.twin.is_number:
+    elif export.simulator.is_number:
         call = _ESTIMATE
     else:
-        call = _DECIDE if export.twin.policy is None else _JUDGE
+        call = _DECIDE if export.simulator.policy is None else _JUDGE
     return call.format(name=export.name, row=row.format(**types), **types)
 
 
 def _types(export: Export) -> dict[str, str]:
-    is_fixed = isinstance(export.twin, FixedTwin)
+    is_fixed = isinstance(export.simulator, FixedSimulator)
     return {
         "reading": "int32_t" if is_fixed else "float",
         "belief": "uint16_t" if is_fixed else "float",
@@ -202,6 +202,6 @@ def _types(export: Export) -> dict[str, str]:
 
 
 def _readings(export: Export, rows: Float) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
-    if isinstance(export.twin, FixedTwin):
-        return export.twin.prepare(rows)
+    if isinstance(export.simulator, FixedSimulator):
+        return export.simulator.prepare(rows)
     return rows.astype(np.float32)

@@ -62,7 +62,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
     Returns
     -------
     program : Program
-        One file, ``NAME.mjs``. Its ``twin`` runs it; None where ``node`` is not installed.
+        One file, ``NAME.mjs``. Its ``simulator`` runs it; None where ``node`` is not installed.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
         "features": script_json(model.program.features),
         "tables": script_json(describe_program(model)),
         "states": script_json([_states(feature) for feature in model.features]),
-        "classes": script_json(model.target.states),
+        "classes": script_json(model.target.classes),
     }
     text = source_environment().get_template("model.mjs.j2").render(**values)
     node = shutil.which("node")
@@ -97,7 +97,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
 def _example(model: Model) -> str:
     """Write the reading of one feature as JavaScript; nothing of a model without features."""
     for feature in model.features:
-        reading = feature.states[0] if feature.is_coded and feature.states else None
+        reading = feature.categories[0] if feature.is_coded and feature.categories else None
         value = feature.peaks[0] if reading is None else reading
         return f"{script_json(feature.name)}: {script_json(value)}"
     return ""
@@ -107,8 +107,8 @@ def _states(feature: Feature) -> dict[str, Any] | None:
     """Say how a state is known; None for a feature that is measured."""
     if not feature.is_coded:
         return None
-    texts = [state for state in feature.states if isinstance(state, str)]
-    numbers = [state for state in feature.states if not isinstance(state, str)]
+    texts = [state for state in feature.categories if isinstance(state, str)]
+    numbers = [state for state in feature.categories if not isinstance(state, str)]
     return {"texts": texts} if texts else {"bounds": state_bounds(numbers)}
 
 

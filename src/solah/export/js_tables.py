@@ -89,7 +89,7 @@ def _numbers(numbers: Float | None) -> list[float] | None:
 
 
 def _policy(model: Model) -> dict[str, Any] | None:
-    """Describe when the decision on a row by itself is held back; None if it never is in doubt."""
+    """Describe when the decision on a single row is withheld; None if it never is."""
     if model.policy is None and model.domain is None:
         return None
     policy, domain = model.policy or Policy(), model.domain or Domain(())
@@ -97,8 +97,8 @@ def _policy(model: Model) -> dict[str, Any] | None:
     has_shares = any(term.share for term in model.program.stages[-1].terms)
     places = {feature.name: place for place, feature in enumerate(model.features)}
     return {
-        "minBelief": list(policy.min_belief),
-        "minKnown": policy.min_known if importances.any() else 0.0,
+        "minBelief": list(policy.min_probability),
+        "minKnown": policy.min_completeness if importances.any() else 0.0,
         "shares": None if has_shares else importances.tolist(),
         "inRange": policy.stays_in_range,
         "maxUnseen": policy.max_unseen,

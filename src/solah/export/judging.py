@@ -44,7 +44,7 @@ def judging_tables(policy: PolicyTables, tables: Tables) -> int:
         + _CUT * len(policy.cuts)
         + _PAIR * len(policy.pairs)
         + _aligned(len(policy.seen), 4)
-        + _aligned(belief * len(policy.min_belief), 4)
+        + _aligned(belief * len(policy.min_probability), 4)
         + share * len(policy.shares)
     )
 
@@ -54,10 +54,10 @@ def judging_code(policy: PolicyTables, tables: Tables) -> int:
     price = _prices(tables)
     return (
         price.base
-        + price.votes * (policy.window > 1 or policy.dwell > 1)
-        + price.margin * bool(policy.margin > 0)
-        + price.limits * bool(len(policy.min_belief))
-        + price.known * bool(policy.min_known > 0)
+        + price.votes * (policy.window > 1 or policy.min_hold > 1)
+        + price.hysteresis * bool(policy.hysteresis > 0)
+        + price.limits * bool(len(policy.min_probability))
+        + price.known * bool(policy.min_completeness > 0)
         + price.shares * bool(policy.shares)
         + price.smoothing * bool(policy.smoothing_bits)
         + price.cells * bool(policy.cells)

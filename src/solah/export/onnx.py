@@ -60,7 +60,8 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     Returns
     -------
     program : Program
-        One file, ``NAME.onnx``. Its ``twin`` runs it with the reference implementation of ONNX.
+        One file, ``NAME.onnx``. Its ``simulator`` runs it with the reference implementation of
+        ONNX.
 
     Raises
     ------
@@ -136,7 +137,7 @@ class _Writer:
         self._onnx = onnx
         self._inputs = [model.features[j] for j in self._program.read_features]
         names = [one.name for one in self._inputs]
-        outputs = ("label", "probabilities") if model.target.states else ("variable",)
+        outputs = ("label", "probabilities") if model.target.classes else ("variable",)
         self._outputs = [fresh_name(output, names) for output in outputs]
         self._graph = _Graph(onnx, [*names, *self._outputs])
         self._stages: list[str] = []
@@ -179,9 +180,9 @@ class _Writer:
     def _declared_outputs(self) -> list[Any]:
         kinds, declare = self._onnx.TensorProto, self._onnx.helper.make_tensor_value_info
         target = self._model.target
-        if not target.states:
+        if not target.classes:
             return [declare(self._outputs[0], kinds.DOUBLE, [None, 1])]
-        kind = self._onnx.helper.np_dtype_to_tensor_dtype(_label_array(target.states).dtype)
+        kind = self._onnx.helper.np_dtype_to_tensor_dtype(_label_array(target.classes).dtype)
         return [
             declare(self._outputs[0], kind, [None]),
             declare(self._outputs[1], kinds.DOUBLE, [None, target.size]),
@@ -195,7 +196,7 @@ class _Writer:
             self._missing[j] = add("IsNaN", name)
             return
         if _is_text(feature):
-            states = list(feature.states)
+            states = list(feature.categories)
             code = add(
                 "LabelEncoder",
                 name,
@@ -206,7 +207,7 @@ class _Writer:
             )
             is_category = add("Equal", code, constant(np.arange(len(states))[None]))
         else:
-            numbers = [state for state in feature.states if not isinstance(state, str)]
+            numbers = [state for state in feature.categories if not isinstance(state, str)]
             ends = np.array(state_bounds(numbers) or [(math.nan, math.nan)])
             low, high = (constant(end[None]) for end in ends.T)
             is_low, is_high = add("GreaterOrEqual", name, low), add("LessOrEqual", name, high)
@@ -308,7 +309,7 @@ class _Writer:
 
     def _decide(self, outputs: str) -> None:
         add, constant, program = self._graph.add, self._graph.constant, self._program
-        states = self._model.target.states
+        states = self._model.target.classes
         if states:
             preferred = outputs
             if program.thresholds is not None:
@@ -323,7 +324,7 @@ class _Writer:
 
 
 def _is_text(feature: Feature) -> bool:
-    return feature.is_coded and any(isinstance(state, str) for state in feature.states)
+    return feature.is_coded and any(isinstance(state, str) for state in feature.categories)
 
 
 def _label_array(states: Sequence[State]) -> Any:
@@ -359,7 +360,7 @@ class _ReferenceRun(Run):
     def __init__(self, model: Model, data: bytes) -> None:
         super().__init__(model)
         self._read = model.program.read_features
-        self._states = model.target.states
+        self._states = model.target.classes
         self._data = data
 
     def _answers(self, columns: list[list[State | None]]) -> Float:
@@ -376,5 +377,5 @@ class _ReferenceRun(Run):
 def _column(feature: Feature, readings: list[State | None]) -> Any:
     if not _is_text(feature):
         return np.array([[math.nan if one is None else one] for one in readings], dtype=np.float64)
-    unknown = fresh_name("", set(map(str, feature.states)))
+    unknown = fresh_name("", set(map(str, feature.categories)))
     return np.array([[unknown if one is None else one] for one in readings], dtype=object)

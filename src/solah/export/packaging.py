@@ -72,7 +72,7 @@ def package_c(
         "hash": model_hash(model),
         "target": model.target.name,
         "is_fixed": export.numbers == "q15",
-        "is_number": not model.target.states,
+        "is_number": not model.target.classes,
         "learns": export.learns,
         "tested": bool(test),
         **_inputs(model, export),
@@ -112,7 +112,7 @@ def _inputs(model: Model, export: Export) -> dict[str, Any]:
         about: dict[str, Any] = {"enumerator": name, "name": one.name}
         if not one.is_coded:
             analog.append({**about, "low": one.peaks[0], "high": one.peaks[-1]})
-        elif len(one.states) == 2:
+        elif len(one.categories) == 2:
             digital.append({**about, "states": [state for state, _ in states[one.name]]})
         else:
             others.append(about)

@@ -77,7 +77,7 @@ class JudgingPrices:
 
     base: int  # to hold back and to settle
     votes: int  # to count votes and time
-    margin: int  # to keep the settled class
+    hysteresis: int  # to keep the settled class
     limits: int  # to compare the belief
     known: int  # to compare the share that is known
     shares: int  # to add that up of readings
@@ -205,7 +205,7 @@ FLOAT = Prices(
 JUDGING_Q15 = JudgingPrices(
     base=150,
     votes=60,
-    margin=42,
+    hysteresis=42,
     limits=46,
     known=40,
     shares=60,
@@ -221,7 +221,7 @@ JUDGING_Q15 = JudgingPrices(
 JUDGING_FLOAT = JudgingPrices(
     base=156,
     votes=55,
-    margin=44,
+    hysteresis=44,
     limits=50,
     known=40,
     shares=60,

@@ -36,7 +36,7 @@ _MOST_WHOLE = 2**53
 
 
 class Run(ABC):
-    """Runs a program on rows as numbers, as a twin decides on them.
+    """Runs a program on rows as numbers, as a simulator decides on them.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ class Program:
     ----------
     name : what its files are called
     files : the files by name
-    twin : runs it on rows; None if what it takes is not installed
+    simulator : runs it on rows; None if what it takes is not installed
     """
 
     name: str
     files: Mapping[str, str | bytes]
-    twin: Run | None
+    simulator: Run | None
     numbers: ClassVar[Literal["double"]] = "double"
     warnings: ClassVar[tuple[str, ...]] = ()
 
@@ -166,13 +166,13 @@ def refuse_nul(model: Model, language: str) -> None:
 def model_texts(model: Model) -> Iterator[str]:
     """Yield the names of features, and the states and classes that are texts."""
     yield from (one.name for one in model.features)
-    for states in (model.target.states, *(one.states for one in model.features)):
+    for states in (model.target.classes, *(one.categories for one in model.features)):
         yield from (state for state in states if isinstance(state, str))
 
 
 def refuse_large_states(model: Model, language: str) -> None:
     """Refuse a model with states that no double can hold."""
-    states = (*model.target.states, *(state for one in model.features for state in one.states))
+    states = (*model.target.classes, *(state for one in model.features for state in one.categories))
     for state in states:
         if isinstance(state, int) and abs(state) > _MOST_WHOLE:
             raise ParameterError(
@@ -187,5 +187,5 @@ def reading_of(feature: Feature, value: float) -> State | None:
         return None
     if not feature.is_coded:
         return value
-    is_state = value in range(len(feature.states))
-    return feature.states[int(value)] if is_state else None
+    is_state = value in range(len(feature.categories))
+    return feature.categories[int(value)] if is_state else None

@@ -1,4 +1,4 @@
-"""Write a test that a board runs: rows, and what the twin decides on them to the last bit."""
+"""Write a test that a board runs: rows, and what the simulator decides on them to the last bit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.device.fixed_twin import FixedTwin
+from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import ParameterError
 from solah.export.agreement import drawn_rows
 from solah.export.blob import Blob
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
-    from solah.device.float_twin import FloatTwin
+    from solah.device.float_simulator import FloatSimulator
     from solah.device.policy_tables import Verdicts
-    from solah.device.twin import Reason
+    from solah.device.simulator import Reason
     from solah.export.exporting import Export
     from solah.kernels.arrays import Float
     from solah.model.document import Model
@@ -106,7 +106,7 @@ class Sequence:
 
     @property
     def n_bytes(self) -> int:
-        """The flash that they take in C: two places, doubts, and a number of pairs."""
+        """The flash that they take in C: two places, abstain_reasons, and a number of pairs."""
         return 6 * len(self.verdicts.decisions)
 
 
@@ -149,7 +149,7 @@ def self_test(
     if n_rows == 0:
         return {}
     rows = None if table is None else encode(table, model.features)
-    chosen = choose_rows(model, export.twin, rows, n_rows)
+    chosen = choose_rows(model, export.simulator, rows, n_rows)
     values = _values(model, export, chosen)
     templates = ["test.h.j2", "test.c.j2"]
     if isinstance(export, Blob):
@@ -166,7 +166,10 @@ def self_test(
 
 
 def choose_rows(
-    model: Model, twin: FloatTwin | FixedTwin, rows: Float | None, n_rows: int | None = None
+    model: Model,
+    simulator: FloatSimulator | FixedSimulator,
+    rows: Float | None,
+    n_rows: int | None = None,
 ) -> Float:
     """Choose rows that show most of a model.
 
@@ -176,17 +179,17 @@ def choose_rows(
     Parameters
     ----------
     model : the model
-    twin : decides as the device does
+    simulator : decides as the device does
     rows : (n_rows, n_features) rows to take some from; None for drawn ones
     n_rows : how many; None for one of each class and five more
     """
     drawn = drawn_rows(model)
     given = drawn if rows is None or not len(rows) else rows
-    wanted = len(model.target.states) + _N_MORE if n_rows is None else n_rows
+    wanted = len(model.target.classes) + _N_MORE if n_rows is None else n_rows
     found: list[Float] = []
-    if not twin.is_number:
+    if not simulator.is_number:
         pool = np.concatenate([given, drawn])
-        _, first = np.unique(twin.decide(pool)[0], return_index=True)
+        _, first = np.unique(simulator.decide(pool)[0], return_index=True)
         found += list(pool[first])
     found += [np.full(len(model.features), np.nan), *_ends(model)]
     places = np.linspace(0, len(given) - 1, max(wanted - len(found), 1)).astype(int)
@@ -196,29 +199,29 @@ def choose_rows(
     return np.clip(found[:wanted], -_MOST_READING, _MOST_READING)
 
 
-def vectors_of(twin: FloatTwin | FixedTwin, rows: Float) -> Vectors:
+def vectors_of(simulator: FloatSimulator | FixedSimulator, rows: Float) -> Vectors:
     """Decide on rows as the device does."""
     readings: NDArray[Any] = np.asarray(rows, dtype=np.float32)
-    if isinstance(twin, FixedTwin):
-        readings = twin.prepare(rows)
-    reasons = tuple(tuple(row) for row in twin.why(rows, N_REASONS))
-    if twin.is_number:
+    if isinstance(simulator, FixedSimulator):
+        readings = simulator.prepare(rows)
+    reasons = tuple(tuple(row) for row in simulator.why(rows, N_REASONS))
+    if simulator.is_number:
         nothing = np.empty((len(rows), 0), dtype=readings.dtype)
-        return Vectors(readings, twin.estimate(rows), nothing, reasons)
-    return Vectors(readings, *twin.decide(rows), reasons)
+        return Vectors(readings, simulator.estimate(rows), nothing, reasons)
+    return Vectors(readings, *simulator.decide(rows), reasons)
 
 
-def sequence_of(twin: FloatTwin | FixedTwin, rows: Float) -> Sequence | None:
+def sequence_of(simulator: FloatSimulator | FixedSimulator, rows: Float) -> Sequence | None:
     """Judge rows, each as often as it takes to settle on it; None without policy and domain."""
-    if twin.policy is None:
+    if simulator.policy is None:
         return None
-    n_repeats = min(max(twin.policy.votes, twin.policy.dwell) + 1, _MOST_REPEATS)
+    n_repeats = min(max(simulator.policy.votes, simulator.policy.min_hold) + 1, _MOST_REPEATS)
     judged = np.repeat(rows, n_repeats, axis=0)[:_MOST_JUDGED]
-    return Sequence(n_repeats, twin.judge(judged))
+    return Sequence(n_repeats, simulator.judge(judged))
 
 
 def _ends(model: Model) -> Iterator[Float]:
-    """Yield a row below all that was learnt from, and one above; of codes the first and last."""
+    """Yield a row below all that was learned from, and one above; of codes the first and last."""
     lowest = [a.peaks[0] - (0 if a.is_coded else _beyond(a.peaks)) for a in model.features]
     highest = [a.peaks[-1] + (0 if a.is_coded else _beyond(a.peaks)) for a in model.features]
     yield np.array(lowest, dtype=np.float64)
@@ -240,11 +243,11 @@ def noise_of(model: Model, export: Export) -> Noise | None:
     stream = SignalStream(signals, lambda _: (None, np.empty(0)))
     pushed = [stream.push(sample) for sample in _noise(n_samples, units).tolist()]
     rows = np.array([one.readings for one in pushed if one is not None])
-    return Noise(n_samples, units, vectors_of(export.twin, rows))
+    return Noise(n_samples, units, vectors_of(export.simulator, rows))
 
 
 def size_of_samples(model: Model, signals: Signals, channel: str) -> float:
-    """Return about how large the samples of a channel were, judged by what was learnt of them."""
+    """Return about how large the samples of a channel were, judged by what was learned of them."""
     peaks = {feature.name: feature.peaks for feature in model.features}
     channels = {channel} | {one.name for one in signals.channels if channel in one.axes}
     sizes = [
@@ -272,7 +275,7 @@ def _noise(n_samples: int, units: tuple[float, ...]) -> Float:
 
 def _values(model: Model, export: Export | Blob, rows: Float) -> dict[str, Any]:
     """Gather what the templates show."""
-    vectors, sequence = vectors_of(export.twin, rows), sequence_of(export.twin, rows)
+    vectors, sequence = vectors_of(export.simulator, rows), sequence_of(export.simulator, rows)
     noise = None if isinstance(export, Blob) else noise_of(model, export)
     is_fixed = export.numbers == "q15"
     name = export.name
@@ -281,7 +284,7 @@ def _values(model: Model, export: Export | Blob, rows: Float) -> dict[str, Any]:
         "NAME": name.upper(),
         "target": model.target.name,
         "hash": model_hash(model),
-        "is_number": export.twin.is_number,
+        "is_number": export.simulator.is_number,
         "is_fixed": is_fixed,
         "blob": export.data if isinstance(export, Blob) else None,
         "key": export.public_key if isinstance(export, Blob) else b"",

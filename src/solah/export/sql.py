@@ -91,7 +91,7 @@ def export_sql(
     -------
     program : Program
         ``NAME.sql``, and ``NAME_decision.sql`` with the decision alone, where that takes no
-        ``exp``. Its ``twin`` runs it with SQLite.
+        ``exp``. Its ``simulator`` runs it with SQLite.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def export_sql(
     _check_columns(model, table, keys)
     whole = _Statement(model, table, keys)
     files = {f"{name}.sql": whole.text(with_beliefs=True)}
-    if model.target.states and not whole.needs_exp:
+    if model.target.classes and not whole.needs_exp:
         files[f"{name}_decision.sql"] = whole.text(with_beliefs=False)
     for text in files.values():
         if len(text.encode()) > _MOST_BYTES:
@@ -163,7 +163,7 @@ def _answer_names(target: Target) -> list[str]:
     if target.task is Task.REGRESSION:
         return ["estimate"]
     names: list[str] = []
-    for state in target.states:
+    for state in target.classes:
         name = wanted = f"belief_{spell(state)}"
         taken = {one.casefold() for one in names}
         number = 2
@@ -337,7 +337,7 @@ class _Statement:
         elif thresholds is not None:
             pairs = zip(values, thresholds, strict=True)
             values = [f"{value} / {literal(one)}" for value, one in pairs]
-        return largest(values, list(map(state_literal, self._model.target.states)))
+        return largest(values, list(map(state_literal, self._model.target.classes)))
 
     def _membership_names(self, a: int) -> list[str]:
         axis = self._program.axes[a]
@@ -385,7 +385,7 @@ class _SqliteRun(Run):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self._states = model.target.states
+        self._states = model.target.classes
         self._key = fresh_name("place", {one.name.casefold() for one in model.features})
         self._text = _Statement(model, _RUN_TABLE, (self._key,)).text(with_beliefs=True)
 

@@ -65,7 +65,7 @@ def read_column(feature: Feature) -> str:
             f"CASE WHEN {column} BETWEEN {least} AND {most} THEN {number} "
             f"WHEN {column} < {least} THEN {least} WHEN {ZERO} - {number} < {least} THEN {most} END"
         )
-    cases = [f"WHEN {_is_state(column, *one)}" for one in _known_by(feature.states)]
+    cases = [f"WHEN {_is_state(column, *one)}" for one in _known_by(feature.categories)]
     whens = " ".join(f"{case} THEN {place}" for place, case in enumerate(cases))
     return f"CASE {whens} END" if whens else "CAST(NULL AS INTEGER)"
 

@@ -34,12 +34,12 @@ class FocalSets:
     Attributes
     ----------
     peaks : (n_sets,) where a focal set has all the mass; increasing within a feature
-    ignorance : (n_sets,) the masses of an unknown value; they sum to 1 within a feature
+    mean_masses : (n_sets,) the masses of an unknown value; they sum to 1 within a feature
     offsets : (n_features + 1,) the sets of feature ``a`` are ``offsets[a]:offsets[a + 1]``
     """
 
     peaks: Float
-    ignorance: Float
+    mean_masses: Float
     offsets: Int32
 
     @property
@@ -54,15 +54,15 @@ class FocalSets:
 
     @cached_property
     def bins(self) -> Int32:
-        """Where each feature's counts begin: one bin a set, and one more for ignorance."""
+        """Where each feature's counts begin: one bin a set, and one more for mean_masses."""
         return np.asarray(self.offsets + np.arange(len(self.offsets)), dtype=np.int32)
 
     @cached_property
     def cumulated_ignorance(self) -> Labels:
-        """The ignorance masses summed up, in units of ``1 / MASS_ONE``, laid out like ``bins``."""
+        """The mean masses summed up, in units of ``1 / MASS_ONE``, laid out like ``bins``."""
         cumulated = np.zeros(int(self.bins[-1]), dtype=np.uint32)
         for a in range(self.n_features):
-            masses = self.ignorance[self.offsets[a] : self.offsets[a + 1]]
+            masses = self.mean_masses[self.offsets[a] : self.offsets[a + 1]]
             sums = np.cumsum(masses)
             sums[-1:] = 1.0
             cumulated[self.bins[a] + 1 : self.bins[a + 1]] = np.rint(sums * MASS_ONE)
@@ -213,7 +213,7 @@ class Kernel(Protocol):
     name: str
 
     def label(self, values: Float, sets: FocalSets, out: Labels) -> None:
-        """Describe readings ``(n, features)`` by their focal sets; NaN is ignorance."""
+        """Describe readings ``(n, features)`` by their focal sets; NaN is mean_masses."""
 
     def accumulate(
         self,

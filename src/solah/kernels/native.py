@@ -243,7 +243,7 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
         sets.n_features,
         *_parts(rows.given, rows.offsets),
         at(sets.peaks),
-        at(sets.ignorance),
+        at(sets.mean_masses),
         at(sets.offsets),
         *_nodes(tree),
         at(beliefs),
@@ -306,7 +306,7 @@ def grow(
 
 
 def learn(
-    learner: FlatProgram, readings: Float, observed: Int64, start: Int64, learnt: Int64, out: Int64
+    learner: FlatProgram, readings: Float, observed: Int64, start: Int64, learned: Int64, out: Int64
 ) -> None:
     """Predict rows as a device does, and learn from each; ``native/learning.c`` has the records.
 
@@ -316,10 +316,10 @@ def learn(
     readings : (n_rows, n_features)
     observed : (n_rows,) the indices of classes; one out of range teaches nothing
     start : (n_rules, n_values) what rules go back to
-    learnt : (n_rules, n_values) what is learnt; it changes
-    out : (n_rows, n_classes) gets what was predicted before a row was learnt from
+    learned : (n_rules, n_values) what is learned; it changes
+    out : (n_rows, n_classes) gets what was predicted before a row was learned from
     """
-    arrays = at(observed), at(start), at(learnt), at(out)
+    arrays = at(observed), at(start), at(learned), at(out)
     _check(compiled().solah_learn(*learner.addresses, *_matrix(readings), *arrays))
 
 

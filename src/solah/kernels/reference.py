@@ -198,7 +198,7 @@ def masses(x: Float, sets: FocalSets, a: int) -> Float:
     rows = np.arange(len(x))
     masses[rows, np.minimum(lower + 1, len(peaks) - 1)] = upper_mass
     masses[rows, lower] = 1.0 - upper_mass
-    masses[ignorant] = _of(sets.ignorance, sets, a)
+    masses[ignorant] = _of(sets.mean_masses, sets, a)
     return masses
 
 
@@ -270,8 +270,8 @@ def _child_weights(
 def _cumulated(rows: Described, here: Int64, sets: FocalSets, a: int) -> Labels:
     """Return the masses summed up, of inputs that are spread and of unknown ones."""
     start = rows.offsets[a]
-    ignorance = sets.cumulated_ignorance[sets.bins[a] : sets.bins[a + 1]]
-    of_rows = np.broadcast_to(ignorance, (len(here), len(ignorance)))
+    mean_masses = sets.cumulated_ignorance[sets.bins[a] : sets.bins[a + 1]]
+    of_rows = np.broadcast_to(mean_masses, (len(here), len(mean_masses)))
     if start < 0:
         return of_rows
     spread = rows.labels[here, a] >> MASS_BITS == SPREAD

@@ -182,7 +182,7 @@ def describe_numbers(name: str, numbers: Numbers, plan: WordPlan, placement: Pla
         kind=Kind.CONTINUOUS,
         words=plan.names or default_names(n_words),
         peaks=peaks,
-        ignorance=_even(len(peaks)),
+        mean_masses=_even(len(peaks)),
         low=low,
         high=high,
     )
@@ -214,7 +214,7 @@ def with_mean_masses(features: Sequence[Feature], counts: Int64) -> tuple[Featur
         known = counts[bins[a] : bins[a + 1] - 1].astype(np.float64)
         total = known.sum()
         masses = tuple((known / total).tolist()) if total > 0 else _even(len(known))
-        described.append(replace(feature, ignorance=masses))
+        described.append(replace(feature, mean_masses=masses))
     return tuple(described)
 
 

@@ -124,7 +124,7 @@ class NumberTarget(ClassTarget):
 def digest_classes(target: Target) -> UInt64:
     """Digest the classes of a target."""
     states = np.empty(target.size, dtype=object)
-    states[:] = [spell(state) for state in target.states]
+    states[:] = [spell(state) for state in target.classes]
     return digest_texts(states)
 
 

@@ -62,7 +62,7 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
     """
     facts = rows.facts
     prior = np.array(facts.prior)
-    target = replace(facts.target, prior=facts.prior)
+    target = replace(facts.target, shares=facts.prior)
     if not structure.live_singles:
         return constant_model(target, rows.features[0], target.log_prior)
     draft, described, tallies = draft_rules(structure, rows)
@@ -240,7 +240,7 @@ def _with_missing(rules: SingleRules) -> Feature:
     if rules.missing_place is None:
         return feature
     nothing = (0.0,) * feature.n_focal_sets
-    return replace(feature, peaks=(*feature.peaks, np.inf), ignorance=(*nothing, 1.0))
+    return replace(feature, peaks=(*feature.peaks, np.inf), mean_masses=(*nothing, 1.0))
 
 
 class _EvidenceLoss(BlockPass):

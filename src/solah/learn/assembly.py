@@ -60,7 +60,7 @@ class SingleRules:
     @property
     def shares(self) -> Float:
         """The share that each word has of the rows whose reading is known."""
-        return np.bincount(self.words, self.feature.ignorance, len(self.scores)).astype(float)
+        return np.bincount(self.words, self.feature.mean_masses, len(self.scores)).astype(float)
 
 
 @dataclass(eq=False)
@@ -142,7 +142,7 @@ def describe(term: SingleTerm) -> Feature:
     low = feature.peaks[0] if feature.low is None else feature.low
     high = feature.peaks[-1] if feature.high is None else feature.high
     found = cored_feature(feature.name, names, cores, (), low, high)
-    return replace(found, ignorance=(1.0 / found.n_focal_sets,) * found.n_focal_sets)
+    return replace(found, mean_masses=(1.0 / found.n_focal_sets,) * found.n_focal_sets)
 
 
 class Draft:
@@ -431,8 +431,8 @@ def assemble_numbers(
         found, known = masses(readings, flatten([feature]), 0), ~np.isnan(readings)
         mean_masses = weights[known] @ found[known] / weights[known].sum()
         found[~known] = np.nan
-        ignorance = tuple((mean_masses / mean_masses.sum()).tolist())
-        described[feature.name] = replace(feature, ignorance=ignorance)
+        mean_masses = tuple((mean_masses / mean_masses.sum()).tolist())
+        described[feature.name] = replace(feature, mean_masses=mean_masses)
         memberships[feature.name] = found
     draft = Draft(structure, described)
     draft.take(structure.reduced.weights * unit, structure.reduced.bias * unit)

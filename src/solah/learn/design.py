@@ -92,13 +92,13 @@ class Design:
         """Place the first words of all features; the gains of splits may be known already."""
         settings, required = recipe.words, recipe.budget.required
         kept = np.arange(len(sample.features))
-        if gains is None and (settings.is_learnt or len(kept) > settings.max_features):
+        if gains is None and (settings.is_learned or len(kept) > settings.max_features):
             gains = split_gains(sample, settings.boosting)
         if gains is not None and len(kept) > settings.max_features:
             is_required = np.array([one.name in required for one in sample.features])
             most = max(settings.max_features, int(is_required.sum()))
             kept = np.sort(np.lexsort((-gains.of_features, ~is_required))[:most])
-        found = place_words(sample, settings, gains if settings.is_learnt else None, kept)
+        found = place_words(sample, settings, gains if settings.is_learned else None, kept)
         terms = [_begin(vocabulary, sample, recipe) for vocabulary in found]
         memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
         return cls(sample, recipe, [*terms], memberships, [], gains).again()

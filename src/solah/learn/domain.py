@@ -28,7 +28,7 @@ _MOST_CELLS = MOST_CUTS + 1
 
 
 def learn_domain(model: Model, table: Table) -> Domain:
-    """Learn what the rows held that a model was learnt from.
+    """Learn what the rows held that a model was learned from.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class FoldRows:
     data : the rows, described by what is known of those to learn from
     growth : how trees grow
     tested : the rows to test on
-    memory : what parts of hierarchies believe, once they are learnt
+    memory : what parts of hierarchies believe, once they are learned
     """
 
     data: MemoryRows
@@ -162,7 +162,7 @@ class FoldRows:
 class Memory:
     """Arrays by key, the least recently used forgotten where they take too much room.
 
-    It does not travel: in another process, its twin there takes its place.
+    It does not travel: in another process, its simulator there takes its place.
     """
 
     def __init__(self, n_bytes: int, token: str = "") -> None:

@@ -251,7 +251,7 @@ def _spread_ignorance(counts: Int64, sets: FocalSets) -> Float:
     for a in range(sets.n_features):
         unknown_bin = sets.bins[a + 1] - 1
         if counts[:, unknown_bin].any():
-            masses = sets.ignorance[sets.offsets[a] : sets.offsets[a + 1]]
+            masses = sets.mean_masses[sets.offsets[a] : sets.offsets[a + 1]]
             spread[:, sets.bins[a] : unknown_bin] += (
                 spread[:, unknown_bin, None, :] * masses[None, :, None]
             )

@@ -39,7 +39,7 @@ Clusters = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class Learned:
     """A model, and how it came about.
 
     Attributes
@@ -66,7 +66,7 @@ def learn(
     recipe: AdditiveRecipe,
     tell: Callable[[str], None] = lambda _: None,
     choice: Choice | None = None,
-) -> Learnt:
+) -> Learned:
     """Learn an additive model of classes.
 
     Parameters
@@ -99,7 +99,7 @@ def learn(
     model = with_raised_variances(assemble(structure, rows, groups), sample, clusters)
     model = with_promises(model, recipe.monotonic)
     used = frozenset(structure.used)
-    return Learnt(model, structure.choice, clusters, used, dependence, relevance)
+    return Learned(model, structure.choice, clusters, used, dependence, relevance)
 
 
 def with_promises(model: Model, promises: Sequence[Monotonic]) -> Model:
@@ -197,7 +197,7 @@ class Structure:
 
     @property
     def is_as_good_as_expected(self) -> bool:
-        """Whether rows learnt from have no more loss than rows not learnt from, but for chance."""
+        """Whether training rows have no more loss than held-out rows, but for chance."""
         if self.choice.expected is None:
             return True
         expected, its_error = self.choice.expected

@@ -2,7 +2,7 @@
 
 What goes up is a node's whole distribution: the node above takes it as masses on the classes,
 or describes it with words of belief. With cross-fitting, the node above learns from what nodes
-believe of rows that they have not learnt from, as it will be in use.
+believe of rows that they have not learned from, as it will be in use.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class RuleNode:
 
         A choice that was made before is taken as it is.
         """
-        states, described = rows.target.target.states, {one.name: one for one in rows.features}
+        states, described = rows.target.target.classes, {one.name: one for one in rows.features}
         measured = [name for name in node.inputs if name not in rows.below]
         places = [len(states) - 1] if len(states) < 3 else range(len(states))
         below = tuple(
@@ -264,7 +264,7 @@ def hierarchy_model(
     used = tuple(described.values()) or tuple(features[:1])
     target = facts.target
     if any(isinstance(node, AdditiveNode) for node in nodes):
-        target = replace(target, prior=facts.prior)
+        target = replace(target, shares=facts.prior)
     return Model(target, used, tuple(reversed(nodes)))
 
 
@@ -322,9 +322,9 @@ def node_inputs(
         if name not in rows.below:
             inputs.append(described[name])
         elif n_belief_words is None:
-            inputs.append(belief_feature(name, target.states, prior))
+            inputs.append(belief_feature(name, target.classes, prior))
         else:
-            for words in belief_words(name, target.states, n_belief_words):
+            for words in belief_words(name, target.classes, n_belief_words):
                 inputs.append(replace(words, name=fresh_name(words.name, described)))
     return tuple(inputs)
 

@@ -1,6 +1,6 @@
 """Learns what is to be believed when readings are lost: of single features, or of whole groups.
 
-Two things are learnt from rows whose readings are taken away, each by the log-loss:
+Two things are learned from rows whose readings are taken away, each by the log-loss:
 
 - the variances of trees (:mod:`solah.model.program`). That of its evidence is right for a tree that
   does not depend on the others. Where features make up for each other, one counts for what the
@@ -142,7 +142,7 @@ def with_raised_variances(
     model : Model
         Rules that add up to classes.
     sample : Sample
-        Rows that were learnt from.
+        Rows that were learned from.
     groups : the names of features that may be lost together; each may be lost alone, too
     """
     if len(model.terms) < 2:
@@ -210,7 +210,7 @@ class _MaskedRows:
         self._codes = rows.objective.codes
         self._weights = rows.weights / (rows.weights.sum() * len(masks))
         self.loss_of_shares = float(
-            -(rows.weights @ np.log(np.maximum(model.target.prior, 1e-30))[self._codes])
+            -(rows.weights @ np.log(np.maximum(model.target.shares, 1e-30))[self._codes])
             / rows.weights.sum()
         )
 

@@ -176,7 +176,7 @@ class MemoryRows:
         return relevance_of(self._columns(), bias_corrected=bias_corrected)
 
     def with_folds(self, n_folds: int) -> MemoryRows:
-        """Let the nodes above learn from beliefs about rows that were not learnt from."""
+        """Let the nodes above learn from beliefs about rows that were not learned from."""
         codes, weights = self.target.codes, self.target.weights
         if self.groups is None:
             return replace(self, folds=content_folds(self.labels, codes, n_folds))

@@ -1,7 +1,7 @@
 """Move a model's rules towards labelled rows, as a device does.
 
-The twin of ``export/c_runtime/solah_learn.h``: the same integers, row by row. The structure never
-changes. A rule that a row takes moves by the row's weight times the error times a step. Where
+The simulator of ``export/c_runtime/solah_learn.h``: the same integers, row by row. The structure
+never changes. A rule that a row takes moves by the row's weight times the error times a step. Where
 evidence is weighed, the error is that of the node's belief: what was observed less what was
 expected; elsewhere it is that of the rule's own belief, so that it becomes a mean which forgets. A
 step that would break what a monotonic model promises is not taken.
@@ -18,16 +18,16 @@ from zlib import crc32
 
 import numpy as np
 
+from solah.device.fixed_simulator import FixedSimulator, shift
 from solah.device.fixed_tables import (
     LEARNT_BITS,
     MOST_LEARNT,
     ONE,
     FixedTables,
     fixed_tables,
-    learnt_bounds,
+    learned_bounds,
     values_of,
 )
-from solah.device.fixed_twin import FixedTwin, shift
 from solah.device.layout import lay_out
 from solah.exceptions import DataError, ParameterError
 from solah.kernels import native
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 _EVIDENCE_A_ROW = 4.0
 # How many rows the belief of a rule remembers.
 _ROWS_REMEMBERED = 16.0
-# Weights have 14 bits and errors 15 in the product that moves what is learnt.
+# Weights have 14 bits and errors 15 in the product that moves what is learned.
 _PRODUCT_BITS = 14 + 15 - LEARNT_BITS
 _SLOWEST = 20
-# How far rounding may take shares that are learnt beyond nothing and all.
+# How far rounding may take shares that are learned beyond nothing and all.
 _ROUNDING = 512
 
 
@@ -63,7 +63,7 @@ class Pace:
     Attributes
     ----------
     pace : 1 is the usual one, 2 twice as fast; rounded to a power of two
-    forgetting : the share of what was learnt that a row takes back, where evidence is weighed; 0
+    forgetting : the share of what was learned that a row takes back, where evidence is weighed; 0
         for none, else rounded to a power of two
     """
 
@@ -90,7 +90,7 @@ class Pace:
         return min(max(_PRODUCT_BITS + round(log2(slowness / self.pace)), 0), _SLOWEST)
 
 
-class LearningTwin(FixedTwin):
+class LearningSimulator(FixedSimulator):
     """Decides and learns as a device does that learns.
 
     Parameters
@@ -100,19 +100,19 @@ class LearningTwin(FixedTwin):
 
     Attributes
     ----------
-    learnt : (n_rules, n_values) what the rules of all terms add, in the unit 2^-LEARNT_BITS
+    learned : (n_rules, n_values) what the rules of all terms add, in the unit 2^-LEARNT_BITS
     """
 
     def __init__(self, tables: FixedTables, pace: Pace) -> None:
         super().__init__(tables)
-        assert tables.learnt is not None
+        assert tables.learned is not None
         self._integers = tables
         self._stages = tables.stages
         self._walks = tables.walks
-        self._start = tables.learnt
+        self._start = tables.learned
         self._pace = pace
         self._bounds_of = _bounds_of(tables)
-        self.learnt = tables.learnt.copy()
+        self.learned = tables.learned.copy()
 
     @cached_property
     def flat(self) -> FlatProgram:
@@ -133,13 +133,13 @@ class LearningTwin(FixedTwin):
         Returns
         -------
         beliefs : ndarray of shape (n_rows, n_classes)
-            What was believed of each row before it was learnt from, in the device's unit.
+            What was believed of each row before it was learned from, in the device's unit.
         """
         observed = np.ascontiguousarray(places, dtype=np.int64)
         beliefs = np.empty((len(rows), self._n_values + 1), dtype=np.int64)
         if native.is_used():
             readings = np.require(rows, np.float64, "A")
-            native.learn(self.flat, readings, observed, self._start, self.learnt, beliefs)
+            native.learn(self.flat, readings, observed, self._start, self.learned, beliefs)
             return beliefs
         x = self._read(rows)
         for i, place in enumerate(observed.tolist()):
@@ -173,26 +173,26 @@ class LearningTwin(FixedTwin):
     def _move_evidence(
         self, rule: int, weight: Integers, error: Integers, step_bits: np.int64
     ) -> None:
-        before, forget_bits = self.learnt[rule].copy(), self._pace.forget_bits
+        before, forget_bits = self.learned[rule].copy(), self._pace.forget_bits
         values = before
         if forget_bits:
             gone = shift(before - self._start[rule], np.int64(15))
             values = before - shift(gone * weight, np.int64(forget_bits))
         moved = values + shift((weight >> 1) * error, step_bits)
-        self.learnt[rule] = np.clip(moved, -MOST_LEARNT, MOST_LEARNT)
+        self.learned[rule] = np.clip(moved, -MOST_LEARNT, MOST_LEARNT)
         if self._breaks(rule, before):
-            self.learnt[rule] = before
+            self.learned[rule] = before
 
     def _breaks(self, rule: int, before: Integers) -> bool:
         """Tell whether a rule that moved breaks what rules keep, more than before."""
-        after = self.learnt[rule].copy()
+        after = self.learned[rule].copy()
         for bound in self._bounds_of[rule]:
-            lower, higher = bound.gaps(self.learnt)
+            lower, higher = bound.gaps(self.learned)
             if higher >= lower:
                 continue
-            self.learnt[rule] = before
-            was_lower, was_higher = bound.gaps(self.learnt)
-            self.learnt[rule] = after
+            self.learned[rule] = before
+            was_lower, was_higher = bound.gaps(self.learned)
+            self.learned[rule] = after
             if higher < was_higher or lower > was_lower:
                 return True
         return False
@@ -200,21 +200,21 @@ class LearningTwin(FixedTwin):
     def _move_belief(self, rule: int, weight: Integers, observed: int, step_bits: np.int64) -> None:
         everything = 1 << LEARNT_BITS
         target = ONE * (np.arange(1, self._n_values + 1) == observed)
-        belief = np.clip(self.learnt[rule], 0, everything)
+        belief = np.clip(self.learned[rule], 0, everything)
         moved = belief + shift((weight >> 1) * (target - (belief >> 9)), step_bits)
         moved = np.clip(moved, 0, everything)
         if observed > 0:  # rounding may leave more than everything
             moved[observed - 1] -= np.maximum(moved.sum() - everything, 0)
-        self.learnt[rule] = np.maximum(moved, 0)
+        self.learned[rule] = np.maximum(moved, 0)
 
     def _leaf(self, walk: FixedWalk, number: int) -> Integers:  # type: ignore[override]
-        return values_of(self.learnt[walk.first_rule + number], walk.value_bits)
+        return values_of(self.learned[walk.first_rule + number], walk.value_bits)
 
 
 def _bounds_of(tables: FixedTables) -> list[list[Bound]]:
     """Return the bounds that each rule has to keep."""
-    assert tables.learnt is not None
-    found: list[list[Bound]] = [[] for _ in tables.learnt]
+    assert tables.learned is not None
+    found: list[list[Bound]] = [[] for _ in tables.learned]
     for bound in tables.bounds:
         found[bound.lower].append(bound)
         found[bound.higher].append(bound)
@@ -268,7 +268,7 @@ class _Packing:
         return *record, self._put(lost.shares), self._put(lost.prior), lost.factor, lost.shift
 
     def _walk(self, walk: FixedWalk) -> tuple[int, ...]:
-        per_word = walk.peaks, walk.inverses, walk.shifts, walk.ignorance
+        per_word = walk.peaks, walk.inverses, walk.shifts, walk.mean_masses
         places = [self._put(numbers) for numbers in per_word]
         axes = [
             (axis.kind, axis.source, axis.output, axis.size, *(place + first for place in places))
@@ -289,8 +289,8 @@ class _Packing:
         return start
 
 
-def _may_be_learnt(lines: Integers, is_weighed: bool) -> bool:
-    """Tell whether rules learn such numbers, as ``solah_is_learnt`` does."""
+def _may_be_learned(lines: Integers, is_weighed: bool) -> bool:
+    """Tell whether rules learn such numbers, as ``solah_is_learned`` does."""
     if is_weighed:
         return bool((np.abs(lines) <= MOST_LEARNT).all())
     everything = (1 << LEARNT_BITS) + _ROUNDING
@@ -364,18 +364,18 @@ class Learner:
         self._model = model
         self.pace = Pace(pace, forgetting)
         tables = fixed_tables(lay_out(model, only_walks=True), learns=True)
-        self.tables = replace(tables, bounds=learnt_bounds(model, tables))
-        self.twin = LearningTwin(self.tables, self.pace)
+        self.tables = replace(tables, bounds=learned_bounds(model, tables))
+        self.simulator = LearningSimulator(self.tables, self.pace)
 
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
         """Learn from rows of readings and the places of the classes that were observed.
 
         Returns what was believed of each row before, in the device's unit.
         """
-        return self.twin.learn(rows, places)
+        return self.simulator.learn(rows, places)
 
     def model(self) -> Model:
-        """Return the model with what was learnt."""
+        """Return the model with what was learned."""
         weights: dict[str, Float] = {}
         for stage in self.tables.stages:
             walks = self.tables.walks[stage.parts.walks]
@@ -389,37 +389,37 @@ class Learner:
         return _with_weights(self._model, weights)
 
     def save(self) -> bytes:
-        """Return what was learnt, as a device saves it."""
-        saved = model_hash(self._model).encode() + self.twin.learnt.astype("<i4").tobytes()
+        """Return what was learned, as a device saves it."""
+        saved = model_hash(self._model).encode() + self.simulator.learned.astype("<i4").tobytes()
         return saved + crc32(saved).to_bytes(4, "little")
 
     def restore(self, saved: bytes) -> None:
-        """Bring back what this model learnt on a device."""
-        expected = 16 + 4 * self.twin.learnt.size + 4
+        """Bring back what this model learned on a device."""
+        expected = 16 + 4 * self.simulator.learned.size + 4
         if len(saved) != expected:
             raise DataError(
-                f"what a device learnt has {expected} bytes for this model. "
+                f"what a device learned has {expected} bytes for this model. "
                 f"Got {len(saved)} instead."
             )
         if crc32(saved[:-4]) != int.from_bytes(saved[-4:], "little"):
-            raise DataError("what a device learnt is damaged: its checksum is another")
+            raise DataError("what a device learned is damaged: its checksum is another")
         if saved[:16] != model_hash(self._model).encode():
-            raise DataError("this was learnt by a device with another model")
-        learnt = np.frombuffer(saved[16:-4], "<i4").astype(np.int64)
-        learnt = learnt.reshape(self.twin.learnt.shape)
+            raise DataError("this was learned by a device with another model")
+        learned = np.frombuffer(saved[16:-4], "<i4").astype(np.int64)
+        learned = learned.reshape(self.simulator.learned.shape)
         for stage in self.tables.stages:
             for walk in self.tables.walks[stage.parts.walks]:
-                lines = learnt[walk.first_rule : walk.first_rule + len(walk.values)]
-                if not _may_be_learnt(lines, stage.is_weighed):
+                lines = learned[walk.first_rule : walk.first_rule + len(walk.values)]
+                if not _may_be_learned(lines, stage.is_weighed):
                     raise DataError(
-                        f"what a device learnt is damaged: {walk.name!r} has numbers that no rule "
+                        f"what a device learned is damaged: {walk.name!r} has numbers that no rule "
                         "of it learns; let the device begin again"
                     )
-        self.twin.learnt = learnt
+        self.simulator.learned = learned
 
     def _weights(self, stage: FixedStage, first: int, end: int) -> Float:
         """Return what rules of a stage add, or their shares."""
-        numbers = self.twin.learnt[first:end] / (1 << LEARNT_BITS)
+        numbers = self.simulator.learned[first:end] / (1 << LEARNT_BITS)
         if stage.is_weighed:  # 0 on average, of what is against the first class
             weights = np.insert(numbers, 0, 0.0, axis=1)
             return np.asarray(weights - weights.mean(axis=1, keepdims=True))

@@ -21,7 +21,7 @@ Part = Literal["groups", "features"]
 
 @dataclass(frozen=True)
 class FixedRule:
-    """A rule by hand, which is kept as it is while the rest is learnt.
+    """A rule by hand, which is kept as it is while the rest is learned.
 
     Attributes
     ----------
@@ -69,10 +69,10 @@ class WordSettings:
     ----------
     kind : ``"quantile"`` and ``"uniform"`` place them blindly, ``"supervised"`` where the target
         changes, ``"both"`` at quantiles too; ``"auto"`` compares ``"both"`` with ``"quantile"``
-    errors : how many standard errors learnt words must gain to be taken
+    errors : how many standard errors learned words must gain to be taken
     n_knots : how many are placed blindly
     outermost : the share of rows beyond the outermost quantile, so that outliers move no word
-    max_cuts : how many places are learnt at the most
+    max_cuts : how many places are learned at the most
     window : cuts whose ranks differ by less are one
     least_share : a cut has at least this share of what all cuts of its feature gain
     ramp, ramp_of_few : the share of rows on either side of a cut to whom both words apply; the
@@ -101,7 +101,7 @@ class WordSettings:
     boosting: BoostingSettings = BoostingSettings()
 
     @property
-    def is_learnt(self) -> bool:
+    def is_learned(self) -> bool:
         """Whether words stand where the target changes."""
         return self.kind in ("auto", "both", "supervised")
 
@@ -231,7 +231,7 @@ class GroupSettings:
 
 @dataclass(frozen=True)
 class AdditiveRecipe:
-    """How an additive model of word memberships is learnt.
+    """How an additive model of word memberships is learned.
 
     Attributes
     ----------

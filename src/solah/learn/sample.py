@@ -205,23 +205,23 @@ def mean_and_error(
 class Fold:
     """Rows to learn from, and rows to test on."""
 
-    learnt: Sample
+    learned: Sample
     tested: Sample
 
     @property
     def is_usable(self) -> bool:
         """Whether there is something to learn and something to test."""
-        if not self.learnt.n_rows or not self.tested.n_rows:
+        if not self.learned.n_rows or not self.tested.n_rows:
             return False
-        objective = self.learnt.objective
+        objective = self.learned.objective
         return not isinstance(objective, ClassObjective) or len(np.unique(objective.codes)) > 1
 
 
 def content_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64:
     """Put rows into folds by what they say.
 
-    Rows that say the same are in one fold, so that no row is judged by a model that has learnt
-    its twin; and neither the order of the rows nor their partition matters.
+    Rows that say the same are in one fold, so that no row is judged by a model that has learned
+    its simulator; and neither the order of the rows nor their partition matters.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None
 
 
 def group_folds(groups: UInt64, codes: Int64, weights: Int64 | Float, n_folds: int) -> Int64:
-    """Deal groups of rows out to folds, so that no group is learnt from and tested on.
+    """Deal groups of rows out to folds, so that no group is learned from and tested on.
 
     Groups are dealt out in turn: by the class that most of a group is of, so that classes are
     spread where each group has one, and by their digests, so that neither the order of the rows

@@ -208,7 +208,7 @@ class _Trial:
 
     def __init__(self, fold: Fold, recipe: AdditiveRecipe, gains: SplitGains | None = None) -> None:
         self.fold, self.recipe = fold, recipe
-        self.design = Design.begin(fold.learnt, recipe, gains)
+        self.design = Design.begin(fold.learned, recipe, gains)
         self.tested = self.design.columns_of(fold.tested)
         self.fitted: dict[Strength, Scores] = {}
 
@@ -256,7 +256,7 @@ class _Trial:
 
     def loss_of_nothing(self) -> Float:
         """Return the losses of the tested rows where nothing is read."""
-        begin = self.fold.learnt.objective.begin(self.fold.learnt.weights)
+        begin = self.fold.learned.objective.begin(self.fold.learned.weights)
         totals = np.tile(begin, (self.fold.tested.n_rows, 1))
         return self.fold.tested.objective.losses(totals)
 

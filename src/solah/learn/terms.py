@@ -65,9 +65,9 @@ class Given:
         if not (feature.is_coded or vocabulary.is_fixed):
             raise ParameterError(
                 f"a rule by hand asks whether {feature.name!r} is {shorten(rules[0].word)}, and "
-                f"its words are learnt; give it words by hand: words={{{feature.name!r}: …}}"
+                f"its words are learned; give it words by hand: words={{{feature.name!r}: …}}"
             )
-        words: list[Any] = list(feature.states if feature.is_coded else feature.words)
+        words: list[Any] = list(feature.categories if feature.is_coded else feature.words)
         scores, pinned = np.zeros((len(words), n_outputs)), set[int]()
         for rule in rules:
             named = [place for place, word in enumerate(words) if rule.word in (word, str(word))]

@@ -38,7 +38,7 @@ class Vocabulary:
     place : the feature's place among the sample's
     feature : the feature as it came
     knots : (n,) where each word has all the membership; empty for states without an order
-    cuts : the knots before which ramps of learnt cuts begin, with what the cuts gain
+    cuts : the knots before which ramps of learned cuts begin, with what the cuts gain
     is_fixed : whether the words were given by hand, and stay
     cores : of words by hand that have cores, the knots of each
     """

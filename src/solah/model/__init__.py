@@ -17,15 +17,15 @@ from solah.model.document import (
 )
 from solah.model.features import Feature, WordRange
 from solah.model.format import load_document, save_document
-from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether
+from solah.model.policy import AbstainReason, Cells, Domain, Policy, SeenTogether
 from solah.model.provenance import OutOfFold, Provenance
 
 __all__ = [
+    "AbstainReason",
     "AdditiveNode",
     "Branch",
     "Cells",
     "Domain",
-    "Doubt",
     "Feature",
     "FeatureGroup",
     "MissingRule",

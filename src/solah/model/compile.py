@@ -109,9 +109,9 @@ class _Compiler:
 
     def _axis(self, one: Feature) -> int:
         kind, source = self._input(one)
-        key = kind, source, one.place, one.peaks, one.ignorance
+        key = kind, source, one.place, one.peaks, one.mean_masses
         if key not in self._axis_numbers:
-            peaks, missing = np.array(one.peaks), np.array(one.ignorance)
+            peaks, missing = np.array(one.peaks), np.array(one.mean_masses)
             self._axis_numbers[key] = len(self._axes)
             self._axes.append(Axis(kind, source, peaks, missing, one.place))
         return self._axis_numbers[key]

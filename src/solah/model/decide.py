@@ -38,8 +38,8 @@ class Decisions:
     states : the classes
     places : (n_rows,) the place of the class that each row is decided for; -1 for "don't know"
     settled_places : (n_rows,) that of the decision which stands after it
-    doubts : (n_rows,) the flags of :class:`~solah.model.policy.Doubt`, also those for which
-        nothing is held back
+    abstain_reasons : (n_rows,) the flags of :class:`~solah.model.policy.AbstainReason`, also those
+        for which nothing is held back
     n_unseen : (n_rows,) how many pairs of cells never occurred together
     known : (n_rows,) the share of all evidence that is known
     beliefs : (n_rows, n_classes) the belief in each class, of evidence that is smoothed
@@ -48,7 +48,7 @@ class Decisions:
     states: tuple[State, ...]
     places: NDArray[np.intp]
     settled_places: NDArray[np.intp]
-    doubts: NDArray[np.intp]
+    abstain_reasons: NDArray[np.intp]
     n_unseen: NDArray[np.intp]
     known: Float
     beliefs: Float
@@ -83,7 +83,7 @@ class Decisions:
             "believed": f"{spell(self.states[believed])} {self.beliefs[row, believed]:.2f}",
             "settled": "don't know" if settled is None else spell(settled),
             "known": f"{100 * self.known[row]:.0f} %",
-            "doubts": ", ".join(name_doubts(int(self.doubts[row]))),
+            "abstain_reasons": ", ".join(name_doubts(int(self.abstain_reasons[row]))),
         }
 
     def _named(self, places: NDArray[np.intp]) -> list[State | None]:
@@ -114,7 +114,7 @@ class PolicyDecider:
     """
 
     def __init__(self, model: Model, n_threads: int = 1) -> None:
-        if not model.target.states:
+        if not model.target.classes:
             raise ParameterError(
                 "a model that estimates a number has no policy; there is nothing to judge"
             )
@@ -144,17 +144,19 @@ class PolicyDecider:
         novelty = novelty_of(self._model, table)
         beliefs = self._beliefs(table, memories)
         best = self._model.target.decide(beliefs)
-        doubts = novelty.doubts(self._policy)
+        abstain_reasons = novelty.abstain_reasons(self._policy)
         places, settled = np.empty((2, table.n_rows), dtype=np.intp)
-        rows = zip(memories, best.tolist(), beliefs.tolist(), doubts.tolist(), strict=True)
-        for row, (memory, first, belief, doubt) in enumerate(rows):
-            _, places[row], doubts[row] = memory.settling.decide(first, belief, doubt)
+        rows = zip(memories, best.tolist(), beliefs.tolist(), abstain_reasons.tolist(), strict=True)
+        for row, (memory, first, belief, abstain_reason) in enumerate(rows):
+            _, places[row], abstain_reasons[row] = memory.settling.decide(
+                first, belief, abstain_reason
+            )
             settled[row] = memory.settling.settled
         return Decisions(
-            self._model.target.states,
+            self._model.target.classes,
             places,
             settled,
-            doubts,
+            abstain_reasons,
             novelty.n_unseen,
             novelty.known,
             beliefs,

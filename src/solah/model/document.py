@@ -52,23 +52,23 @@ class Target:
     Attributes
     ----------
     name : the target's name
-    states : the classes, for classification
+    classes : the classes, for classification
     words, peaks : the target's words and the peaks of its focal sets, for a regression tree
     centres : the mean target value of each focal set, for a regression tree
     thresholds : the probability at which each class is as good a decision as any other; they sum
         to 1, and none means equal ones
-    prior : the overall shares of the classes, for additive nodes
+    shares : the overall shares of the classes, for additive nodes
 
     A target with neither classes nor centres is a number that terms add up to.
     """
 
     name: str
-    states: tuple[State, ...] = ()
+    classes: tuple[State, ...] = ()
     words: tuple[str, ...] = ()
     peaks: tuple[float, ...] = ()
     centres: tuple[float, ...] = ()
     thresholds: tuple[float, ...] = ()
-    prior: tuple[float, ...] = ()
+    shares: tuple[float, ...] = ()
 
     def decide(self, beliefs: Float) -> NDArray[np.intp]:
         """Return the index of the class to predict, of probabilities ``(n_rows, n_classes)``."""
@@ -78,22 +78,22 @@ class Target:
     @property
     def task(self) -> Task:
         """Classification or regression."""
-        return Task.CLASSIFICATION if self.states else Task.REGRESSION
+        return Task.CLASSIFICATION if self.classes else Task.REGRESSION
 
     @property
     def size(self) -> int:
         """The number of outputs of a node: one per class, per focal set of a number, or one."""
-        return len(self.states) or len(self.centres) or 1
+        return len(self.classes) or len(self.centres) or 1
 
     @property
     def is_additive_number(self) -> bool:
         """Whether the target is a number that terms add up to."""
-        return not self.states and not self.centres
+        return not self.classes and not self.centres
 
     @property
     def log_prior(self) -> Float:
         """The logarithms of the overall shares, 0 on average; none for a number."""
-        logs = np.log(np.maximum(np.array(self.prior), LEAST_BELIEF))
+        logs = np.log(np.maximum(np.array(self.shares), LEAST_BELIEF))
         return np.asarray(logs - logs.mean()) if len(logs) else logs
 
 

@@ -28,7 +28,7 @@ from solah.data import (
 from solah.data.cells import TextCells, encode_states
 from solah.data.dates import date_part
 from solah.data.spelling import read_number, spell
-from solah.exceptions import ColumnError, DataError, ParameterError, UnseenStateWarning, shorten
+from solah.exceptions import ColumnError, DataError, ParameterError, UnseenCategoryWarning, shorten
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def encode_column(table: Table, feature: Feature) -> NDArray[Any]:
     """Turn a feature's column into numbers for the kernels."""
     column = table.column(feature.name)
     if feature.is_coded:
-        return encode_states(column, feature.states)
+        return encode_states(column, feature.categories)
     return to_numbers(column, first_row=table.first_row).values
 
 
@@ -87,7 +87,7 @@ class Encoder:
 
     def __init__(self, table: Table, features: Mapping[int, Feature]) -> None:
         self._columns = {j: table.column(one.name) for j, one in features.items()}
-        self._states = {j: one.states for j, one in features.items() if one.is_coded}
+        self._states = {j: one.categories for j, one in features.items() if one.is_coded}
         for j, column in self._columns.items():
             if j not in self._states and column.is_text:  # all of it says how numbers are written
                 self._columns[j] = to_numbers(column, first_row=table.first_row)
@@ -107,7 +107,7 @@ UNSEEN, MISSING = -1, -2
 
 def encode_target(column: Column, target: Target) -> NDArray[np.intp]:
     """Replace each true class by its place among the target's, or by UNSEEN or MISSING."""
-    codes = encode_states(column, target.states)
+    codes = encode_states(column, target.classes)
     places = np.where(np.isnan(codes), UNSEEN, codes).astype(np.intp)
     places[column.missing()] = MISSING
     return places
@@ -116,25 +116,25 @@ def encode_target(column: Column, target: Target) -> NDArray[np.intp]:
 def warn_of_unseen(table: Table, features: Iterable[Feature]) -> None:
     """Warn, once for each column, of readings that are states which no training row had."""
     for feature in features:
-        if feature.is_coded and feature.states:
+        if feature.is_coded and feature.categories:
             found = find_unseen(table.column(feature.name), feature)
             if found is not None:
                 warnings.warn(found, stacklevel=4)
 
 
-def find_unseen(column: Column, feature: Feature) -> UnseenStateWarning | None:
+def find_unseen(column: Column, feature: Feature) -> UnseenCategoryWarning | None:
     """Find the readings of a column that are states no training row had; None if none is."""
     distinct = set(column.values.tolist()) if column.is_text else np.unique(column.values)
     each = np.array(list(distinct), dtype=column.values.dtype)
-    is_known = ~np.isnan(encode_states(replace(column, values=each), feature.states))
+    is_known = ~np.isnan(encode_states(replace(column, values=each), feature.categories))
     strange = each[~is_known & ~replace(column, values=each).missing()]
     if not len(strange):
         return None
     unseen = set(strange.tolist())
     times = Counter(value for value in column.values.tolist() if value in unseen)
     value, n_value = min(times.items(), key=lambda item: (-item[1], spell(item[0])))
-    known = tuple(map(spell, feature.states))
-    return UnseenStateWarning(column.name, spell(value), n_value, times.total(), known)
+    known = tuple(map(spell, feature.categories))
+    return UnseenCategoryWarning(column.name, spell(value), n_value, times.total(), known)
 
 
 # --- rows and the truth about them ---------------------------------------------------------------
@@ -194,7 +194,7 @@ def read_truth(target: Target, table: Table, y: Any) -> NDArray[np.float64]:
         return np.full(table.n_rows, np.nan)
     if target.task is Task.REGRESSION:
         return to_numbers(column).values
-    return encode_states(column, target.states)
+    return encode_states(column, target.classes)
 
 
 # --- rows of values by name ----------------------------------------------------------------------
@@ -282,7 +282,7 @@ def value_kinds(values: Sequence[Any], feature: Feature) -> list[ValueKind]:
     simple = [place for place, kind in enumerate(kinds) if kind is None]
     column = as_column(feature.name, _objects([values[place] for place in simple]))
     if feature.is_coded:
-        is_known = ~np.isnan(encode_states(column, feature.states))
+        is_known = ~np.isnan(encode_states(column, feature.categories))
         found = [ValueKind.CATEGORY if known else ValueKind.UNSEEN for known in is_known]
     else:
         is_number = [_number(values[place]) is not None for place in simple]

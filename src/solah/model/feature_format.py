@@ -44,12 +44,12 @@ def read_target(reader: Reader, task: Task) -> Target:
     """Read the target."""
     if task is Task.CLASSIFICATION:
         fields = reader.record(["name", "classes"], ["thresholds", "shares"])
-        states = _read_states(fields["classes"], 1, what_classes_must_be)
+        classes = _read_states(fields["classes"], 1, what_classes_must_be)
         thresholds: tuple[float, ...] = ()
         if "thresholds" in fields:
-            thresholds = read_shares(fields["thresholds"], len(states), least=LEAST_THRESHOLD)
-        prior = read_shares(fields["shares"], len(states)) if "shares" in fields else ()
-        return Target(fields["name"].text(), states=states, thresholds=thresholds, prior=prior)
+            thresholds = read_shares(fields["thresholds"], len(classes), least=LEAST_THRESHOLD)
+        shares = read_shares(fields["shares"], len(classes)) if "shares" in fields else ()
+        return Target(fields["name"].text(), classes, thresholds=thresholds, shares=shares)
     if isinstance(reader.value, dict) and len(reader.value) == 1:
         return Target(reader.record(["name"])["name"].text())
     fields = reader.record(["name", "words", "peaks", "centres"])
@@ -79,8 +79,8 @@ def read_feature(reader: Reader) -> Feature:
         states = _read_states(fields["categories"], 0, what_states_must_be)
         if kind is Kind.BINARY and len(states) > 2:
             raise fields["categories"].fail("at most two categories")
-        ignorance = read_shares(fields["missing"], max(1, len(states)))
-        return discrete_feature(fields["name"].text(), kind, states, ignorance)
+        mean_masses = read_shares(fields["missing"], max(1, len(states)))
+        return discrete_feature(fields["name"].text(), kind, states, mean_masses)
     where = "ranges" if "ranges" in fields else "peaks"
     fields = reader.record(["name", "type", "words", where, "low", "high", "missing"], ["moved"])
     low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
@@ -94,8 +94,8 @@ def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Feature
     name, words = fields["name"].text(), fields["words"].texts(1, MAX_WORDS)
     if "ranges" not in fields:
         peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
-        ignorance = read_shares(fields["missing"], len(peaks))
-        return Feature(name, Kind.CONTINUOUS, words, peaks, ignorance, low=low, high=high)
+        mean_masses = read_shares(fields["missing"], len(peaks))
+        return Feature(name, Kind.CONTINUOUS, words, peaks, mean_masses, low=low, high=high)
     cores = []
     for item in fields["ranges"].items(len(words), len(words)):
         start, end = item.items(2, 2)
@@ -111,8 +111,8 @@ def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Feature
             f"ends at least {LEAST_GAP:g} apart"
         )
     feature = cored_feature(name, words, cores, (), low, high)
-    ignorance = read_shares(fields["missing"], feature.n_focal_sets)
-    return replace(feature, ignorance=ignorance)
+    mean_masses = read_shares(fields["missing"], feature.n_focal_sets)
+    return replace(feature, mean_masses=mean_masses)
 
 
 def _read_states(
@@ -162,9 +162,9 @@ def target_record(target: Target) -> dict[str, Any]:
     if target.is_additive_number:
         return {"name": target.name}
     if target.task is Task.CLASSIFICATION:
-        record = {"name": target.name, "classes": list(target.states)}
+        record = {"name": target.name, "classes": list(target.classes)}
         record |= {"thresholds": list(target.thresholds)} if target.thresholds else {}
-        return record | ({"shares": list(target.prior)} if target.prior else {})
+        return record | ({"shares": list(target.shares)} if target.shares else {})
     return {
         "name": target.name,
         "words": list(target.words),
@@ -179,8 +179,8 @@ def feature_record(feature: Feature) -> dict[str, Any]:
     if feature.is_continuous:
         record |= words_record(feature) | {"low": feature.low, "high": feature.high}
     else:
-        record |= {"categories": list(feature.states)}
-    record |= {"missing": list(feature.ignorance)}
+        record |= {"categories": list(feature.categories)}
+    record |= {"missing": list(feature.mean_masses)}
     return record | ({"moved": True} if feature.is_moved else {})
 
 

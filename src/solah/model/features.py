@@ -159,8 +159,8 @@ class Feature:
     peaks : where each focal set has all the mass. A continuous feature with ``n`` words has
         the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has one singleton per word;
         one with ``cores`` has a singleton of the word for each finite end of its core
-    ignorance : the masses of an unknown value: the training rows' mean
-    states : the values behind a discrete feature's words
+    mean_masses : the masses of an unknown value: the training rows' mean
+    categories : the values behind a discrete feature's words
     low, high : the range of a continuous feature's training values
     tree : the tree whose belief the words describe; None for a feature that is measured
     place : the class, by number, that the belief is in
@@ -169,15 +169,15 @@ class Feature:
     parted_at : where a tree asks only in which part a reading is: the first word of each part but
         the lowest, by its number; none for a feature that is not parted
     is_moved : whether a person moved the words after rows were counted, or those that a tree
-        decides by whose belief this is: supports, shares and ``ignorance`` are those from before
+        decides by whose belief this is: supports, shares and ``mean_masses`` are those from before
     """
 
     name: str
     kind: Kind
     words: tuple[str, ...]
     peaks: tuple[float, ...]
-    ignorance: tuple[float, ...]
-    states: tuple[State, ...] = ()
+    mean_masses: tuple[float, ...]
+    categories: tuple[State, ...] = ()
     low: float | None = None
     high: float | None = None
     tree: str | None = None
@@ -203,8 +203,8 @@ class Feature:
 
     @cached_property
     def is_coded(self) -> bool:
-        """Whether a value is looked up among the states rather than measured."""
-        return not (self.is_continuous or _measured(self.kind, self.states))
+        """Whether a value is looked up among the categories rather than measured."""
+        return not (self.is_continuous or _measured(self.kind, self.categories))
 
     @property
     def n_focal_sets(self) -> int:
@@ -255,7 +255,7 @@ def cored_feature(
     name: str,
     words: tuple[str, ...],
     cores: Sequence[tuple[float, float]],
-    ignorance: tuple[float, ...],
+    mean_masses: tuple[float, ...],
     low: float,
     high: float,
 ) -> Feature:
@@ -269,7 +269,7 @@ def cored_feature(
     cores : sequence of (low, high)
         The interval in which each word describes a reading fully. They increase; the first begins
         at minus infinity and the last ends at infinity. Between two, memberships go over linearly.
-    ignorance : tuple of float
+    mean_masses : tuple of float
         The masses of an unknown reading, one for each finite end of a core: a core of a single
         point has one end, and a single word, which applies everywhere, one mass.
     low, high : float
@@ -292,7 +292,7 @@ long: fully from 5, partly from 3
         kind=Kind.CONTINUOUS,
         words=words,
         peaks=tuple(peak for core in cores for peak in _core_peaks(core)),
-        ignorance=ignorance,
+        mean_masses=mean_masses,
         low=low,
         high=high,
         cores=cores,
@@ -321,13 +321,13 @@ def parted_feature(feature: Feature, starts: Sequence[int]) -> Feature:
     runs = [range(*ends) for ends in pairwise((0, *starts, len(words)))]
     parts = tuple((cores[run[0]][0], cores[run[-1]][1]) for run in runs)
     peaks = tuple(peak for part in parts for peak in _core_peaks(part))
-    masses = np.asarray(feature.ignorance) @ shares_of_peaks(feature.peaks, peaks)
+    masses = np.asarray(feature.mean_masses) @ shares_of_peaks(feature.peaks, peaks)
     return replace(
         feature,
         words=tuple(phrase(words, run) for run in runs),
         cores=parts,
         peaks=peaks,
-        ignorance=tuple(masses.tolist()),
+        mean_masses=tuple(masses.tolist()),
         parted_at=tuple(starts),
     )
 
@@ -375,7 +375,7 @@ def _core_peaks(core: tuple[float, float]) -> tuple[float, ...]:
 
 
 def discrete_feature(
-    name: str, kind: Kind, states: tuple[State, ...], ignorance: tuple[float, ...]
+    name: str, kind: Kind, states: tuple[State, ...], mean_masses: tuple[float, ...]
 ) -> Feature:
     """Describe a feature with one word per state.
 
@@ -389,20 +389,20 @@ def discrete_feature(
         kind=kind,
         words=tuple(map(str, states)) or ("unknown",),
         peaks=tuple(map(float, places)) or (0.0,),
-        ignorance=ignorance,
-        states=states,
+        mean_masses=mean_masses,
+        categories=states,
     )
 
 
-def belief_feature(name: str, states: tuple[State, ...], ignorance: tuple[float, ...]) -> Feature:
+def belief_feature(name: str, states: tuple[State, ...], mean_masses: tuple[float, ...]) -> Feature:
     """Describe what a tree believes: a focal set a class, with the belief as its mass."""
     return Feature(
         name=name,
         kind=Kind.CATEGORICAL,
         words=tuple(map(str, states)),
         peaks=tuple(map(float, range(len(states)))),
-        ignorance=ignorance,
-        states=states,
+        mean_masses=mean_masses,
+        categories=states,
     )
 
 
@@ -429,7 +429,7 @@ def belief_words(tree: str, states: tuple[State, ...], n_words: int) -> tuple[Fe
             kind=Kind.CONTINUOUS,
             words=BELIEF_WORDS[n_words],
             peaks=tuple(k / (n_sets - 1) for k in range(n_sets)),
-            ignorance=(1.0 / n_sets,) * n_sets,
+            mean_masses=(1.0 / n_sets,) * n_sets,
             low=0.0,
             high=1.0,
             tree=tree,
@@ -451,6 +451,6 @@ def flatten(features: Sequence[Feature]) -> FocalSets:
     sizes = [feature.n_focal_sets for feature in features]
     return FocalSets(
         peaks=np.array([peak for a in features for peak in a.peaks], dtype=np.float64),
-        ignorance=np.array([mass for a in features for mass in a.ignorance], dtype=np.float64),
+        mean_masses=np.array([mass for a in features for mass in a.mean_masses], dtype=np.float64),
         offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
     )

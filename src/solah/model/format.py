@@ -121,7 +121,7 @@ def to_json(model: Model) -> str:
 
 def _promise_record(promise: Monotonic, target: Target) -> dict[str, Any]:
     record = {"feature": promise.feature, "direction": promise.direction}
-    return record | ({"class": promise.state} if target.states else {})
+    return record | ({"class": promise.state} if target.classes else {})
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -150,11 +150,11 @@ def read_model(document: Reader) -> Model:
     by_name = read_features(fields["features"])
     features = tuple(by_name.values())
     nodes = NodesReader(target, by_name).read(fields["nodes"])
-    if target.states and not target.prior and any(isinstance(one, AdditiveNode) for one in nodes):
+    if target.classes and not target.shares and any(isinstance(one, AdditiveNode) for one in nodes):
         raise ModelFormatError(f"{fields['target'].place} needs shares, for there are terms")
     model = Model(target, features, nodes, generator=fields["generator"].text())
     readers: dict[str, Callable[[Reader], Any]] = {
-        "provenance": partial(read_provenance, n_classes=len(target.states)),
+        "provenance": partial(read_provenance, n_classes=len(target.classes)),
         "edits": read_edits,
         "comments": read_comments,
         "signals": partial(read_signals, features=features),
@@ -173,9 +173,9 @@ def read_model(document: Reader) -> Model:
 
 
 def _read_promise(reader: Reader, target: Target) -> Monotonic:
-    fields = reader.record(["feature", "direction", *(["class"] if target.states else [])])
+    fields = reader.record(["feature", "direction", *(["class"] if target.classes else [])])
     direction = fields["direction"].integer(-1, 1)
     if not direction:
         raise fields["direction"].fail("1 or -1")
-    state = fields["class"].integer(0, target.size - 1) if target.states else 0
+    state = fields["class"].integer(0, target.size - 1) if target.classes else 0
     return Monotonic(fields["feature"].text(), direction, state)

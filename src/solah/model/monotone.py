@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from solah.model.document import Model, Monotonic, Term
     from solah.model.features import Feature
 
-# What rounding may take from a step, beside the largest score of a model: evidence is learnt on
+# What rounding may take from a step, beside the largest score of a model: evidence is learned on
 # devices with 24 bits behind the point.
 _ROUNDING = 1e-6
 
@@ -29,7 +29,7 @@ def may_be_monotonic(feature: Feature) -> bool:
     """Tell whether the readings of a feature have an order: not states that are only named."""
     if feature.is_ordered:
         return True
-    return len(feature.states) == 2 and not any(isinstance(s, str) for s in feature.states)
+    return len(feature.categories) == 2 and not any(isinstance(s, str) for s in feature.categories)
 
 
 def signs_of(promises: Sequence[Monotonic], n_outputs: int) -> Float:

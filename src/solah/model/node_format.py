@@ -58,7 +58,7 @@ class NodesReader:
         """Read all nodes of a model file."""
         nodes: list[Node] = []
         free = set[str]()  # nodes that feed no other yet
-        for item in reader.items(1, MAX_NODES if self._target.states else 1):
+        for item in reader.items(1, MAX_NODES if self._target.classes else 1):
             is_sum = isinstance(item.value, dict) and "terms" in item.value
             if is_sum and self._target.centres:
                 raise ModelFormatError(f"{item.place} must be a tree: the target has words")
@@ -70,8 +70,8 @@ class NodesReader:
                 )
             free = free - below | {node.name}
             self._names.add(node.name)
-            start = node.start if isinstance(node, TreeNode) else self._target.prior
-            believed = belief_feature(node.name, self._target.states, start)
+            start = node.start if isinstance(node, TreeNode) else self._target.shares
+            believed = belief_feature(node.name, self._target.classes, start)
             is_moved = any(one.is_moved for one in node.inputs)
             self._known[node.name] = replace(believed, is_moved=is_moved)
             nodes.append(node)
@@ -306,19 +306,19 @@ class NodesReader:
 
 def set_words(feature: Feature) -> Sequence[tuple[State, ...]]:
     """Return the words of each focal set, as model files have them."""
-    return [(state,) for state in feature.states] or feature.focal_sets
+    return [(state,) for state in feature.categories] or feature.focal_sets
 
 
 def _read_places(reader: Reader, feature: Feature) -> tuple[int, ...]:
     """Read one word or several of a feature, as their indices."""
-    names: list[State] = list(feature.states or feature.words)
+    names: list[State] = list(feature.categories or feature.words)
     several = isinstance(reader.value, list)
     items = reader.items(2, len(names)) if several else [reader]
     found = []
     for item in items:
         word = read_state(item)
         if word not in names:
-            what = "category" if feature.states else "word"
+            what = "category" if feature.categories else "word"
             raise item.fail(f"a {what} of {feature.name!r}{did_you_mean(word, map(str, names))}")
         found.append(names.index(word))
     if found != sorted(set(found)):
@@ -368,7 +368,7 @@ def node_text(node: Node, target: Target) -> str:
     if believed := [one for one in node.inputs if one.tree is not None]:
         head["beliefs"] = [
             {"name": one.name, "node": one.tree, "class": one.place, **words_record(one)}
-            | {"missing": list(one.ignorance)}
+            | {"missing": list(one.mean_masses)}
             for one in believed
         ]
     if not isinstance(node, AdditiveNode):
@@ -397,7 +397,7 @@ def _rule_records(term: Term, target: Target) -> Iterator[dict[str, Any]]:
         pin = {"pinned": True} if is_pinned else {}
         return {"if": conditions, "weights": weights, "rows": rows, **told, **pin}
 
-    named = [one.feature.states or one.feature.words for one in term.inputs]
+    named = [one.feature.categories or one.feature.words for one in term.inputs]
     for cell in term.cells():
         words = [
             [names[word] for word in one.parts[place]]

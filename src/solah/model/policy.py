@@ -28,21 +28,21 @@ UNKNOWN_PLACE: Final = -1
 """The place of "don't know", where places of classes begin at 0."""
 
 MOST_VOTES = 32
-MOST_DWELL = 65_534
+MOST_HOLD = 65_534
 MOST_SMOOTHING = 256
 MOST_CUTS, MOST_PAIRS = 15, 255
 
 
-class Doubt(IntFlag):
+class AbstainReason(IntFlag):
     """Why a decision is held back; several may hold at once."""
 
-    LOW_BELIEF = 1
+    LOW_PROBABILITY = 1
     FEW_READINGS = 2
     OUT_OF_RANGE = 4
     UNSEEN = 8
 
 
-NO_DOUBT: Final = Doubt(0)
+NO_ABSTAIN_REASON: Final = AbstainReason(0)
 
 
 @dataclass(frozen=True)
@@ -99,16 +99,16 @@ class Policy:
 
     Attributes
     ----------
-    min_belief : for each class, the belief below which a decision for it is held back; none for no
-        limits
-    min_known : the share of all evidence that must be known
+    min_probability : for each class, the belief below which a decision for it is held back; none
+        for no limits
+    min_completeness : the share of all evidence that must be known
     stays_in_range : whether a decision is held back when a known reading is out of range
     max_unseen : how many pairs of cells may be ones that never occurred together; None for any
     smoothing : over how many decisions evidence is averaged, exponentially: a power of two, each
         new one counting 1 / smoothing
-    margin : by how much the belief in another class must exceed that in the settled one
+    hysteresis : by how much the belief in another class must exceed that in the settled one
     votes, window : a decision is settled when so many (``votes``) of the last ``window`` agree
-    dwell : how many decisions a settled one stays at the least
+    min_hold : how many decisions a settled one stays at the least
 
     Raises
     ------
@@ -116,39 +116,46 @@ class Policy:
         If a value is out of bounds.
     """
 
-    min_belief: tuple[float, ...] = ()
-    min_known: float = 0.0
+    min_probability: tuple[float, ...] = ()
+    min_completeness: float = 0.0
     stays_in_range: bool = False
     max_unseen: int | None = None
     smoothing: int = 1
-    margin: float = 0.0
+    hysteresis: float = 0.0
     votes: int = 1
     window: int = 1
-    dwell: int = 1
+    min_hold: int = 1
 
     def __post_init__(self) -> None:
-        for belief in self.min_belief:
-            _check(0.0 <= belief <= 1.0, "min_belief", "from 0 to 1", belief)
-        _check(0.0 <= self.min_known <= 1.0, "min_known", "from 0 to 1", self.min_known)
-        _check(0.0 <= self.margin <= 1.0, "margin", "from 0 to 1", self.margin)
+        for belief in self.min_probability:
+            _check(0.0 <= belief <= 1.0, "min_probability", "from 0 to 1", belief)
+        _check(
+            0.0 <= self.min_completeness <= 1.0,
+            "min_completeness",
+            "from 0 to 1",
+            self.min_completeness,
+        )
+        _check(0.0 <= self.hysteresis <= 1.0, "hysteresis", "from 0 to 1", self.hysteresis)
         is_power = self.smoothing in {2**bits for bits in range(9)}
         _check(is_power, "smoothing", f"a power of two up to {MOST_SMOOTHING}", self.smoothing)
         _check(1 <= self.window <= MOST_VOTES, "window", f"from 1 to {MOST_VOTES}", self.window)
         _check(1 <= self.votes <= self.window, "votes", "from 1 to the window", self.votes)
-        _check(1 <= self.dwell <= MOST_DWELL, "dwell", f"from 1 to {MOST_DWELL}", self.dwell)
+        _check(1 <= self.min_hold <= MOST_HOLD, "min_hold", f"from 1 to {MOST_HOLD}", self.min_hold)
         is_count = self.max_unseen is None or 0 <= self.max_unseen <= 255
         _check(is_count, "max_unseen", "from 0 to 255, or None", self.max_unseen)
 
     @property
-    def holding(self) -> Doubt:
-        """The doubts for which a decision is held back."""
+    def holding(self) -> AbstainReason:
+        """The abstain_reasons for which a decision is held back."""
         asked = {
-            Doubt.LOW_BELIEF: any(self.min_belief),
-            Doubt.FEW_READINGS: self.min_known > 0,
-            Doubt.OUT_OF_RANGE: self.stays_in_range,
-            Doubt.UNSEEN: self.max_unseen is not None,
+            AbstainReason.LOW_PROBABILITY: any(self.min_probability),
+            AbstainReason.FEW_READINGS: self.min_completeness > 0,
+            AbstainReason.OUT_OF_RANGE: self.stays_in_range,
+            AbstainReason.UNSEEN: self.max_unseen is not None,
         }
-        return Doubt(sum(doubt for doubt, is_asked in asked.items() if is_asked))
+        return AbstainReason(
+            sum(abstain_reason for abstain_reason, is_asked in asked.items() if is_asked)
+        )
 
     @property
     def holds_back(self) -> bool:
@@ -158,24 +165,24 @@ class Policy:
     @property
     def remembers(self) -> bool:
         """Whether a decision depends on those before it."""
-        return self.smoothing > 1 or self.margin > 0 or self.window > 1 or self.dwell > 1
+        return self.smoothing > 1 or self.hysteresis > 0 or self.window > 1 or self.min_hold > 1
 
 
 class PolicyNumbers(Protocol):
     """The numbers of a policy, in float64 or in those of a device."""
 
     @property
-    def min_belief(self) -> Sequence[Any] | NDArray[Any]: ...  # noqa: D102
+    def min_probability(self) -> Sequence[Any] | NDArray[Any]: ...  # noqa: D102
     @property
-    def margin(self) -> Any: ...  # noqa: D102
+    def hysteresis(self) -> Any: ...  # noqa: D102
     @property
-    def holding(self) -> Doubt: ...  # noqa: D102
+    def holding(self) -> AbstainReason: ...  # noqa: D102
     @property
     def votes(self) -> int: ...  # noqa: D102
     @property
     def window(self) -> int: ...  # noqa: D102
     @property
-    def dwell(self) -> int: ...  # noqa: D102
+    def min_hold(self) -> int: ...  # noqa: D102
 
 
 class Settling:
@@ -195,10 +202,10 @@ class Settling:
     def __init__(self, policy: PolicyNumbers) -> None:
         self._policy = policy
         self._last = deque([UNKNOWN_PLACE] * policy.window, maxlen=policy.window)
-        self._age = policy.dwell
+        self._age = policy.min_hold
         self.settled = UNKNOWN_PLACE
 
-    def decide(self, best: int, beliefs: Any, doubts: int) -> tuple[int, int, int]:
+    def decide(self, best: int, beliefs: Any, abstain_reasons: int) -> tuple[int, int, int]:
         """Decide on the next row, and take the decision.
 
         Parameters
@@ -206,30 +213,30 @@ class Settling:
         best : int
             The index of the class that leads.
         beliefs : sequence of shape (n_classes,)
-        doubts : int
-            The doubts about the row's readings.
+        abstain_reasons : int
+            The abstain_reasons about the row's readings.
 
         Returns
         -------
-        leading, decision, doubts : int
-            The class that leads by the margin, that or -1 for "don't know", and all doubts.
+        leading, decision, abstain_reasons : int
+            The class that leads by the hysteresis, that or -1 for "don't know", and all reasons.
         """
         policy, leading = self._policy, best
-        if policy.margin > 0 and self.settled not in (UNKNOWN_PLACE, best):
-            leads = beliefs[best] - beliefs[self.settled] >= policy.margin
+        if policy.hysteresis > 0 and self.settled not in (UNKNOWN_PLACE, best):
+            leads = beliefs[best] - beliefs[self.settled] >= policy.hysteresis
             leading = best if leads else self.settled
-        if len(policy.min_belief) and beliefs[leading] < policy.min_belief[leading]:
-            doubts |= Doubt.LOW_BELIEF
-        decision = UNKNOWN_PLACE if doubts & policy.holding else leading
+        if len(policy.min_probability) and beliefs[leading] < policy.min_probability[leading]:
+            abstain_reasons |= AbstainReason.LOW_PROBABILITY
+        decision = UNKNOWN_PLACE if abstain_reasons & policy.holding else leading
         self.take(decision)
-        return leading, decision, doubts
+        return leading, decision, abstain_reasons
 
     def take(self, place: int) -> int:
         """Take the next decision, the index of a class or -1, and return the settled one."""
         self._last.append(place)
-        self._age = min(self._age + 1, MOST_DWELL + 1)
+        self._age = min(self._age + 1, MOST_HOLD + 1)
         agreed = self._last.count(place) >= self._policy.votes
-        if place != self.settled and agreed and self._age > self._policy.dwell:
+        if place != self.settled and agreed and self._age > self._policy.min_hold:
             self.settled, self._age = place, 1
         return self.settled
 
@@ -327,7 +334,7 @@ def check_domain(domain: Domain, features: Sequence[Feature]) -> None:
     if names != list(by_name):
         for strange in (name for name in names if name not in by_name):
             near = did_you_mean(strange, by_name)
-            raise ParameterError(f"the model has no attribute {shorten(strange)}{near}")
+            raise ParameterError(f"the model has no feature {shorten(strange)}{near}")
         raise ParameterError("there must be cells for each feature of the model, in the same order")
     for cells in domain.cells:
         _check_cells(cells, by_name[cells.name])
@@ -339,7 +346,7 @@ def check_domain(domain: Domain, features: Sequence[Feature]) -> None:
         both = frozenset((pair.first, pair.second))
         for strange in sorted(both - sizes.keys()):
             near = did_you_mean(strange, sizes)
-            raise ParameterError(f"the model has no attribute {shorten(strange)}{near}")
+            raise ParameterError(f"the model has no feature {shorten(strange)}{near}")
         told = f"the pair {shorten(pair.first)} and {shorten(pair.second)}"
         if len(both) < 2 or both in paired:
             raise ParameterError(f"{told} must be of two features, and stand there once")
@@ -369,14 +376,14 @@ def _check_cells(cells: Cells, feature: Feature) -> None:
 
 def check_policy(policy: Policy, domain: Domain | None, target: Target) -> None:
     """Raise a ParameterError if a policy is not one of a model with this target and domain."""
-    if not target.states:
+    if not target.classes:
         raise ParameterError(
             "a policy says when a class is decided for, and this model estimates a number"
         )
-    if policy.min_belief and len(policy.min_belief) != len(target.states):
+    if policy.min_probability and len(policy.min_probability) != len(target.classes):
         raise ParameterError(
-            f"'min_belief' must have a number for each of {len(target.states)} classes. Got "
-            f"{len(policy.min_belief)}."
+            f"'min_probability' must have a number for each of {len(target.classes)} classes. Got "
+            f"{len(policy.min_probability)}."
         )
     if domain is None and (policy.stays_in_range or policy.max_unseen is not None):
         asked = "stays_in_range" if policy.stays_in_range else "max_unseen"
@@ -446,18 +453,18 @@ def _read_pair(reader: Reader, most: int) -> SeenTogether:
 def read_policy(reader: Reader, domain: Domain | None, target: Target) -> Policy:
     """Read a policy, and check that it is one of a model with this target and domain."""
     parts = reader.record([], [one.name for one in fields(Policy)])
-    shares = ("min_known", "margin")
+    shares = ("min_completeness", "hysteresis")
     most = {
         "max_unseen": (0, MOST_PAIRS),
         "smoothing": (1, MOST_SMOOTHING),
         "votes": (1, MOST_VOTES),
         "window": (1, MOST_VOTES),
-        "dwell": (1, MOST_DWELL),
+        "min_hold": (1, MOST_HOLD),
     }
     values: dict[str, Any] = {}
     for name, part in parts.items():
-        if name == "min_belief":
-            values[name] = part.numbers(1, max(len(target.states), 1), 0.0, 1.0)
+        if name == "min_probability":
+            values[name] = part.numbers(1, max(len(target.classes), 1), 0.0, 1.0)
         elif name == "stays_in_range":
             if not isinstance(part.value, bool):
                 raise part.fail("true or false")

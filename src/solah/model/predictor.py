@@ -13,7 +13,7 @@ from solah.model.document import Task
 from solah.model.encode import MISSING, encode, encode_target, is_path, read_path, warn_of_unseen
 from solah.model.evaluate import predict, readings_of, run
 from solah.model.format import MAX_BYTES, load_document
-from solah.model.policy import Doubt
+from solah.model.policy import AbstainReason
 
 if TYPE_CHECKING:
     import os
@@ -59,7 +59,7 @@ class Predictor:
     def classes_(self) -> NDArray[Any]:
         """The classes, in the order of ``predict_proba``'s columns."""
         self._expect(Task.CLASSIFICATION, "classes_")
-        return np.array(self.model_.target.states)
+        return np.array(self.model_.target.classes)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class to decide for, or the expected number.
@@ -122,10 +122,10 @@ class Predictor:
             return SignalStream(self.model_.signals.only(names), self._decide_window)
         judge = PolicyDecider(self.model_, self.n_threads)
 
-        def decide(readings: Float) -> tuple[Any, Float, Any, Doubt]:
+        def decide(readings: Float) -> tuple[Any, Float, Any, AbstainReason]:
             judged = judge.take(from_array(readings, names))
-            doubts = Doubt(int(judged.doubts[0]))
-            return judged.decisions[0], judged.beliefs[0], judged.settled[0], doubts
+            abstain_reasons = AbstainReason(int(judged.abstain_reasons[0]))
+            return judged.decisions[0], judged.beliefs[0], judged.settled[0], abstain_reasons
 
         return SignalStream(self.model_.signals.only(names), decide)
 
@@ -190,7 +190,8 @@ class Predictor:
         Returns
         -------
         judgement : Decisions
-            ``decisions`` and ``settled`` have None for "don't know"; ``doubts`` says why. Without
+            ``decisions`` and ``settled`` have None for "don't know"; ``abstain_reasons`` says why.
+            Without
             a policy, each row is decided by itself.
 
         Raises
@@ -205,7 +206,7 @@ class Predictor:
         >>> from solah.model import Policy
         >>> iris = datasets.load("iris")
         >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.target).model_
-        >>> predictor = Predictor(with_policy(model, Policy(min_belief=(0.9, 0.9, 0.9))))
+        >>> predictor = Predictor(with_policy(model, Policy(min_probability=(0.9, 0.9, 0.9))))
         >>> predictor.decide([[6.0, 3.0, 4.8, 1.7], [5.0, 3.4, 1.5, 0.2]]).decisions
         [None, 'setosa']
         """

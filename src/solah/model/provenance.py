@@ -60,7 +60,7 @@ class OutOfFold:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is kept of the rows that a model was learnt from; what is not known is left empty.
+    """What is kept of the rows that a model was learned from; what is not known is left empty.
 
     There is no clock in it, so that equal rows give equal documents.
 
@@ -122,8 +122,8 @@ def digest_columns(model: Model, table: Table, target: Column) -> dict[str, str]
     return {name: f"{int(one.sum(dtype=np.uint64)):016x}" for name, one in rows.items()}
 
 
-def is_learnt_from(model: Model, table: Table, target: Column | None) -> bool | None:
-    """Return whether a model was learnt from these rows; None if its document does not tell."""
+def is_learned_from(model: Model, table: Table, target: Column | None) -> bool | None:
+    """Return whether a model was learned from these rows; None if its document does not tell."""
     if target is None or model.provenance is None:
         return None
     known = model.provenance.columns

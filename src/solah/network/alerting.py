@@ -53,7 +53,7 @@ class AlertRule:
     decisions : the classes
     limit : the share of the model's knowledge
     nodes : the nodes; empty for all of the plan
-    doubts : those for which decisions are held back; empty for whatever reason
+    abstain_reasons : those for which decisions are held back; empty for whatever reason
     """
 
     name: str
@@ -63,7 +63,7 @@ class AlertRule:
     decisions: tuple[str, ...] = ()
     limit: float = 0.0
     nodes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    abstain_reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -189,15 +189,15 @@ def _read_rule(reader: Reader) -> AlertRule:
         decisions=about.texts(1, _MOST_CLASSES) if kind == "decision" else (),
         limit=about.number(0.0, 1.0) if kind == "known_below" else 0.0,
         nodes=about.texts(1, _MOST_CLASSES) if kind == "offline" and about.value != ANY else (),
-        doubts=_read_doubts(about) if kind == "held_back" and about.value != ANY else (),
+        abstain_reasons=_read_doubts(about) if kind == "held_back" and about.value != ANY else (),
     )
 
 
-def _read_doubts(doubts: Reader) -> tuple[str, ...]:
-    names = doubts.texts(1, len(DOUBTS))
+def _read_doubts(abstain_reasons: Reader) -> tuple[str, ...]:
+    names = abstain_reasons.texts(1, len(DOUBTS))
     for name in names:
         if name not in DOUBTS:
-            raise doubts.fail(f"'{ANY}', or a list of {', '.join(DOUBTS)}")
+            raise abstain_reasons.fail(f"'{ANY}', or a list of {', '.join(DOUBTS)}")
     return names
 
 
@@ -319,7 +319,7 @@ def _judge(rule: AlertRule, snapshot: Picture, new: Sequence[Picture]) -> Iterat
         yield rule.name, rule, _is_decided(rule, new), f"{standing(new[0])} is decided"
     elif rule.kind == "held_back":
         holds = all(_is_held_back(rule, one) for one in new)
-        why = ", ".join(new[0]["doubts"]) or "it has not settled"
+        why = ", ".join(new[0]["abstain_reasons"]) or "it has not settled"
         yield rule.name, rule, holds, f"no decision stands: {why}"
     else:
         holds = all(one["known"] < rule.limit for one in new)
@@ -336,7 +336,9 @@ def _is_decided(rule: AlertRule, new: Sequence[Picture]) -> bool | None:
 
 
 def _is_held_back(rule: AlertRule, decision: Picture) -> bool:
-    has_doubt = not rule.doubts or not set(rule.doubts).isdisjoint(decision["doubts"])
+    has_doubt = not rule.abstain_reasons or not set(rule.abstain_reasons).isdisjoint(
+        decision["abstain_reasons"]
+    )
     return standing(decision) is None and has_doubt
 
 

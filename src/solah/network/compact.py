@@ -34,7 +34,7 @@ from solah.network.messages import (
     Ask,
     Beliefs,
     MessageError,
-    Said,
+    NodeOutput,
     Terms,
     decode_beliefs,
     encode,
@@ -172,7 +172,7 @@ def _own(node: NodePlan) -> tuple[str, ...]:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def _plain_row(row: Said, node: NodePlan, bundle: Bundle) -> dict[int, Any]:
+def _plain_row(row: NodeOutput, node: NodePlan, bundle: Bundle) -> dict[int, Any]:
     parts, features = _parts(node, bundle)
     plain: dict[int, Any] = {SEQUENCE: row.sequence}
     if row.previous is not None:
@@ -187,8 +187,8 @@ def _plain_row(row: Said, node: NodePlan, bundle: Bundle) -> dict[int, Any]:
         plain[READINGS] = {
             features.index(name): _plain_reading(one) for name, one in row.readings.items()
         }
-    if any(row.doubts):
-        plain[DOUBTS] = list(row.doubts)
+    if any(row.abstain_reasons):
+        plain[DOUBTS] = list(row.abstain_reasons)
     if missing := [name for name in row.missing if name in _own(node)]:
         plain[MISSING] = [_own(node).index(name) for name in missing]
     if row.oldest is not None:
@@ -217,7 +217,7 @@ def _plain_reading(reading: float | None) -> float | int | list[int] | None:
 # --- reading -------------------------------------------------------------------------------------
 
 
-def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
+def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> NodeOutput:
     parts, features = _parts(node, bundle)
     fields = _numbered(row, range(9))
     if SEQUENCE not in fields or TIME not in fields or (SIGNALS in fields) != bool(parts):
@@ -230,7 +230,7 @@ def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
     if since is None and len(readings) != len(features):
         raise row.fail("a row with all readings, where none was sent before it")
     time = float(fields[TIME].integer(0, _MOST_SECONDS))
-    return Said(
+    return NodeOutput(
         sequence=sequence,
         time=time,
         signals=dict(zip(parts, signals, strict=True)),
@@ -238,7 +238,7 @@ def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
         unknown={parts[place]: read_unknown(one) for place, one in unknown.items()},
         readings={features[place]: _read_reading(one) for place, one in readings.items()},
         oldest=time - fields[AGE].integer(0, _MOST_SECONDS) if AGE in fields else None,
-        doubts=read_doubts(fields[DOUBTS]) if DOUBTS in fields else (0, 0),
+        abstain_reasons=read_doubts(fields[DOUBTS]) if DOUBTS in fields else (0, 0),
         previous=None if since is None else sequence - since,
         is_exact=is_exact,
     )

@@ -1,7 +1,8 @@
 """The logic of a node, without a network or a clock: readings and messages to decisions.
 
 Rows are told apart by their sequence number. A node evaluates what it can of a row as soon as all
-inputs are there, and sends it. When the deadline of a row passes, ignorance takes the place of what
+inputs are there, and sends it. When the deadline of a row passes, mean_masses takes the place of
+what
 is missing. A majority of its sources decides which rows a site is at (position.py); a node whose
 only source is its readings, and which does not decide, passes on whatever it reads. Everything is
 counted and bounded, so that no message can do harm.
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from solah.network.bundle import Bundle
     from solah.network.evaluating import Case, Version
     from solah.network.holding import Lead
-    from solah.network.messages import Said
+    from solah.network.messages import NodeOutput
 
 __all__ = ["NodeCore", "Outbox", "Settings"]
 
@@ -63,7 +64,9 @@ class NodeCore(OpenRows):
         self._progress = -1
         self._sampling = Sampling(self.counters, is_by_time=self.settings.window is not None)
         self._answers = Answers()
-        self._unsent: dict[str, list[Said]] = {}  # of a node that sends on change, by the plan
+        self._unsent: dict[
+            str, list[NodeOutput]
+        ] = {}  # of a node that sends on change, by the plan
         self._exact: dict[str, dict[int, None]] = {}  # the rows that nodes are asked for exactly
         self._now = 0.0  # when it last worked
 
@@ -212,14 +215,14 @@ class NodeCore(OpenRows):
 
     # --- receiving -------------------------------------------------------------------------------
 
-    def _receive_row(self, version: Version, case: Case, node: str, row: Said) -> None:
+    def _receive_row(self, version: Version, case: Case, node: str, row: NodeOutput) -> None:
         if case.is_over:
             self.counters["late"] += 1
             return
         case.has_input = True
         case.time = max(case.time, row.time)
         case.note_age(node, row.oldest)
-        case.doubts[node] = row.doubts
+        case.abstain_reasons[node] = row.abstain_reasons
         if version.holding is not None:
             self.counters["heard"] += 1
             return
@@ -269,7 +272,7 @@ class NodeCore(OpenRows):
                 return
             self._end(version, [case], outbox)
 
-    def _pack(self, version: Version, rows: Sequence[Said], outbox: Outbox) -> None:
+    def _pack(self, version: Version, rows: Sequence[NodeOutput], outbox: Outbox) -> None:
         for part in _batched(rows, version.rows_a_message):
             outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
 
@@ -353,7 +356,7 @@ class NodeCore(OpenRows):
     # --- waiting ---------------------------------------------------------------------------------
 
     def _give_up(self, now: float) -> None:
-        """Let ignorance take the place of what rows past their deadline still miss."""
+        """Let mean_masses take the place of what rows past their deadline still miss."""
         while (case := self._rows.first_waiting()) is not None and case.due is not None:
             version = self._versions.of(case.sequence)
             if now < case.due + self._deadline(version):
@@ -371,7 +374,7 @@ class NodeCore(OpenRows):
         self._changed[case.sequence] = None
 
     def _fill_readings(self, version: Version, case: Case) -> None:
-        """Let ignorance take the place of readings that did not come."""
+        """Let mean_masses take the place of readings that did not come."""
         case.is_filled = True
         if case.readings is None:
             case.readings = {}

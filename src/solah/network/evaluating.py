@@ -28,7 +28,7 @@ from solah.model.program import Link
 from solah.network.expecting import Expectation
 from solah.network.holding import Holding, Lead
 from solah.network.judging import DomainCheck, Judging, added_doubts
-from solah.network.messages import MAX_BYTES, Decided, Said
+from solah.network.messages import MAX_BYTES, Decided, NodeOutput
 from solah.network.reporting import Reporter
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ class Case:
     readings: Mapping[str, Reading] | None = None
     signals: dict[str, tuple[float, ...]] = field(default_factory=dict)  # and readings of others
     unknown: dict[str, tuple[float, float]] = field(default_factory=dict)  # in those signals
-    doubts: dict[str, tuple[int, int]] = field(default_factory=dict)  # of readings, by the node
+    abstain_reasons: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # of readings, by the node
     missing: list[str] = field(default_factory=list)
     unmeasured: tuple[str, ...] = ()  # readings that are unknown here, and named as missing
     ages: dict[str, float] = field(default_factory=dict)  # when the oldest was taken, by the node
@@ -64,7 +66,7 @@ class Case:
     due: float | None = None  # since when its deadline runs; None while it is not reached
     asked: float = 0.0
     has_input: bool = False  # whether anything came in
-    is_filled: bool = False  # whether ignorance stands for what did not come
+    is_filled: bool = False  # whether mean_masses stands for what did not come
     unread: list[str] = field(default_factory=list)  # parts whose readings did not come
     n_tried: int = 0  # how often it could not be decided for what silence may hide
     is_over: bool = False
@@ -107,7 +109,7 @@ class Version:
             for part in self.parts
         }
         self._own = own
-        self.ignorance = self._ignorance()
+        self.mean_masses = self._ignorance()
         self.lost = self._expectation.most_unknown
         self.decides = model.root.name in self.plan.runs
         self.root = model.root.name
@@ -157,7 +159,7 @@ class Version:
         """How many sources send rows to the node: other nodes, and its own readings."""
         return len(set(self.sources.values())) + bool(self.features)
 
-    def is_expected(self, node: str, row: Said) -> bool:
+    def is_expected(self, node: str, row: NodeOutput) -> bool:
         """Whether this node waits for exactly such signals of that one."""
         sent = (*row.signals, *row.readings)
         return (
@@ -170,10 +172,10 @@ class Version:
         """Whether everything that this node runs or sends is there of a row."""
         return all(part in case.signals for part in (*self.plan.runs, *self.plan.sends))
 
-    def said(self, case: Case) -> Said:
+    def said(self, case: Case) -> NodeOutput:
         """Return what there is to send of a row."""
         signals = {part: case.signals[part] for part in case.unsent if part not in self._own}
-        return Said(
+        return NodeOutput(
             sequence=case.sequence,
             time=case.time,
             signals=signals,
@@ -189,7 +191,7 @@ class Version:
                 if name in self._own
             },
             oldest=case.oldest,
-            doubts=added_doubts([*case.doubts.values()]),
+            abstain_reasons=added_doubts([*case.abstain_reasons.values()]),
         )
 
     def decide(self, cases: Sequence[Case]) -> list[Decided]:
@@ -223,16 +225,16 @@ class Version:
         judged = self._judging.take(
             np.array(case.signals[self.root]) if scores is None else scores,
             decided.known,
-            added_doubts([*case.doubts.values()]),
+            added_doubts([*case.abstain_reasons.values()]),
             is_evidence=is_evidence,
         )
-        names = [spell(state) for state in self.target.states]
+        names = [spell(state) for state in self.target.classes]
         return replace(
             decided,
             decision=names[judged.place],
             beliefs=dict(zip(names, judged.belief, strict=True)),
             settled=None if judged.settled == UNKNOWN_PLACE else names[judged.settled],
-            doubts=tuple(name_doubts(judged.doubts)),
+            abstain_reasons=tuple(name_doubts(judged.abstain_reasons)),
         )
 
     def hold(self, case: Case, patience: float) -> None:
@@ -247,14 +249,14 @@ class Version:
             case.signals |= {name: as_signal(one) for name, one in row.readings.items()}
             case.unknown |= row.unknown
             case.missing += [part for part in row.missing if part not in case.missing]
-            case.doubts[node] = row.doubts
+            case.abstain_reasons[node] = row.abstain_reasons
             case.note_age(node, row.oldest)
 
     def lose(self, case: Case, parts: Sequence[str]) -> None:
-        """Let ignorance take the place of parts that did not come."""
+        """Let mean_masses take the place of parts that did not come."""
         case.missing += parts
         for part in parts:
-            case.signals[part] = self.ignorance[part]
+            case.signals[part] = self.mean_masses[part]
             if part in self.lost:
                 case.unknown[part] = self.lost[part]
 
@@ -298,7 +300,7 @@ class Version:
             for number in means.tolist():
                 yield repr(number), {}
             return
-        names = [spell(state) for state in target.states]
+        names = [spell(state) for state in target.classes]
         for place, belief in zip(target.decide(beliefs).tolist(), beliefs.tolist(), strict=True):
             yield names[place], dict(zip(names, belief, strict=True))
 
@@ -337,12 +339,12 @@ class Version:
         ready = [
             case
             for case in cases
-            if self.plan.name not in case.doubts and self._has_readings(case, is_windowed)
+            if self.plan.name not in case.abstain_reasons and self._has_readings(case, is_windowed)
         ]
         if ready and self._domain.features:
             counts = self._domain.count(_coded(self._domain.features, ready))
             for case, count in zip(ready, counts, strict=True):
-                case.doubts[self.plan.name] = count
+                case.abstain_reasons[self.plan.name] = count
 
     def _code_sent(self, cases: Sequence[Case], is_windowed: bool) -> None:
         """Code the readings that parts on other nodes ask."""
@@ -456,7 +458,7 @@ def _features_below(bundle: Bundle) -> dict[str, frozenset[str]]:
 def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
     """Return how many rows surely fit into one message."""
     target = bundle.model.target
-    names = sum(len(spell(state).encode()) for state in target.states)
+    names = sum(len(spell(state).encode()) for state in target.classes)
     model = bundle.model
     every = [*(one.name for one in model.features), *(part.name for part in model.parts)]
     everything = sum(len(name.encode()) + 8 for name in every)

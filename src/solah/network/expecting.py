@@ -10,7 +10,7 @@ from solah.model.evaluate import trace
 
 if TYPE_CHECKING:
     from solah.model.document import Model
-    from solah.network.messages import Said
+    from solah.network.messages import NodeOutput
 
 _NEARLY = 1e-6
 _ROUNDING = 1e-9
@@ -46,7 +46,7 @@ class Expectation:
                     self.most_unknown[name] = float(part.share[0]), float(part.variance[0])
             self.without_readings[stage.name] = tuple(steps.outputs[0].tolist())
 
-    def fits(self, row: Said) -> bool:
+    def fits(self, row: NodeOutput) -> bool:
         """Whether signals, readings and what is unknown can be those of the model's parts."""
         return (
             self._parts | self._features.keys() >= set(row.missing)
@@ -71,7 +71,7 @@ class Expectation:
         feature = self._features.get(name)
         if feature is None or reading is None or not feature.is_coded:
             return feature is not None
-        return reading in range(len(feature.states))
+        return reading in range(len(feature.categories))
 
 
 def _is_belief(signal: tuple[float, ...]) -> bool:

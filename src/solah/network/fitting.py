@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from solah.network.bundle import Bundle
-    from solah.network.messages import Decided, Said
+    from solah.network.messages import Decided, NodeOutput
     from solah.network.watched import WatchedPart
 
 
@@ -34,7 +34,7 @@ class Fitting:
         self.hash, self.root = bundle.hash, model.root.name
         self.nodes = {node.name: node for node in bundle.plan.nodes}
         self.decider = bundle.plan.home[self.root]
-        self.labels = [spell(state) for state in model.target.states]
+        self.labels = [spell(state) for state in model.target.classes]
         self._target = model.target
         self._parts = {part.name: part for part in model.parts}
         self._names = {*self._parts, *(one.name for one in model.features)}
@@ -44,7 +44,7 @@ class Fitting:
 
     # --- messages --------------------------------------------------------------------------------
 
-    def may_send(self, node: str, row: Said) -> bool:
+    def may_send(self, node: str, row: NodeOutput) -> bool:
         """Whether this is what that node sends of a row."""
         return (
             node in self.nodes
@@ -59,7 +59,7 @@ class Fitting:
             node == self.decider
             and is_known
             and row.settled in (*self.labels, "", None)
-            and set(row.doubts).issubset(DOUBTS)
+            and set(row.abstain_reasons).issubset(DOUBTS)
             and row.beliefs.keys() == set(self.labels)
             and all(map(_is_share, row.beliefs.values()))
             and self._names >= set(row.missing)

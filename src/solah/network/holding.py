@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from solah.kernels.arrays import Float
-    from solah.network.messages import Said
+    from solah.network.messages import NodeOutput
     from solah.network.sending import Sending
 
 _MOST_ROWS = 4_096
@@ -41,11 +41,11 @@ class _Held:
     """The rows that one node sent."""
 
     def __init__(self) -> None:
-        self.rows: dict[int, Said] = {}
+        self.rows: dict[int, NodeOutput] = {}
         self.order: list[int] = []
         self.received = _NEVER
 
-    def add(self, row: Said) -> None:
+    def add(self, row: NodeOutput) -> None:
         known = self.rows.get(row.sequence)
         if known is not None and known.is_exact and not row.is_exact:
             return  # a repeated message
@@ -55,7 +55,7 @@ class _Held:
         while len(self.order) > _MOST_ROWS:
             del self.rows[self.order.pop(0)]
 
-    def at(self, sequence: int) -> Said | None:
+    def at(self, sequence: int) -> NodeOutput | None:
         place = bisect_right(self.order, sequence)
         return self.rows[self.order[place - 1]] if place else None
 
@@ -76,7 +76,7 @@ class Holding:
         self._terms = TermsBook()
         self.issued = _NEVER  # when the newest terms were given
 
-    def take(self, name: str, row: Said, now: float) -> tuple[int, ...]:
+    def take(self, name: str, row: NodeOutput, now: float) -> tuple[int, ...]:
         """Take a row; return those that are to be asked for, since one before it did not come."""
         node = self._nodes[name]
         node.received = max(node.received, now)
@@ -89,7 +89,7 @@ class Holding:
         node.add(replace(row, readings={**before.readings, **row.readings}))
         return ()
 
-    def row_of(self, name: str, sequence: int, since: float) -> Said | None:
+    def row_of(self, name: str, sequence: int, since: float) -> NodeOutput | None:
         """Return what a node holds of a row; None for one that was silent for too long.
 
         Parameters

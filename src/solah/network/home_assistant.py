@@ -110,7 +110,7 @@ class _Announcing:
         return {"device_class": "enum", "options": [*self._states(), self._dont_know()]}
 
     def _states(self) -> list[str]:
-        return [spell(state)[:_MOST_STATE] for state in self._target.states]
+        return [spell(state)[:_MOST_STATE] for state in self._target.classes]
 
     def _dont_know(self) -> str:
         """Return what stands for "don't know", which is no class."""

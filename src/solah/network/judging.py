@@ -14,8 +14,8 @@ import numpy as np
 
 from solah.kernels.reference import softmax
 from solah.model.policy import (
-    NO_DOUBT,
-    Doubt,
+    NO_ABSTAIN_REASON,
+    AbstainReason,
     Policy,
     Settling,
     is_out_of_range,
@@ -35,7 +35,7 @@ _MOST_REPEATED = 1_000
 
 
 class DomainCheck:
-    """Counts the readings of a node that are unlike those that the model learnt from.
+    """Counts the readings of a node that are unlike those that the model learned from.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ class Judged:
     place : the class that leads, as smoothed; it may be held back
     belief : the belief in each class, as smoothed
     settled : the class that stands after it; -1 for "don't know"
-    doubts : why it is or could be held back
+    abstain_reasons : why it is or could be held back
     """
 
     place: int
     belief: tuple[float, ...]
     settled: int
-    doubts: Doubt
+    abstain_reasons: AbstainReason
 
 
 class Judging:
@@ -96,7 +96,7 @@ class Judging:
     Examples
     --------
     >>> from solah.model.document import Target
-    >>> judging = Judging(Policy(min_belief=(0.6, 0.6)), Target("y", ("calm", "alarm")))
+    >>> judging = Judging(Policy(min_probability=(0.6, 0.6)), Target("y", ("calm", "alarm")))
     >>> judging.take(np.array([0.0, 0.1]), 1.0, (0, 0), is_evidence=True).settled
     -1
     >>> judging.take(np.array([0.0, 2.0]), 1.0, (0, 0), is_evidence=True).settled
@@ -110,7 +110,7 @@ class Judging:
         self._last: tuple[Float, float, tuple[int, int], bool] | None = None
 
     def take(
-        self, scores: Float, known: float, doubts: tuple[int, int], *, is_evidence: bool
+        self, scores: Float, known: float, abstain_reasons: tuple[int, int], *, is_evidence: bool
     ) -> Judged:
         """Take the next decision.
 
@@ -120,25 +120,27 @@ class Judging:
             What is decided by: evidence, or beliefs.
         known : float
             The share of all evidence that is known.
-        doubts : tuple of int
+        abstain_reasons : tuple of int
             How many readings are out of range, and how many pairs unseen.
         is_evidence : bool
             Whether the scores are evidence.
         """
-        self._last = scores, known, doubts, is_evidence
+        self._last = scores, known, abstain_reasons, is_evidence
         belief = self._smoothed(scores, is_evidence=is_evidence)
         best = int(self._target.decide(belief[None])[0])
-        found = self._doubts(known, doubts)
+        found = self._doubts(known, abstain_reasons)
         place, _, all_doubts = self._settling.decide(best, belief, found)
-        return Judged(place, tuple(belief.tolist()), self._settling.settled, Doubt(all_doubts))
+        return Judged(
+            place, tuple(belief.tolist()), self._settling.settled, AbstainReason(all_doubts)
+        )
 
     def repeat(self, times: int) -> None:
         """Take the last decision again, for rows about which all nodes were silent."""
         if self._last is None:
             return
-        scores, known, doubts, is_evidence = self._last
+        scores, known, abstain_reasons, is_evidence = self._last
         for _ in range(min(times, _MOST_REPEATED)):
-            self.take(scores, known, doubts, is_evidence=is_evidence)
+            self.take(scores, known, abstain_reasons, is_evidence=is_evidence)
 
     def _smoothed(self, scores: Float, *, is_evidence: bool) -> Float:
         if self._average is None or self._policy.smoothing == 1:
@@ -147,15 +149,23 @@ class Judging:
             self._average = self._average + (scores - self._average) / self._policy.smoothing
         return softmax(self._average[None])[0] if is_evidence else self._average
 
-    def _doubts(self, known: float, doubts: tuple[int, int]) -> Doubt:
-        n_beyond, n_unseen = doubts
+    def _doubts(self, known: float, abstain_reasons: tuple[int, int]) -> AbstainReason:
+        n_beyond, n_unseen = abstain_reasons
         return (
-            (Doubt.FEW_READINGS if known < self._policy.min_known else NO_DOUBT)
-            | (Doubt.OUT_OF_RANGE if n_beyond else NO_DOUBT)
-            | (Doubt.UNSEEN if n_unseen > (self._policy.max_unseen or 0) else NO_DOUBT)
+            (
+                AbstainReason.FEW_READINGS
+                if known < self._policy.min_completeness
+                else NO_ABSTAIN_REASON
+            )
+            | (AbstainReason.OUT_OF_RANGE if n_beyond else NO_ABSTAIN_REASON)
+            | (
+                AbstainReason.UNSEEN
+                if n_unseen > (self._policy.max_unseen or 0)
+                else NO_ABSTAIN_REASON
+            )
         )
 
 
-def added_doubts(doubts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def added_doubts(abstain_reasons: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Add up how many readings are out of range, and how many pairs unseen, over nodes."""
-    return sum(one for one, _ in doubts), sum(one for _, one in doubts)
+    return sum(one for one, _ in abstain_reasons), sum(one for _, one in abstain_reasons)

@@ -55,7 +55,7 @@ _PARSER = JsonParser("the message", MessageError, MAX_BYTES, MAX_CONTAINERS)
 
 
 @dataclass(frozen=True)
-class Said:
+class NodeOutput:
     """The signals of a node for one row.
 
     Attributes
@@ -69,8 +69,8 @@ class Said:
     readings : those that a tree elsewhere asks, by feature: a number, the place of a state, or
         None where it is unknown
     oldest : when the oldest of the readings behind it was taken; None where nobody knows
-    doubts : how many readings are out of the range that the model learnt from, and how many pairs
-        of them never occurred together there
+    abstain_reasons : how many readings are out of the range that the model learned from, and how
+        many pairs of them never occurred together there
     previous : of a node that sends on change, the row that it sent before; readings that are the
         same there are left out. None where nothing is left out
     is_exact : whether the signals are exact, rather than in units
@@ -83,7 +83,7 @@ class Said:
     unknown: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     readings: Mapping[str, float | None] = field(default_factory=dict)
     oldest: float | None = None
-    doubts: tuple[int, int] = (0, 0)
+    abstain_reasons: tuple[int, int] = (0, 0)
     previous: int | None = None
     is_exact: bool = True
 
@@ -101,7 +101,7 @@ class Beliefs:
 
     node: str
     model: str
-    rows: tuple[Said, ...]
+    rows: tuple[NodeOutput, ...]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,8 @@ class Decided:
     oldest : when the oldest of its readings was taken; None where nobody knows
     settled : of a model with a policy, the class that stands; None for "don't know", and empty
         where there is no policy
-    doubts : why it is or could be held back: low belief, few readings, out of range, unseen
+    abstain_reasons : why it is or could be held back: low belief, few readings, out of range,
+        unseen
     """
 
     sequence: int
@@ -129,7 +130,7 @@ class Decided:
     known: float = 1.0
     oldest: float | None = None
     settled: str | None = ""
-    doubts: tuple[str, ...] = ()
+    abstain_reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -328,7 +329,7 @@ def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
             **({"unknown": dict(one.unknown)} if one.unknown else {}),
             **({"readings": dict(one.readings)} if one.readings else {}),
             **({"oldest": one.oldest} if one.oldest is not None else {}),
-            **({"doubts": list(one.doubts)} if any(one.doubts) else {}),
+            **({"abstain_reasons": list(one.abstain_reasons)} if any(one.abstain_reasons) else {}),
         }
         for one in message.rows
     ]
@@ -346,7 +347,7 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
             "known": one.known,
             **({"oldest": one.oldest} if one.oldest is not None else {}),
             **({"settled": one.settled} if one.settled != "" else {}),
-            **({"doubts": list(one.doubts)} if one.doubts else {}),
+            **({"abstain_reasons": list(one.abstain_reasons)} if one.abstain_reasons else {}),
         }
         for one in message.rows
     ]
@@ -469,24 +470,26 @@ def _versioned(
     return fields
 
 
-def _read_signals(row: Reader) -> Said:
-    optional = ("unknown", "readings", "doubts", "oldest")
+def _read_signals(row: Reader) -> NodeOutput:
+    optional = ("unknown", "readings", "abstain_reasons", "oldest")
     fields = row.record(("seq", "time", "says", "missing"), optional)
-    return Said(
+    return NodeOutput(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
         signals=_mapping(fields["says"], _signal),
         missing=_names(fields["missing"]),
         unknown=_mapping(fields["unknown"], read_unknown) if "unknown" in fields else {},
         readings=_mapping(fields["readings"], read_code) if "readings" in fields else {},
-        doubts=read_doubts(fields["doubts"]) if "doubts" in fields else (0, 0),
+        abstain_reasons=read_doubts(fields["abstain_reasons"])
+        if "abstain_reasons" in fields
+        else (0, 0),
         oldest=_time(fields["oldest"]) if "oldest" in fields else None,
     )
 
 
 def _read_decision(row: Reader) -> Decided:
     required = ("seq", "time", "decision", "beliefs", "missing", "known")
-    fields = row.record(required, ("settled", "doubts", "oldest"))
+    fields = row.record(required, ("settled", "abstain_reasons", "oldest"))
     return Decided(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
@@ -496,7 +499,7 @@ def _read_decision(row: Reader) -> Decided:
         known=_share(fields["known"]),
         oldest=_time(fields["oldest"]) if "oldest" in fields else None,
         settled=_optional(_text, fields["settled"]) if "settled" in fields else "",
-        doubts=_names(fields["doubts"]) if "doubts" in fields else (),
+        abstain_reasons=_names(fields["abstain_reasons"]) if "abstain_reasons" in fields else (),
     )
 
 

@@ -397,7 +397,7 @@ class Observer:
             latency=round(late, 4) if abs(late) < _MOST_LATENCY else None,
             age=None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
             settled=shown(row.settled) if row.settled else row.settled,
-            doubts=tuple(map(shown, row.doubts[:_MOST_NAMES])),
+            abstain_reasons=tuple(map(shown, row.abstain_reasons[:_MOST_NAMES])),
         )
         while len(self._decided) > MOST_DECISIONS:
             self._decided.popitem(last=False)
@@ -408,7 +408,7 @@ class Observer:
             self._believe(fitting.root, fitting.root_output(row), row.sequence, now)
             self._by_missing.update(map(shown, row.missing))
             self._by_decision.update([shown(row.decision)] if fitting.labels else [])
-            self._by_doubt.update(row.doubts)
+            self._by_doubt.update(row.abstain_reasons)
 
     # --- describing ------------------------------------------------------------------------------
 
@@ -460,7 +460,11 @@ class Observer:
             "by_missing": dict(sorted(self._by_missing.items())),
             "by_doubt": dict(sorted(self._by_doubt.items())),
             "last": [
-                {**vars(one), "missing": list(one.missing), "doubts": list(one.doubts)}
+                {
+                    **vars(one),
+                    "missing": list(one.missing),
+                    "abstain_reasons": list(one.abstain_reasons),
+                }
                 for one in reversed(decided[max(n_kept - last, 0) :])
             ],
         }

@@ -251,7 +251,7 @@ class OpenRows:
         """Forget all but the readings of a row."""
         case.signals, case.unknown, case.unsent = {}, {}, []
         case.missing = list(case.unmeasured)
-        case.doubts = {}
+        case.abstain_reasons = {}
         if case.unread:
             case.readings, case.unread = None, []
         case.is_filled = False

@@ -149,7 +149,7 @@ def with_sending(plan: Plan, model: Model, sending: Sending | None) -> Plan:
 def _check_lengths(model: Model) -> None:
     """Refuse names that messages could not carry."""
     names = [*(one.name for one in model.features), *(part.name for part in model.parts)]
-    for text in (*names, *map(spell, model.target.states)):
+    for text in (*names, *map(spell, model.target.classes)):
         if len(text) > MAX_CHARACTERS:
             raise ParameterError(
                 f"{shorten(text)} has {len(text):,} characters, and messages take "

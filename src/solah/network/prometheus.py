@@ -84,7 +84,10 @@ def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
         "solah_decided", "Decisions by class.", "decision", decisions["by_decision"].items()
     )
     yield _counters(
-        "solah_doubts", "Decisions with a doubt.", "doubt", decisions["by_doubt"].items()
+        "solah_doubts",
+        "Decisions with a abstain_reason.",
+        "abstain_reason",
+        decisions["by_doubt"].items(),
     )
     yield _counters(
         "solah_missing", "Decisions that lacked a part.", "part", decisions["by_missing"].items()

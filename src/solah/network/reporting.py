@@ -16,14 +16,19 @@ from solah.network.sending import TermsBook, hides_more
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from solah.network.messages import Said, Terms
+    from solah.network.messages import NodeOutput, Terms
     from solah.network.sending import Sending
 
 MOST_SILENT = 250
 """Rows after which one is sent though nothing changed, so that those who replay rows go on."""
 
 
-_ALWAYS = ("unknown", "readings", "missing", "doubts")  # which are sent whenever they change
+_ALWAYS = (
+    "unknown",
+    "readings",
+    "missing",
+    "abstain_reasons",
+)  # which are sent whenever they change
 
 
 class Reporter:
@@ -39,13 +44,13 @@ class Reporter:
     def __init__(self, sending: Sending, keep: int) -> None:
         self._sending, self._keep = sending, keep
         self._terms = TermsBook()
-        self._rows: dict[int, Said] = {}  # with exact evidence
+        self._rows: dict[int, NodeOutput] = {}  # with exact evidence
         self._order: list[int] = []
-        self._sent: dict[int, Said] = {}  # as the receiver sees them
+        self._sent: dict[int, NodeOutput] = {}  # as the receiver sees them
         self._sent_order: list[int] = []
         self._next_alive = -float("inf")
 
-    def take(self, row: Said, now: float) -> Iterator[Said]:
+    def take(self, row: NodeOutput, now: float) -> Iterator[NodeOutput]:
         """Take the next row; yield what is to be sent."""
         if row.sequence in self._rows:
             return
@@ -55,7 +60,7 @@ class Reporter:
         if self._is_due(row, now) or self._matters(row):
             yield self._send(row, now)
 
-    def answer(self, sequence: int) -> Iterator[Said]:
+    def answer(self, sequence: int) -> Iterator[NodeOutput]:
         """Yield a row that is asked for, exactly, and rows behind it that matter now."""
         if sequence in self._rows:
             yield self._send(self._rows[sequence], is_answer=True)
@@ -66,7 +71,7 @@ class Reporter:
         place = max(bisect_right(self._sent_order, sequence) - 1, 0)
         return list(dict.fromkeys([*self._sent_order[place:], *self._order[-1:]]))
 
-    def take_terms(self, terms: Terms) -> Iterator[Said]:
+    def take_terms(self, terms: Terms) -> Iterator[NodeOutput]:
         """Take terms; yield the silent rows that matter by these."""
         self._terms.add(terms)
         yield from self._compare_again(terms.row)
@@ -75,7 +80,7 @@ class Reporter:
         """Whether a row can be sent again."""
         return sequence in self._rows
 
-    def _compare_again(self, first: int) -> Iterator[Said]:
+    def _compare_again(self, first: int) -> Iterator[NodeOutput]:
         """Yield the rows from one on that are to be sent by now, or more exactly than they were."""
         for sequence in self._order[bisect_left(self._order, first) :]:
             row, sent = self._rows[sequence], self._sent.get(sequence)
@@ -83,11 +88,11 @@ class Reporter:
             if self._matters(row) if sent is None else is_rough and not self._in_units(sequence):
                 yield self._send(row)
 
-    def _is_due(self, row: Said, now: float) -> bool:
+    def _is_due(self, row: NodeOutput, now: float) -> bool:
         last = self._before(row.sequence)
         return now >= self._next_alive or last is None or row.sequence - last.sequence > MOST_SILENT
 
-    def _matters(self, row: Said) -> bool:
+    def _matters(self, row: NodeOutput) -> bool:
         """Whether a row has to be sent, given the last sent one below it."""
         last = self._before(row.sequence)
         if last is None or any(getattr(row, name) != getattr(last, name) for name in _ALWAYS):
@@ -98,7 +103,9 @@ class Reporter:
             for part, signal in row.signals.items()
         )
 
-    def _send(self, row: Said, now: float | None = None, *, is_answer: bool = False) -> Said:
+    def _send(
+        self, row: NodeOutput, now: float | None = None, *, is_answer: bool = False
+    ) -> NodeOutput:
         """Note that a row is sent; return it as it is sent."""
         last = None if is_answer else self._before(row.sequence)
         if not is_answer and self._in_units(row.sequence):
@@ -122,7 +129,7 @@ class Reporter:
         terms = self._terms.of(sequence)
         return self._sending.unit > 0 and (terms is None or bool(terms.allowed))
 
-    def _before(self, sequence: int) -> Said | None:
+    def _before(self, sequence: int) -> NodeOutput | None:
         place = bisect_left(self._sent_order, sequence)
         return self._sent[self._sent_order[place - 1]] if place else None
 

@@ -26,7 +26,7 @@ _MOST_INDENT = 18
 _STATES = {"online": "green", "silent": "bold red", "offline": "bold red", "unknown": "yellow"}
 _CONDITIONS = {"live": "bold green", "degraded": "bold yellow", "waiting": "bold yellow"}
 _SILENT = {
-    "missing": "missing; ignorance stands for it",
+    "missing": "missing; mean_masses stands for it",
     "waiting": "no message yet",
     "inside": "stays in its node",
 }
@@ -228,7 +228,7 @@ def _decisions(snapshot: Picture, width: int) -> Table:
     has_policy = any(one["settled"] != "" for one in last)
     columns = ("decision", "belief ", "latency ", "known ")
     stands, oldest = ["stands"] * has_policy, ["oldest "] * has_ages
-    why = "missing; doubts" if has_policy else "missing"
+    why = "missing; abstain_reasons" if has_policy else "missing"
     grid = _grid(width, "row ", *stands, *columns, *oldest, why)
     for one in last:
         age = "-" if one["age"] is None else _duration(one["age"])
@@ -253,9 +253,12 @@ def _standing(decision: Picture) -> Text:
 
 def _lacks(decision: Picture) -> Text:
     """Name what a decision lacked, and why it is or could be held back."""
-    missing, doubts = ", ".join(decision["missing"]), ", ".join(decision["doubts"])
-    between = "; " if missing and doubts else ""
-    return Text.assemble((missing, "bold red"), between, (doubts, "yellow"))
+    missing, abstain_reasons = (
+        ", ".join(decision["missing"]),
+        ", ".join(decision["abstain_reasons"]),
+    )
+    between = "; " if missing and abstain_reasons else ""
+    return Text.assemble((missing, "bold red"), between, (abstain_reasons, "yellow"))
 
 
 def _parts(snapshot: Picture, width: int) -> Table:

@@ -151,9 +151,9 @@ def typical_reading(feature: Feature) -> Reading:
     if feature.is_continuous:
         low, high = feature.low or 0.0, feature.high or 0.0
         return float(f"{low + _PLACE_IN_RANGE * (high - low):.{_DIGITS}g}")
-    if not feature.states:
+    if not feature.categories:
         return None
-    state = feature.states[len(feature.states) // 2]
+    state = feature.categories[len(feature.categories) // 2]
     return state if isinstance(state, str) else float(state)
 
 

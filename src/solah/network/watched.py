@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from solah.explain.novelty import name_doubts
-from solah.model.policy import NO_DOUBT
+from solah.model.policy import NO_ABSTAIN_REASON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ SILENT_AFTER = 20.0
 """Seconds without a message after which an online node is silent; nodes send one every five."""
 """How many processes are kept that share the work of a node."""
 NODE_STATES = ("online", "silent", "offline", "unknown")
-DOUBTS = tuple(name_doubts(~NO_DOUBT))
+DOUBTS = tuple(name_doubts(~NO_ABSTAIN_REASON))
 """Why decisions are held back."""
 
 _BUCKETS_A_SECOND = 4
@@ -125,7 +125,7 @@ class WatchedDecision:
     age : how old its oldest reading was, in seconds; None where nobody knows
     settled : of a model with a policy, the class that stands; None for "don't know", and empty
         where there is no policy
-    doubts : why it is or could be held back
+    abstain_reasons : why it is or could be held back
     """
 
     row: int
@@ -138,7 +138,7 @@ class WatchedDecision:
     latency: float | None
     age: float | None = None
     settled: str | None = ""
-    doubts: tuple[str, ...] = ()
+    abstain_reasons: tuple[str, ...] = ()
 
 
 def standing(decision: Mapping[str, Any]) -> str | None:

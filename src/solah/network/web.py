@@ -264,7 +264,7 @@ def _render(observer: Observer, nonce: str) -> str:
 def _of_model(bundle: Bundle) -> dict[str, Any]:
     """Gather what the page shows of a model before any message comes."""
     model = bundle.model
-    labels = [spell(state) for state in model.target.states]
+    labels = [spell(state) for state in model.target.classes]
     target = {"name": model.target.name, "classes": labels}
     nothing = [0.0] * model.target.size
     origins = {part.name: part.origins for part in model.parts}

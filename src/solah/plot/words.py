@@ -183,7 +183,7 @@ class WordsDisplay(Display):
 
     def _plot_categories(self, ax: Axes | None) -> None:
         """Draw one bar per category, the rarest of very many put together."""
-        feature, shares, missing = self.feature, np.array(self.feature.ignorance), 0.0
+        feature, shares, missing = self.feature, np.array(self.feature.mean_masses), 0.0
         if self.readings is not None:
             known, n_rows = self._known(), max(len(self.readings), 1)
             shares = masses(known, flatten([feature]), 0).sum(axis=0) / n_rows

@@ -56,7 +56,7 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
     return {
         **described,
         "target": {
-            "labels": [spell(state) for state in target.states] or sets,
+            "labels": [spell(state) for state in target.classes] or sets,
             "isNumber": target.task is Task.REGRESSION,
             "isSum": target.is_additive_number,
         },
@@ -69,7 +69,7 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
                 "words": list(feature.words),
                 "sets": list(feature.set_words),
                 "peaks": list(feature.peaks),
-                "ignorance": list(feature.ignorance),
+                "mean_masses": list(feature.mean_masses),
                 "low": feature.low,
                 "high": feature.high,
                 "moved": feature.is_moved,

@@ -27,7 +27,7 @@ from solah.evaluation import (
 )
 from solah.explain.novelty import name_doubts
 from solah.model.decide import PolicyDecider
-from solah.model.policy import Doubt
+from solah.model.policy import AbstainReason
 from solah.report.summary import spread_evenly
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> 
     judged = PolicyDecider(model).take(table, groups) if model.policy or model.domain else None
     events = None
     if judged is not None and model.policy is not None and model.policy.remembers:
-        names = [spell(state) for state in target.states]
+        names = [spell(state) for state in target.classes]
         by = {"raw": places, "settled": judged.settled_places}
         scores = {name: score_events(truth, one, names, groups) for name, one in by.items()}
         events = {
@@ -185,23 +185,25 @@ def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> 
 def _chosen(model: Model, curve: RiskCoverage) -> dict[str, Any] | None:
     """Tell coverage and risk at the limit of belief; None if classes have different ones."""
     policy = model.policy
-    if policy is None or not any(policy.min_belief):
+    if policy is None or not any(policy.min_probability):
         return None
     shares = np.array(model.target.thresholds or (1 / model.target.size,) * model.target.size)
-    limits = np.array(policy.min_belief) / (shares * model.target.size)
+    limits = np.array(policy.min_probability) / (shares * model.target.size)
     if not np.allclose(limits, limits[0]):
         return None
     coverage, risk = curve.at(float(limits[0]))
-    return {"belief": list(policy.min_belief), "coverage": coverage, "risk": risk}
+    return {"belief": list(policy.min_probability), "coverage": coverage, "risk": risk}
 
 
 def _held(judged: Decisions, truth: Places) -> dict[str, Any]:
-    """Tell how many decisions are held back, and how many are in doubt for each reason."""
+    """Tell how many decisions are held back, and how many are in abstain_reason for each reason."""
     is_decided = judged.places >= 0
     counted = is_decided & (truth >= 0)
     wrong = float((judged.places != truth)[counted].mean()) if counted.any() else None
-    doubts = {name_doubts(one)[0]: int((judged.doubts & one > 0).sum()) for one in Doubt}
-    return {"decided": float(is_decided.mean()), "risk": wrong, "doubts": doubts}
+    abstain_reasons = {
+        name_doubts(one)[0]: int((judged.abstain_reasons & one > 0).sum()) for one in AbstainReason
+    }
+    return {"decided": float(is_decided.mean()), "risk": wrong, "abstain_reasons": abstain_reasons}
 
 
 # --- dependence ----------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def _result(target: Target, belief: Float) -> str:
     if target.task is Task.REGRESSION:
         return f"about {spell_number(float(numbers_of(target, belief)))}"
     place = int(target.decide(belief[None, :])[0])
-    return f"{spell(target.states[place])} {belief[place]:.2f}"
+    return f"{spell(target.classes[place])} {belief[place]:.2f}"
 
 
 def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
@@ -99,9 +99,9 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
         adds = np.array([weights or rule.belief])
         belief = part_outputs(model.program, part.name, adds)[0].tolist()
     named = rule.named if rule.adds else rule.decision
-    place = target.states.index(named) if target.states else None
+    place = target.classes.index(named) if target.classes else None
     about = rule.counts
-    if not rule.adds and target.states:
+    if not rule.adds and target.classes:
         figure = f"{rule.certainty:.0%}"
     elif not rule.adds:
         figure = f"about {spell_number(float(rule.decision))}"
@@ -111,7 +111,7 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
         less = weights[1 - place] if len(weights) == 2 else 0.0
         figure = signed(weights[place] - less, 2)
         if len(weights) > 2:
-            first = f"{spell_class(target.states[place], target.name)} {figure}, "
+            first = f"{spell_class(target.classes[place], target.name)} {figure}, "
             about = f"{rule.result.removeprefix(first)} | {rule.counts}"
     overall = "" if place is None else f" ({rule.overall or 0:.0%} overall)"
     return {

@@ -60,7 +60,7 @@ def picture_of(
         room = max(0.5, abs(low) * _ROOM)  # which is more than the distance to the next float
         low, high = low - room, high + room
     counts: dict[str, Any] | None = None
-    totals = np.array(feature.ignorance)
+    totals = np.array(feature.mean_masses)
     if readings is not None:
         known = ~np.isnan(readings)
         bins, places = _places(feature, readings[known], low, high)
@@ -69,7 +69,7 @@ def picture_of(
         counts = {"counts": [one.tolist() for one in by_class], "unknown": int((~known).sum())}
         totals = np.sum(by_class, axis=0)
     peaks, is_continuous = feature.peaks, feature.is_continuous
-    usual = len(peaks) // 2 if is_continuous else int(np.argmax(feature.ignorance))
+    usual = len(peaks) // 2 if is_continuous else int(np.argmax(feature.mean_masses))
     return {
         "coded": feature.is_coded,
         "shown": [low, high],
@@ -277,7 +277,7 @@ class DecidedRows:
 
     def column(self, place: int) -> tuple[Float, Sequence[Float]]:
         """Return a feature's readings, and which rows have each class, if they are few."""
-        n_classes = len(self._target.states) if self.n_known else 0
+        n_classes = len(self._target.classes) if self.n_known else 0
         shown = range(n_classes if n_classes <= MAX_STACKED else 0)
         return self.readings[:, place], [self._truth == c for c in shown]
 
@@ -291,7 +291,7 @@ class DecidedRows:
         truth, decided = self._truth[self._is_known], self._decided[self._is_known]
         if self._is_number:
             return measure_numbers(truth, decided)
-        names = [spell(state) for state in self._target.states]
+        names = [spell(state) for state in self._target.classes]
         beliefs = self._beliefs[self._is_known]
         return measure_classes(truth.astype(np.intp), beliefs, decided.astype(np.intp), names)
 
@@ -313,7 +313,7 @@ class DecidedRows:
             groups = measure_number_groups(column, self._truth, self._decided)
         else:
             truth = np.where(self._is_known, self._truth, -1).astype(np.intp)
-            names = [spell(state) for state in self._target.states]
+            names = [spell(state) for state in self._target.classes]
             decided = self._decided.astype(np.intp)
             groups = measure_class_groups(column, truth, decided, self._beliefs, names, positive)
         return describe_groups(groups)
@@ -348,7 +348,7 @@ class DecidedRows:
 
     def _chosen(self) -> list[int]:
         """Take as many rows of each class, evenly spread; any rows where there is no class."""
-        groups = [np.flatnonzero(self._truth == c) for c in range(len(self._target.states))]
+        groups = [np.flatnonzero(self._truth == c) for c in range(len(self._target.classes))]
         groups = [group for group in groups if len(group)] or [np.arange(self.n_rows)]
         groups = groups[:MAX_ROWS]
         chosen: list[int] = []
@@ -360,7 +360,7 @@ class DecidedRows:
     def _spelt(self, value: float) -> str | None:
         if np.isnan(value):
             return None
-        return spell_number(value) if self._is_number else spell(self._target.states[int(value)])
+        return spell_number(value) if self._is_number else spell(self._target.classes[int(value)])
 
 
 def _plain(numbers: Float) -> list[float | None]:

@@ -17,7 +17,7 @@ from solah.explain.rules import part_rules
 from solah.export.costs import model_costs
 from solah.model.encode import find_unseen
 from solah.model.program import Walk
-from solah.model.provenance import is_learnt_from, provenance_record
+from solah.model.provenance import is_learned_from, provenance_record
 from solah.report.groups import FEW_ROWS
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def describe_target(target: Target) -> dict[str, Any]:
     return {
         "name": target.name,
         "task": target.task.value,
-        "classes": list(target.states),
+        "classes": list(target.classes),
         "thresholds": list(target.thresholds),
         "words": list(target.words),
     }
@@ -248,7 +248,7 @@ def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, An
     ----------
     model : Model
     rows : DecidedRows, default=None
-        Rows to look at: how many readings are beyond what was learnt.
+        Rows to look at: how many readings are beyond what was learned.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, An
     """
     return {
         "provenance": _provenance(model),
-        "is_training_data": rows and is_learnt_from(model, rows.table, rows.truth),
+        "is_training_data": rows and is_learned_from(model, rows.table, rows.truth),
         "ranges": _ranges(model, rows),
         "few": _few(model),
         "promises": spell_constraints(model),
@@ -273,7 +273,7 @@ def _provenance(model: Model) -> dict[str, Any] | None:
     if model.provenance is None:
         return None
     record = provenance_record(model.provenance)
-    names = [spell(state) for state in model.target.states]
+    names = [spell(state) for state in model.target.classes]
     keys = ("source", "modified", "rows", "digest", "out_of_fold")
     known = {key: record.get(key) for key in keys}
     classes = dict(zip(names, model.provenance.classes, strict=False))
@@ -289,7 +289,7 @@ def _ranges(model: Model, rows: DecidedRows | None) -> list[dict[str, Any]]:
             "kind": feature.kind.value,
             "low": feature.low,
             "high": feature.high,
-            "states": [spell(state) for state in feature.states],
+            "states": [spell(state) for state in feature.categories],
             "beyond": None,
             "missing": None,
         }
@@ -299,7 +299,7 @@ def _ranges(model: Model, rows: DecidedRows | None) -> list[dict[str, Any]]:
             if feature.low is not None and feature.high is not None:
                 beyond = (readings < feature.low) | (readings > feature.high)
                 known["beyond"] = int(np.count_nonzero(beyond))
-            elif feature.is_coded and feature.states:
+            elif feature.is_coded and feature.categories:
                 unseen = find_unseen(column, feature)
                 known["beyond"] = 0 if unseen is None else unseen.n_rows
         found.append(known)
@@ -311,7 +311,7 @@ def _few(model: Model) -> dict[str, Any]:
     counts = model.provenance.classes if model.provenance else ()
     classes = [
         {"class": spell(state), "rows": number}
-        for state, number in zip(model.target.states, counts, strict=False)
+        for state, number in zip(model.target.classes, counts, strict=False)
         if number < FEW_ROWS
     ]
     rules = sorted(rules_of(model), key=lambda rule: rule.support)

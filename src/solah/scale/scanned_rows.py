@@ -363,9 +363,9 @@ def _column(feature: Feature, column: Column, readings: Float) -> Column:
     if not feature.is_coded:
         return replace(column, values=readings)
     unknown = np.isnan(readings)
-    places = np.where(unknown, len(feature.states), readings).astype(np.intp)
-    if all(isinstance(state, str) for state in feature.states):
-        values: NDArray[Any] = np.array([*feature.states, None], dtype=object)
+    places = np.where(unknown, len(feature.categories), readings).astype(np.intp)
+    if all(isinstance(state, str) for state in feature.categories):
+        values: NDArray[Any] = np.array([*feature.categories, None], dtype=object)
     else:
-        values = np.array([*map(float, feature.states), np.nan])
+        values = np.array([*map(float, feature.categories), np.nan])
     return replace(column, values=values[places])

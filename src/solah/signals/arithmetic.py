@@ -1,6 +1,7 @@
 """Compute features of windows in float32, every operation in a fixed order.
 
-The twin of ``export/c_runtime/solah_signals.h``: only ``+ - * /`` and square roots, each sum from
+The simulator of ``export/c_runtime/solah_signals.h``: only ``+ - * /`` and square roots, each sum
+from
 the first sample to the last, so that a device computes the same bits. Samples stand in rows, one
 row per time, and windows in columns: a step of a sum serves all windows at once.
 """

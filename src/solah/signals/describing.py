@@ -106,7 +106,7 @@ def with_signals(model: Model, signals: Signals) -> Model:
     Parameters
     ----------
     model : Model
-        Learnt from the features' values, in columns with the features' names that are declared as
+        Learned from the features' values, in columns with the features' names that are declared as
         measurements (``feature_types=windows.kinds``).
     signals : Signals
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import DataError
-from solah.model.policy import NO_DOUBT, Doubt
+from solah.model.policy import NO_ABSTAIN_REASON, AbstainReason
 from solah.signals.arithmetic import as_samples, compute_features, magnitude
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from solah.model.signals import Channel, Signals
 
-    Judged = tuple[Any, NDArray[Any], Any, Doubt]
+    Judged = tuple[Any, NDArray[Any], Any, AbstainReason]
     Decide = Callable[[NDArray[np.float64]], tuple[Any, NDArray[Any]] | Judged]
 
 
@@ -29,20 +29,20 @@ class WindowDecision:
 
     Attributes
     ----------
-    decision : the class or the number; from the twin of a device, the place of the class
+    decision : the class or the number; from the simulator of a device, the place of the class
     beliefs : (n_classes,) the belief in each class
     readings : (n_features,) what was decided on; NaN where unknown
     settled : the decision that stands after this window, if the model has a policy; else the same
-    doubts : why the decision is held back, or might be
+    abstain_reasons : why the decision is held back, or might be
 
-    With a policy, a decision that is held back is None; from the twin of a device, -1.
+    With a policy, a decision that is held back is None; from the simulator of a device, -1.
     """
 
     decision: Any
     beliefs: NDArray[Any]
     readings: NDArray[np.float64]
     settled: Any
-    doubts: Doubt = NO_DOUBT
+    abstain_reasons: AbstainReason = NO_ABSTAIN_REASON
 
 
 class SignalStream:
@@ -53,7 +53,7 @@ class SignalStream:
     signals : Signals
     decide : callable
         Turns a row of readings ``(1, n_features)`` into a decision and the beliefs behind it and,
-        where there is a policy, what is settled and the doubts.
+        where there is a policy, what is settled and the abstain_reasons.
 
     Examples
     --------

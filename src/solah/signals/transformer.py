@@ -88,7 +88,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.max_gap = max_gap
 
     def fit(self, X: Any = None, y: Any = None) -> WindowFeatures:
-        """Make the description; nothing is learnt from the data.
+        """Make the description; nothing is learned from the data.
 
         Parameters
         ----------

@@ -91,11 +91,11 @@ class OnlineModel:
 
     def weights(self) -> Integers:
         """Return the learned weights, to go back to."""
-        return self.learner.twin.learnt.copy()
+        return self.learner.simulator.learned.copy()
 
     def go_back(self, weights: Integers) -> None:
         """Take back what was learned since."""
-        self.learner.twin.learnt = weights
+        self.learner.simulator.learned = weights
 
 
 @dataclass(frozen=True)

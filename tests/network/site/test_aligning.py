@@ -105,7 +105,7 @@ def test_what_a_broker_had_kept_counts_only_if_it_says_when_it_was_measured():
     assert counts(one) == {"retained": 1, "taken": 2}
 
 
-def test_the_age_is_learnt_from_the_intervals():
+def test_the_age_is_learned_from_the_intervals():
     one = aligner(max_age=None, every=1.0)
     one.take(reading(0), "t", 0.0)
     assert one.states(0.0)["a"].max_age == FIRST_MAX_AGE

@@ -37,14 +37,14 @@ sensors:
     max_age: 1h
     features:
       temperature: {from: temperature, unit: F to C, range: [-40, 60]}
-      door: {from: contact, states: {true: closed, false: open}, max_age: learnt, retained: true}
+      door: {from: contact, states: {true: closed, false: open}, max_age: learned, retained: true}
   - topic: meters/+/raw
     time: {path: at, as: ms}
     number: count
     features:
       power: {from: [energy, total.Wh], per: 1h, scale: 0.5}
 decide: {every: 5s, when: always, deadline: 1s}
-policy: {min_known: 0.5, min_belief: {busy: 0.8}}
+policy: {min_completeness: 0.5, min_probability: {busy: 0.8}}
 wire: cbor
 root: plant/solah
 state: remembered
@@ -178,12 +178,14 @@ def test_credentials_come_from_the_environment(tmp_path, monkeypatch):
 
 
 def test_a_policy_is_put_into_the_model(tmp_path):
-    file = write_site(tmp_path, "mqtt://h", policy="{min_known: 0.5, min_belief: {busy: 0.8}}")
+    file = write_site(
+        tmp_path, "mqtt://h", policy="{min_completeness: 0.5, min_probability: {busy: 0.8}}"
+    )
     policy = load_site(file).bundle().model.policy
-    assert (policy.min_known, policy.min_belief) == (0.5, (0.0, 0.8, 0.0))
+    assert (policy.min_completeness, policy.min_probability) == (0.5, (0.0, 0.8, 0.0))
     for wrong, part in (
-        ("{min_belief: {bsy: 0.8}}", "did you mean 'busy'"),
-        ("{min_known: 2}", "site.policy.min_known must be"),
+        ("{min_probability: {bsy: 0.8}}", "did you mean 'busy'"),
+        ("{min_completeness: 2}", "site.policy.min_completeness must be"),
         ("{votes: 3}", "votes"),
     ):
         file = write_site(tmp_path, "mqtt://h", policy=wrong)

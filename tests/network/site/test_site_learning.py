@@ -94,7 +94,7 @@ PAYLOAD = st.sampled_from(
 @settings(max_examples=40)
 @given(st.lists(st.tuples(TOPIC, PAYLOAD), max_size=8))
 def test_every_proposal_can_be_read_and_fits_the_model(tmp_path_factory, messages):
-    folder = tmp_path_factory.mktemp("learnt")
+    folder = tmp_path_factory.mktemp("learned")
     messages = [(topic, payload) for topic, payload in messages if "#" not in topic]
     proposal = proposed(listened(messages))
     site = loaded(folder, proposal)

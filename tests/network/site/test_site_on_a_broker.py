@@ -220,7 +220,7 @@ def test_rows_wait_on_disk_for_a_hub_that_is_away(make_broker, running, tmp_path
         listener.stop()
 
 
-def test_a_site_is_learnt_from_what_sensors_publish(broker, run_cli, tmp_path):
+def test_a_site_is_learned_from_what_sensors_publish(broker, run_cli, tmp_path):
     write_site(tmp_path, broker.url)
     publish = Publisher(broker.url)
     for _ in range(2):
@@ -231,12 +231,12 @@ def test_a_site_is_learnt_from_what_sensors_publish(broker, run_cli, tmp_path):
         [sys.executable, "-c", _PUBLISH, broker.url], stdout=subprocess.DEVNULL
     )
     try:
-        run_cli("site", "learn", *words, "--site", "room", "-o", tmp_path / "learnt.yaml", "-q")
+        run_cli("site", "learn", *words, "--site", "room", "-o", tmp_path / "learned.yaml", "-q")
     finally:
         publisher.kill()
         publisher.wait()
         publish.stop()
-    described = json.loads(run_cli("site", "check", tmp_path / "learnt.yaml", "--json"))
+    described = json.loads(run_cli("site", "check", tmp_path / "learned.yaml", "--json"))
     assert {one["feature"] for one in described["sensors"]} == {
         *("temperature", "humidity", "power", "door")
     }

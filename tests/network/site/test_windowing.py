@@ -1,4 +1,4 @@
-"""Samples of sensors become the windows that the model was learnt on, whatever way they come."""
+"""Samples of sensors become the windows that the model was learned on, whatever way they come."""
 
 import json
 import math

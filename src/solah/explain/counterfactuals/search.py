@@ -194,7 +194,7 @@ class ChangeFinder:
         if pair is not None and pair.size < (one[0].size if one else np.inf):
             two = self._together(question, pair)
         return Changes(
-            decision=self._model.target.states[question.decision],
+            decision=self._model.target.classes[question.decision],
             one=tuple(one),
             two=two,
             safe_ranges=tuple(self._safe_ranges(question, boundaries)),
@@ -239,7 +239,7 @@ class ChangeFinder:
             numbers = (float(question.row[place]), after, spelled)
             old, new, short = (_as_read(feature, number) for number in numbers)
             moves.append(Move(feature.name, old, new, short, question.size(place, after)))
-        return Change(tuple(moves), self._model.target.states[decision])
+        return Change(tuple(moves), self._model.target.classes[decision])
 
     def _roundings(
         self, question: Question, places: tuple[int, ...], readings: tuple[float, ...]
@@ -267,7 +267,7 @@ class ChangeFinder:
                 ends = {question.paths[i].direction: boundaries[i] for i in along}
                 low, high = (ends.get(direction, Boundary(reading)) for direction in (-1, 1))
                 below, above = (
-                    None if end.outside is None else self._model.target.states[end.decision]
+                    None if end.outside is None else self._model.target.classes[end.decision]
                     for end in (low, high)
                 )
                 yield SafeRange(feature.name, reading, low.inside, high.inside, below, above)
@@ -291,4 +291,4 @@ def _as_read(feature: Feature, number: float) -> State:
     """Return the value that a number encodes: itself, or a category."""
     if feature.is_continuous or number not in feature.peaks:
         return number
-    return feature.states[feature.peaks.index(number)]
+    return feature.categories[feature.peaks.index(number)]

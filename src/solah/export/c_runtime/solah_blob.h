@@ -84,7 +84,7 @@ typedef struct {
 typedef struct {
     int decision;     /* of these readings; -1 where it is held back */
     int settled;      /* the decision that stands */
-    uint8_t doubts;   /* SOLAH_LOW_BELIEF, SOLAH_FEW_READINGS, SOLAH_OUT_OF_RANGE, SOLAH_UNSEEN */
+    uint8_t abstain_reasons;   /* SOLAH_LOW_PROBABILITY, SOLAH_FEW_READINGS, SOLAH_OUT_OF_RANGE, SOLAH_UNSEEN */
     uint8_t n_unseen; /* how many pairs of readings never occurred together so */
 } solah_blob_verdict;
 

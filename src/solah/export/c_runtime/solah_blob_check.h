@@ -301,7 +301,7 @@ static inline int solah_blob_point_to_trees(solah_blob *blob, const solah_blob_h
         walk->sets.peak = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_PEAKS) + set;
         walk->sets.inverse = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_INVERSES) + set;
         walk->sets.shift = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_SHIFTS) + set;
-        walk->sets.ignorance = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_IGNORANCE) + set;
+        walk->sets.mean_masses = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_IGNORANCE) + set;
         walk->sets.offset = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OFFSETS) + offset;
         walk->split = (const int8_t *)solah_blob_at(header, SOLAH_BLOB_SPLITS) + node;
         walk->child = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_CHILDREN) + node;
@@ -349,7 +349,7 @@ static inline int solah_blob_are_sets(const solah_sets *sets, uint32_t first, ui
 {
     uint32_t sum = 0;
     for (uint32_t k = first; k < end; k++) {
-        sum += sets->ignorance[k];
+        sum += sets->mean_masses[k];
         if (sets->shift[k] > 31u || (k > first && sets->peak[k] <= sets->peak[k - 1u])) {
             return 0;
         }

@@ -92,7 +92,7 @@ typedef struct {
 } solah_blob_stage;
 
 typedef struct {
-    uint16_t min_known, margin, dwell;
+    uint16_t min_completeness, hysteresis, min_hold;
     uint8_t holds_back, most_unseen, smoothing_bits, votes, window, nothing;
 } solah_blob_policy;
 

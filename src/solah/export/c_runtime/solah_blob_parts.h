@@ -24,14 +24,14 @@ static inline void solah_blob_point_to_policy(solah_blob *blob, const solah_blob
     policy->cuts = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_CUTS);
     policy->pairs = (const solah_seen *)solah_blob_at(header, SOLAH_BLOB_PAIRS);
     policy->seen = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_SEEN);
-    policy->min_belief =
+    policy->min_probability =
         has_limits ? (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_MIN_BELIEF) : NULL;
     policy->shares = (const solah_known *)solah_blob_at(header, SOLAH_BLOB_SHARES);
     policy->n_pairs = (uint8_t)solah_blob_count(header, SOLAH_BLOB_PAIRS);
     policy->n_shares = (uint8_t)solah_blob_count(header, SOLAH_BLOB_SHARES);
-    policy->min_known = is_there ? line->min_known : 0;
-    policy->margin = is_there ? line->margin : 0;
-    policy->dwell = is_there ? line->dwell : 1;
+    policy->min_completeness = is_there ? line->min_completeness : 0;
+    policy->hysteresis = is_there ? line->hysteresis : 0;
+    policy->min_hold = is_there ? line->min_hold : 1;
     policy->holds_back = is_there ? line->holds_back : 0;
     policy->most_unseen = is_there ? line->most_unseen : 0;
     policy->smoothing_bits = is_there ? line->smoothing_bits : 0;
@@ -98,8 +98,8 @@ static inline int solah_blob_check_policy(solah_blob *blob, const solah_blob_hea
         return SOLAH_BLOB_PLACE;
     }
     if (policy->window < 1u || policy->window > SOLAH_BLOB_MOST_VOTES || policy->votes < 1u ||
-        policy->votes > policy->window || policy->dwell < 1u || policy->dwell == UINT16_MAX ||
-        policy->smoothing_bits > 8u || policy->min_known > SOLAH_ONE || policy->margin > SOLAH_ONE) {
+        policy->votes > policy->window || policy->min_hold < 1u || policy->min_hold == UINT16_MAX ||
+        policy->smoothing_bits > 8u || policy->min_completeness > SOLAH_ONE || policy->hysteresis > SOLAH_ONE) {
         return SOLAH_BLOB_NUMBERS;
     }
     return SOLAH_BLOB_OK;

@@ -26,7 +26,7 @@ typedef SOLAH_REAL solah_real;
 /* The focal sets of all features, end to end: those of feature a are [offset[a], offset[a+1]). */
 typedef struct {
     const SOLAH_FLASH solah_real *peak;      /* where a focal set has all the mass; increasing */
-    const SOLAH_FLASH solah_real *ignorance; /* the masses of an unknown reading; they sum to 1 */
+    const SOLAH_FLASH solah_real *mean_masses; /* the masses of an unknown reading; they sum to 1 */
     const SOLAH_FLASH SOLAH_NODE *offset;
 } solah_sets;
 
@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     const solah_real *mass; /* NULL where they stand in a flash apart */
 #if SOLAH_FLASH_IS_APART
-    const SOLAH_FLASH solah_real *ignorance;
+    const SOLAH_FLASH solah_real *mean_masses;
 #endif
     int32_t first;
     int32_t count; /* 0: not described yet */
@@ -72,8 +72,8 @@ static inline void solah_describe(solah_real x, const solah_sets *sets, int32_t 
     const SOLAH_FLASH solah_real *peak = sets->peak + sets->offset[a];
     const int32_t count = (int32_t)sets->offset[a + 1] - (int32_t)sets->offset[a];
 
-    if (x != x) { /* NaN: ignorance */
-        SOLAH_POINT_TO_FLASH(run, sets->ignorance + sets->offset[a]);
+    if (x != x) { /* NaN: mean_masses */
+        SOLAH_POINT_TO_FLASH(run, sets->mean_masses + sets->offset[a]);
         run->first = 0;
         run->count = count;
         return;

@@ -15,7 +15,7 @@
  *
  * Readings are integers in units of their own (see solah_reading.h), values have the unit
  * 2^-value_bits, masses and beliefs 2^-15. Every platform computes the same integers as solah's
- * Python twin of this file.
+ * Python simulator of this file.
  */
 #ifndef SOLAH_FIXED_H
 #define SOLAH_FIXED_H
@@ -49,7 +49,7 @@ typedef struct {
     const SOLAH_FLASH int16_t *peak;
     const SOLAH_FLASH uint16_t *inverse;
     const SOLAH_FLASH uint8_t *shift;
-    const SOLAH_FLASH uint16_t *ignorance;
+    const SOLAH_FLASH uint16_t *mean_masses;
     const SOLAH_FLASH SOLAH_NODE *offset;
 } solah_sets;
 
@@ -61,7 +61,7 @@ struct solah_walk {
     const SOLAH_FLASH SOLAH_NODE *child;  /* the first of a node's children; of a leaf, its number */
 #ifdef SOLAH_LEARNS
     uint16_t first_rule; /* where its leaves stand among all rules */
-    uint8_t learnt_bits; /* what is learnt is finer than values by so many bits */
+    uint8_t learned_bits; /* what is learned is finer than values by so many bits */
 #else
     const SOLAH_FLASH int16_t *leaf;
 #endif
@@ -152,7 +152,7 @@ static inline int32_t solah_part(uint32_t weight, int16_t value)
 typedef struct {
     const uint16_t *mass; /* NULL where they stand in a flash apart */
 #if SOLAH_FLASH_IS_APART
-    const SOLAH_FLASH uint16_t *ignorance;
+    const SOLAH_FLASH uint16_t *mean_masses;
 #endif
     int16_t first;
     int16_t count;
@@ -182,7 +182,7 @@ static inline void solah_describe(const SOLAH_FLASH solah_sets *sets, int32_t a,
     int32_t k = 0;
 
     if (!solah_is_known(x)) {
-        SOLAH_POINT_TO_FLASH(run, sets->ignorance + first);
+        SOLAH_POINT_TO_FLASH(run, sets->mean_masses + first);
         run->first = 0;
         run->count = (int16_t)(last + 1);
         return;
@@ -308,8 +308,8 @@ static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH sol
 {
     const int32_t leaf = solah_child(walk, node);
 #ifdef SOLAH_LEARNS
-    const int32_t learnt = model->learnt[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
-    const int32_t score = solah_shift(learnt, walk->learnt_bits);
+    const int32_t learned = model->learned[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
+    const int32_t score = solah_shift(learned, walk->learned_bits);
     return (int16_t)(score > INT16_MAX ? INT16_MAX : (score < -INT16_MAX ? -INT16_MAX : score));
 #else
     return walk->leaf[leaf * SOLAH_VALUES(model) + v];

@@ -18,8 +18,8 @@
 #pragma GCC diagnostic ignored "-Wpedantic" /* __flash is none of ISO C */
 #define SOLAH_FLASH __flash
 #define SOLAH_FLASH_IS_APART 1
-#define SOLAH_POINT_TO_FLASH(run, masses) ((run)->mass = NULL, (run)->ignorance = (masses))
-#define SOLAH_MASS(run, k) ((run)->mass != NULL ? (run)->mass[k] : (run)->ignorance[k])
+#define SOLAH_POINT_TO_FLASH(run, masses) ((run)->mass = NULL, (run)->mean_masses = (masses))
+#define SOLAH_MASS(run, k) ((run)->mass != NULL ? (run)->mass[k] : (run)->mean_masses[k])
 #else
 #define SOLAH_FLASH
 #define SOLAH_FLASH_IS_APART 0

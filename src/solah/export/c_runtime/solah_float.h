@@ -13,7 +13,7 @@
  *   SOLAH_LOSES        defined, if evidence that is unknown weakens what is known
  *
  * Compiled without contraction (-ffp-contract=off, or -std=c99), every platform computes the same
- * bits as solah's Python twin of this file.
+ * bits as solah's Python simulator of this file.
  */
 #ifndef SOLAH_FLOAT_H
 #define SOLAH_FLOAT_H

@@ -4,17 +4,17 @@
  *
  *   SOLAH_N_READINGS   the readings
  *   SOLAH_SETTLING        the type of what is remembered, whose fields are described at solah_settle
- *   SOLAH_VERDICT      the type of what is answered: decision, settled, doubts, n_unseen
+ *   SOLAH_VERDICT      the type of what is answered: decision, settled, abstain_reasons, n_unseen
  *   SOLAH_SMOOTHS      defined, if evidence is averaged
  *
  * Decisions come in the order of time. Evidence is smoothed, the class that is settled stays unless
- * another is ahead by a margin, doubts hold a decision back, and votes and a dwell settle it.
+ * another is ahead by a hysteresis, abstain_reasons hold a decision back, and votes and a min_hold settle it.
  */
 #ifndef SOLAH_JUDGE_H
 #define SOLAH_JUDGE_H
 
-/* Why a decision is in doubt. */
-enum { SOLAH_LOW_BELIEF = 1, SOLAH_FEW_READINGS = 2, SOLAH_OUT_OF_RANGE = 4, SOLAH_UNSEEN = 8 };
+/* Why a decision is in abstain_reason. */
+enum { SOLAH_LOW_PROBABILITY = 1, SOLAH_FEW_READINGS = 2, SOLAH_OUT_OF_RANGE = 4, SOLAH_UNSEEN = 8 };
 
 #define SOLAH_NOTHING 255 /* in place of a class or a cell: "don't know", and an unknown reading */
 
@@ -45,15 +45,15 @@ typedef struct {
     const SOLAH_FLASH solah_reading *cuts;
     const SOLAH_FLASH solah_seen *pairs;
     const SOLAH_FLASH uint8_t *seen;
-    const SOLAH_FLASH solah_belief *min_belief; /* for each class, or NULL */
+    const SOLAH_FLASH solah_belief *min_probability; /* for each class, or NULL */
     const SOLAH_FLASH solah_known *shares;
-    solah_belief min_known, margin;
+    solah_belief min_completeness, hysteresis;
 #ifndef SOLAH_IN_INTEGERS
     float smoothing; /* the share of each new decision: 2^-smoothing_bits */
 #endif
-    uint16_t dwell;
+    uint16_t min_hold;
     uint8_t n_pairs, n_shares;
-    uint8_t holds_back; /* the doubts for which a decision is held back */
+    uint8_t holds_back; /* the abstain_reasons for which a decision is held back */
     uint8_t most_unseen;
     uint8_t smoothing_bits;
     uint8_t votes, window;
@@ -66,7 +66,7 @@ static inline void solah_settle_start(const SOLAH_FLASH solah_policy *policy, SO
         state->last[i] = SOLAH_NOTHING;
     }
     state->next = 0;
-    state->age = policy->dwell;
+    state->age = policy->min_hold;
     state->settled = SOLAH_NOTHING;
 #ifdef SOLAH_SMOOTHS
     state->is_begun = 0;
@@ -167,27 +167,27 @@ static inline uint8_t solah_count_unseen(const SOLAH_FLASH solah_policy *policy,
     return count;
 }
 
-/* The doubts that readings raise, by what the training rows held. */
+/* The abstain_reasons that readings raise, by what the training rows held. */
 static inline uint8_t solah_doubt_cells(const SOLAH_FLASH solah_policy *policy,
                                         const solah_reading *x, int32_t n_readings,
                                         uint8_t *n_unseen)
 {
     uint8_t cell[SOLAH_N_READINGS];
-    uint8_t doubts = 0;
+    uint8_t abstain_reasons = 0;
 
     for (int32_t a = 0; a < n_readings; a++) {
         const SOLAH_FLASH solah_cells *cells = &policy->cells[a];
         const int has_range = cells->low <= cells->high;
         cell[a] = solah_cell(policy, cells, x[a]);
         if (has_range && cell[a] != SOLAH_NOTHING && (x[a] < cells->low || x[a] > cells->high)) {
-            doubts |= SOLAH_OUT_OF_RANGE;
+            abstain_reasons |= SOLAH_OUT_OF_RANGE;
         }
     }
     *n_unseen = solah_count_unseen(policy, cell);
     if (*n_unseen > policy->most_unseen) {
-        doubts |= SOLAH_UNSEEN;
+        abstain_reasons |= SOLAH_UNSEEN;
     }
-    return doubts;
+    return abstain_reasons;
 }
 
 /* Whether too little is known, of all evidence. */
@@ -201,26 +201,26 @@ static inline int solah_is_little(const SOLAH_FLASH solah_policy *policy, const 
         }
     }
 #ifdef SOLAH_IN_INTEGERS
-    return (int32_t)SOLAH_ONE - (int32_t)lost < (int32_t)policy->min_known;
+    return (int32_t)SOLAH_ONE - (int32_t)lost < (int32_t)policy->min_completeness;
 #else
-    return SOLAH_WHOLE - lost < policy->min_known;
+    return SOLAH_WHOLE - lost < policy->min_completeness;
 #endif
 }
 
-/* The class to decide for: the settled one, unless the best is ahead by the margin. */
+/* The class to decide for: the settled one, unless the best is ahead by the hysteresis. */
 static inline int32_t solah_keep(solah_model *model, const SOLAH_FLASH solah_policy *policy,
                                  const SOLAH_SETTLING *state, const solah_belief *belief,
                                  int32_t best)
 {
     const int32_t settled = state->settled;
-    if (!(policy->margin > (solah_belief)0) || settled >= SOLAH_CLASSES(model) || settled == best) {
+    if (!(policy->hysteresis > (solah_belief)0) || settled >= SOLAH_CLASSES(model) || settled == best) {
         return best;
     }
 #ifdef SOLAH_IN_INTEGERS
-    return (int32_t)belief[best] - (int32_t)belief[settled] < (int32_t)policy->margin ? settled
+    return (int32_t)belief[best] - (int32_t)belief[settled] < (int32_t)policy->hysteresis ? settled
                                                                                       : best;
 #else
-    return belief[best] - belief[settled] < policy->margin ? settled : best;
+    return belief[best] - belief[settled] < policy->hysteresis ? settled : best;
 #endif
 }
 
@@ -247,7 +247,7 @@ static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH
             n_votes++;
         }
     }
-    if (place != state->settled && n_votes >= policy->votes && state->age > policy->dwell) {
+    if (place != state->settled && n_votes >= policy->votes && state->age > policy->min_hold) {
         state->settled = place;
         state->age = 1;
     }
@@ -286,7 +286,7 @@ static inline int solah_judge(solah_model *model, const SOLAH_FLASH solah_policy
     solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
     const solah_belief *decided = beliefs[SOLAH_STAGES(model) - 1];
     solah_number total[SOLAH_N_VALUES] = {(solah_number)0};
-    uint8_t doubts = 0;
+    uint8_t abstain_reasons = 0;
 
     const solah_weight lost = solah_believe_smoothly(model, policy, state, x, beliefs, total);
     for (int32_t c = 0; c < SOLAH_CLASSES(model); c++) {
@@ -296,18 +296,18 @@ static inline int solah_judge(solah_model *model, const SOLAH_FLASH solah_policy
         solah_keep(model, policy, state, belief, solah_best(model, decided, total, -1));
     verdict->n_unseen = 0;
     if (policy->cells != NULL) {
-        doubts = solah_doubt_cells(policy, x, n_readings, &verdict->n_unseen);
+        abstain_reasons = solah_doubt_cells(policy, x, n_readings, &verdict->n_unseen);
     }
-    if (policy->min_belief != NULL && belief[place] < policy->min_belief[place]) {
-        doubts |= SOLAH_LOW_BELIEF;
+    if (policy->min_probability != NULL && belief[place] < policy->min_probability[place]) {
+        abstain_reasons |= SOLAH_LOW_PROBABILITY;
     }
-    if (policy->min_known > (solah_belief)0 && solah_is_little(policy, x, lost)) {
-        doubts |= SOLAH_FEW_READINGS;
+    if (policy->min_completeness > (solah_belief)0 && solah_is_little(policy, x, lost)) {
+        abstain_reasons |= SOLAH_FEW_READINGS;
     }
-    const int is_held_back = (doubts & policy->holds_back) != 0;
+    const int is_held_back = (abstain_reasons & policy->holds_back) != 0;
     const uint8_t settled =
         solah_settle(policy, state, is_held_back ? (uint8_t)SOLAH_NOTHING : (uint8_t)place);
-    verdict->doubts = doubts;
+    verdict->abstain_reasons = abstain_reasons;
     verdict->decision = is_held_back ? -1 : (int)place;
     verdict->settled = settled == SOLAH_NOTHING ? -1 : (int)settled;
     return verdict->settled;

@@ -55,7 +55,7 @@ static inline int32_t solah_gap(const SOLAH_FLASH solah_bound *bound, const int3
 
 /* Whether a rule would break, more than now, what rules keep, if it had other values. */
 static inline int solah_breaks(const SOLAH_FLASH solah_learning *learning, int32_t rule,
-                               const int32_t *values, const int32_t *learnt)
+                               const int32_t *values, const int32_t *learned)
 {
     for (int32_t i = 0; i < (int32_t)learning->n_bounds; i++) {
         const SOLAH_FLASH solah_bound *bound = &learning->bounds[i];
@@ -64,9 +64,9 @@ static inline int solah_breaks(const SOLAH_FLASH solah_learning *learning, int32
         }
         const int is_higher = (int32_t)bound->higher == rule;
         const int32_t other = is_higher ? (int32_t)bound->lower : (int32_t)bound->higher;
-        const int32_t now = solah_gap(bound, &learnt[rule * SOLAH_N_VALUES]);
+        const int32_t now = solah_gap(bound, &learned[rule * SOLAH_N_VALUES]);
         const int32_t then = solah_gap(bound, values);
-        const int32_t beside = solah_gap(bound, &learnt[other * SOLAH_N_VALUES]);
+        const int32_t beside = solah_gap(bound, &learned[other * SOLAH_N_VALUES]);
         if (is_higher ? (then < beside && then < now) : (then > beside && then > now)) {
             return 1;
         }
@@ -77,12 +77,12 @@ static inline int solah_breaks(const SOLAH_FLASH solah_learning *learning, int32
 /* Move the evidence of a rule: error[v] is that of class v + 1 less that of the first class. */
 static inline void solah_move_evidence(const SOLAH_FLASH solah_learning *learning, int32_t rule,
                                        uint32_t weight, const int32_t *error, int32_t step_bits,
-                                       int32_t *learnt)
+                                       int32_t *learned)
 {
     int32_t values[SOLAH_N_VALUES];
 
     for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-        int32_t value = learnt[rule * SOLAH_N_VALUES + v];
+        int32_t value = learned[rule * SOLAH_N_VALUES + v];
         if (learning->forget_bits > 0u) {
             const int32_t gone = value - learning->start[rule * SOLAH_N_VALUES + v];
             value -= solah_shift(solah_shift(gone, 15) * (int32_t)weight, learning->forget_bits);
@@ -90,18 +90,18 @@ static inline void solah_move_evidence(const SOLAH_FLASH solah_learning *learnin
         const int32_t step = solah_shift((int32_t)(weight >> 1) * error[v], step_bits);
         values[v] = solah_bounded(value + step, -SOLAH_MOST_LEARNT, SOLAH_MOST_LEARNT);
     }
-    if (!solah_breaks(learning, rule, values, learnt)) {
+    if (!solah_breaks(learning, rule, values, learned)) {
         for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-            learnt[rule * SOLAH_N_VALUES + v] = values[v];
+            learned[rule * SOLAH_N_VALUES + v] = values[v];
         }
     }
 }
 
 /* Move the belief of a rule towards the class that was observed. */
 static inline void solah_move_belief(int32_t rule, uint32_t weight, int32_t observed,
-                                     int32_t step_bits, int32_t *learnt)
+                                     int32_t step_bits, int32_t *learned)
 {
-    int32_t *value = &learnt[rule * SOLAH_N_VALUES];
+    int32_t *value = &learned[rule * SOLAH_N_VALUES];
     int32_t above = -SOLAH_ALL_LEARNT;
 
     for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
@@ -118,7 +118,7 @@ static inline void solah_move_belief(int32_t rule, uint32_t weight, int32_t obse
 
 /* Learn from readings and the class that was observed; return the class that was believed in. */
 static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learning *learning,
-                              const int32_t *x, int32_t observed, int32_t *learnt)
+                              const int32_t *x, int32_t observed, int32_t *learned)
 {
     uint16_t beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0}};
     int32_t total[SOLAH_N_VALUES] = {0};
@@ -144,9 +144,9 @@ static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learni
                 const int32_t rule = (int32_t)walk->first_rule + (int32_t)walk->child[node];
                 const uint32_t weight = way.steps[way.depth].weight;
                 if (stage->is_weighed) {
-                    solah_move_evidence(learning, rule, weight, error, learning->step_bits[s], learnt);
+                    solah_move_evidence(learning, rule, weight, error, learning->step_bits[s], learned);
                 } else {
-                    solah_move_belief(rule, weight, observed, learning->step_bits[s], learnt);
+                    solah_move_belief(rule, weight, observed, learning->step_bits[s], learned);
                 }
             }
         }
@@ -171,15 +171,15 @@ static inline uint32_t solah_get(const uint8_t *bytes)
     return number;
 }
 
-static inline void solah_save(const char *hash, const int32_t *learnt, int32_t n_learnt, uint8_t *bytes)
+static inline void solah_save(const char *hash, const int32_t *learned, int32_t n_learned, uint8_t *bytes)
 {
     for (int32_t i = 0; i < 16; i++) {
         bytes[i] = (uint8_t)hash[i];
     }
-    for (int32_t i = 0; i < n_learnt; i++) {
-        solah_put(bytes + 16 + 4 * i, (uint32_t)learnt[i]);
+    for (int32_t i = 0; i < n_learned; i++) {
+        solah_put(bytes + 16 + 4 * i, (uint32_t)learned[i]);
     }
-    solah_put(bytes + 16 + 4 * n_learnt, solah_crc(0, bytes, (size_t)(16 + 4 * n_learnt)));
+    solah_put(bytes + 16 + 4 * n_learned, solah_crc(0, bytes, (size_t)(16 + 4 * n_learned)));
 }
 
 static inline int32_t solah_saved(const uint8_t *bytes, int32_t place)
@@ -188,8 +188,8 @@ static inline int32_t solah_saved(const uint8_t *bytes, int32_t place)
     return number > INT32_MAX ? -(int32_t)(UINT32_MAX - number) - 1 : (int32_t)number;
 }
 
-/* Whether a rule may have learnt what was saved of it: evidence within bounds, or shares of one. */
-static inline int solah_is_learnt(const uint8_t *bytes, int32_t rule, int is_weighed)
+/* Whether a rule may have learned what was saved of it: evidence within bounds, or shares of one. */
+static inline int solah_is_learned(const uint8_t *bytes, int32_t rule, int is_weighed)
 {
     const int32_t least = is_weighed ? -SOLAH_MOST_LEARNT : -SOLAH_LEARNT_ROUNDING;
     int32_t most = is_weighed ? SOLAH_MOST_LEARNT : SOLAH_ALL_LEARNT + SOLAH_LEARNT_ROUNDING;
@@ -208,12 +208,12 @@ static inline int solah_is_learnt(const uint8_t *bytes, int32_t rule, int is_wei
 
 /* Bring back what was saved; return 0, and change nothing, if it is not whole, not this model's, or
  * nothing that its rules can learn. */
-static inline int solah_restore(solah_model *model, const char *hash, int32_t *learnt,
-                                int32_t n_learnt, const uint8_t *bytes)
+static inline int solah_restore(solah_model *model, const char *hash, int32_t *learned,
+                                int32_t n_learned, const uint8_t *bytes)
 {
     int32_t rule = 0;
 
-    if (solah_get(bytes + 16 + 4 * n_learnt) != solah_crc(0, bytes, (size_t)(16 + 4 * n_learnt))) {
+    if (solah_get(bytes + 16 + 4 * n_learned) != solah_crc(0, bytes, (size_t)(16 + 4 * n_learned))) {
         return 0;
     }
     for (int32_t i = 0; i < 16; i++) {
@@ -224,15 +224,15 @@ static inline int solah_restore(solah_model *model, const char *hash, int32_t *l
     for (int32_t s = 0; s < SOLAH_N_STAGES; s++) { /* their rules stand end to end */
         const int32_t end = s + 1 < SOLAH_N_STAGES
                                 ? (int32_t)model->walks[model->stages[s + 1].first_walk].first_rule
-                                : n_learnt / SOLAH_N_VALUES;
+                                : n_learned / SOLAH_N_VALUES;
         for (; rule < end; rule++) {
-            if (!solah_is_learnt(bytes, rule, model->stages[s].is_weighed != 0u)) {
+            if (!solah_is_learned(bytes, rule, model->stages[s].is_weighed != 0u)) {
                 return 0;
             }
         }
     }
-    for (int32_t i = 0; i < n_learnt; i++) {
-        learnt[i] = solah_saved(bytes, i);
+    for (int32_t i = 0; i < n_learned; i++) {
+        learned[i] = solah_saved(bytes, i);
     }
     return 1;
 }

@@ -4,7 +4,7 @@
  *
  * The value is multiplied by two to the power of the feature's bits, which may be negative, and
  * rounded to the nearest integer, halves up. What does not fit becomes the nearest that does, an
- * infinite value too, and NaN is unknown. solah's Python twin computes the same integers. Do not
+ * infinite value too, and NaN is unknown. solah's Python simulator computes the same integers. Do not
  * compile it with -ffast-math, under which there is no NaN.
  *
  * Define SOLAH_REAL as float before this file is included where doubles are slow; a float tells

@@ -13,7 +13,7 @@
  * that there may be, readings become integers, and no memory leads out of bounds, whatever it holds.
  *
  * Float32 with + - * / and square roots, each sum from the first sample of a window to the last:
- * every platform computes the same bits as solah's Python twin. Compile without contraction
+ * every platform computes the same bits as solah's Python simulator. Compile without contraction
  * (-ffp-contract=off).
  */
 #ifndef SOLAH_SIGNALS_H

@@ -159,27 +159,27 @@ function unseenPairs({ cells, pairs }, readings) {
     places[first] >= 0 && places[second] >= 0 && seen[places[first]][places[second]] === "0");
 }
 
-/** Why the decision on a row by itself is in doubt, and which doubts hold it back: see solah.explain.novelty. */
+/** Why the decision on a row by itself is in abstain_reason, and which abstain_reasons hold it back: see solah.explain.novelty. */
 function doubtsOf(policy, readings, { belief, decision, unknown }) {
   if (!policy) return [];
-  const doubts = [];
+  const abstain_reasons = [];
   const least = policy.minBelief[decision];
-  if (belief[decision] < least) doubts.push({ kind: "low belief", holds: true, least });
+  if (belief[decision] < least) abstain_reasons.push({ kind: "low belief", holds: true, least });
   const known = policy.shares
     ? policy.shares.reduce((sum, share, place) => sum + (readings[place] === null ? 0 : share), 0)
     : 1 - unknown.share;
-  if (known < policy.minKnown) doubts.push({ kind: "few readings", holds: true, known: Math.max(known, 0) });
+  if (known < policy.minKnown) abstain_reasons.push({ kind: "few readings", holds: true, known: Math.max(known, 0) });
   policy.cells.forEach(({ low, high }, place) => {
     const reading = readings[place];
     if (low === null || reading === null || (low <= reading && reading <= high)) return;
-    doubts.push({ kind: "out of range", holds: policy.inRange, place });
+    abstain_reasons.push({ kind: "out of range", holds: policy.inRange, place });
   });
   const unseen = unseenPairs(policy, readings);
   if (unseen.length > (policy.maxUnseen ?? 0)) {
     const holds = policy.maxUnseen !== null;
-    doubts.push(...unseen.map(({ first, second }) => ({ kind: "unseen", holds, first, second })));
+    abstain_reasons.push(...unseen.map(({ first, second }) => ({ kind: "unseen", holds, first, second })));
   }
-  return doubts;
+  return abstain_reasons;
 }
 
 /** Run a model on one row: its outputs, and what follows from them. */
@@ -191,6 +191,6 @@ function evaluate({ program, policy }, readings) {
     return { ...outcome, estimate: estimate(program, belief) };
   }
   outcome.decision = decide(program, belief);
-  const doubts = doubtsOf(policy, readings, outcome);
-  return { ...outcome, doubts, isHeldBack: doubts.some(({ holds }) => holds) };
+  const abstain_reasons = doubtsOf(policy, readings, outcome);
+  return { ...outcome, abstain_reasons, isHeldBack: abstain_reasons.some(({ holds }) => holds) };
 }

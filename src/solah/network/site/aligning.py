@@ -91,7 +91,7 @@ class Aligner:
     specs : mapping of feature name to InputSpec
         The features of which rows are made.
     max_ages : mapping of feature name to seconds
-        For how long readings are held; learnt for those that are not in it.
+        For how long readings are held; learned for those that are not in it.
     every : float
         Seconds between two rows; nothing is held for less than two of them.
 
@@ -256,17 +256,17 @@ class Aligner:
             return held.max_age
         if len(held.intervals) < _LEAST_INTERVALS:
             return FIRST_MAX_AGE
-        return max(learnt_age(held.intervals), 2 * self._every)
+        return max(learned_age(held.intervals), 2 * self._every)
 
 
-def learnt_age(intervals: deque[float] | list[float]) -> float:
+def learned_age(intervals: deque[float] | list[float]) -> float:
     """Return for how long to hold readings that come at such intervals.
 
     Three times the interval that nine of ten do not exceed: one outage does not count.
 
     Examples
     --------
-    >>> learnt_age([10.0, 12.0, 11.0, 10.0, 9.0, 10.0, 10.0, 11.0, 12.0, 3600.0])
+    >>> learned_age([10.0, 12.0, 11.0, 10.0, 9.0, 10.0, 10.0, 11.0, 12.0, 3600.0])
     36.0
     """
     ordered = sorted(intervals)

@@ -235,7 +235,7 @@ class Site:
     sensors : where readings come from
     deciding : when rows are made
     policy : when a decision is held back, and when one changes, instead of what the model says; as
-        the model document has it, but a ``min_belief`` may be one number, or by class
+        the model document has it, but a ``min_probability`` may be one number, or by class
     sending : how nodes send on change; None where they send every row
     alerts : what ``solah site run`` raises alerts of; None for nothing
     wire : how nodes write messages
@@ -337,18 +337,18 @@ class Site:
 
 def _with_policy(model: Model, given: Mapping[str, Any]) -> Model:
     """Let a model decide by the policy of a site file."""
-    names = [spell(state) for state in model.target.states]
-    belief = given.get("min_belief")
+    names = [spell(state) for state in model.target.classes]
+    belief = given.get("min_probability")
     values = dict(given)
     if isinstance(belief, dict):
         for name in belief:
             if name not in names:
                 raise ParameterError(
-                    f"site.policy.min_belief has {shorten(name)}, which is no class"
+                    f"site.policy.min_probability has {shorten(name)}, which is no class"
                     f"{did_you_mean(name, names)}"
                 )
-        values["min_belief"] = [belief.get(name, 0.0) for name in names]
+        values["min_probability"] = [belief.get(name, 0.0) for name in names]
     elif isinstance(belief, int | float):
-        values["min_belief"] = [belief] * len(names)
+        values["min_probability"] = [belief] * len(names)
     policy = read_policy(Reader(values, "site.policy", ParameterError), model.domain, model.target)
     return replace(model, policy=policy)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from solah.exceptions import SolahError
 from solah.network.messages import MAX_SAMPLES, MessageError
 from solah.network.plan import MAX_NAME, make_plan
-from solah.network.site.aligning import learnt_age
+from solah.network.site.aligning import learned_age
 from solah.network.site.document import Site
 from solah.network.site.mapping import all_specs
 from solah.network.site.payloads import as_number, as_text, parse_json, parse_text
@@ -400,7 +400,7 @@ class _Writer:
         if len(source.times) >= _LEAST_TIMES and not source.is_batch:
             gaps = [after - before for before, after in pairwise(source.times)]
             least = 2 * Site().every(self.model)
-            options["max_age"] = spell_duration(max(least, ceil(learnt_age(gaps))))
+            options["max_age"] = spell_duration(max(least, ceil(learned_age(gaps))))
         if list(options) == ["from"]:
             return options["from"]
         return f"{{{', '.join(f'{key}: {value}' for key, value in options.items())}}}"

@@ -182,7 +182,7 @@ class InputSpec:
 def spec_of(feature: Feature) -> InputSpec:
     """Say what a feature of a model can take."""
     if feature.is_coded:
-        return InputSpec({spell(state): _state(state) for state in feature.states})
+        return InputSpec({spell(state): _state(state) for state in feature.categories})
     if feature.low is None or feature.high is None:
         return InputSpec()
     width = feature.high - feature.low

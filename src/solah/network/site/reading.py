@@ -312,7 +312,7 @@ def _read_sensor(
 
 
 def _check_sparkplug(both: Mapping[str, Reader]) -> None:
-    """Refuse what Sparkplug says itself, and what cannot be learnt where only changes are sent."""
+    """Refuse what Sparkplug says itself, and what cannot be learned where only changes are sent."""
     if "number" in both:
         raise both["number"].error(f"{both['number'].place}: Sparkplug counts its messages itself")
     if "time" in both and both["time"].value != ARRIVAL:
@@ -320,9 +320,9 @@ def _check_sparkplug(both: Mapping[str, Reader]) -> None:
             f"{both['time'].place}: Sparkplug says itself when it was measured; leave it out, or "
             "write 'arrival'"
         )
-    if "max_age" in both and both["max_age"].value == "learnt":
+    if "max_age" in both and both["max_age"].value == "learned":
         raise both["max_age"].error(
-            f"{both['max_age'].place}: Sparkplug sends what changes, so nothing can be learnt from "
+            f"{both['max_age'].place}: Sparkplug sends what changes, so nothing follows from "
             "how often it comes; give a time, or leave it out to hold readings until a death"
         )
 
@@ -424,4 +424,4 @@ def _read_zone(zone: Reader) -> str:
 
 
 def _read_max_age(age: Reader) -> float | None:
-    return None if age.value == "learnt" else duration(age, 0.001)
+    return None if age.value == "learned" else duration(age, 0.001)

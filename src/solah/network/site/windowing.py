@@ -45,7 +45,7 @@ class Sampler:
         With the features of one node alone.
     specs : mapping of channel name to InputSpec
     max_ages : mapping of channel name to seconds
-        For how long single numbers are held; learnt for those that are not in it.
+        For how long single numbers are held; learned for those that are not in it.
     deadline : float
         Seconds that a row waits for batches.
     counters : Counter

@@ -53,12 +53,12 @@ function standing({ decision, settled }) {
   return settled === "" ? decision : settled;
 }
 
-function spellHeldBack({ decision, certainty, settled, doubts }) {
+function spellHeldBack({ decision, certainty, settled, abstain_reasons }) {
   if (settled === "") return "";
-  const why = doubts.length ? ` (${doubts.join(", ")})` : "";
+  const why = abstain_reasons.length ? ` (${abstain_reasons.join(", ")})` : "";
   if (settled === null) return `Held back${why}. The model leans to ${decision}, ${percent(certainty)}.`;
   if (settled !== decision) return `Still stands${why}. The model leans to ${decision}, ${percent(certainty)}.`;
-  return doubts.length ? `Doubts: ${doubts.join(", ")}.` : "";
+  return abstain_reasons.length ? `Doubts: ${abstain_reasons.join(", ")}.` : "";
 }
 
 function spellOutput(part) {
@@ -155,7 +155,7 @@ function showVerdict({ decisions, parts }) {
   const hasPlace = place !== null && place >= 0;
   write(byId("verdict"), stands ?? "don’t know");
   write(byId("certainty"), last.certainty === null || stands !== last.decision ? "" : percent(last.certainty));
-  reveal(byId("verdict-doubts"), spellHeldBack(last));
+  reveal(byId("verdict-abstain_reasons"), spellHeldBack(last));
   write(byId("verdict-row"), `Row ${last.row}, with ${percent(last.known)} of the model’s knowledge.`);
   reveal(byId("verdict-missing"), last.missing.length ? `Missing: ${last.missing.join(", ")}.` : "");
   byId("verdict-chip").hidden = !hasPlace;
@@ -165,8 +165,8 @@ function showVerdict({ decisions, parts }) {
     item.classList.toggle("is-decided", c === place);
     write(item.querySelector("output"), root && root.belief.length ? percent(root.belief[c]) : "");
   });
-  const words = ["verdict", "certainty", "verdict-doubts", "verdict-missing"].map((id) => byId(id).textContent);
-  announce(words.filter(Boolean).join(" "), [stands, last.missing, last.doubts]);
+  const words = ["verdict", "certainty", "verdict-abstain_reasons", "verdict-missing"].map((id) => byId(id).textContent);
+  announce(words.filter(Boolean).join(" "), [stands, last.missing, last.abstain_reasons]);
 }
 
 /** Tell screen readers what is decided, when it changes and not too often. */
@@ -265,7 +265,7 @@ function showDecisions({ last, missing, kept, incomplete }) {
     [percent(one.known), "number"],
     [one.age === null ? "" : spellDuration(one.age), "number"],
     [one.missing.join(", "), "missing"],
-    ...(hasPolicy ? [[standing(one) ?? "don’t know"], [one.doubts.join(", ")]] : []),
+    ...(hasPolicy ? [[standing(one) ?? "don’t know"], [one.abstain_reasons.join(", ")]] : []),
   ]));
 }
 

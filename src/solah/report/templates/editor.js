@@ -222,7 +222,7 @@ function makeRule(i, r) {
     edit(one, { ...one.read(), isOn: box.checked });
   });
   name.append(box, element("bdi", text));
-  const about = element("p", `Learnt from: ${fact.map((part, at) => (at % 2 ? inLanguage(part) : part)).join("")}.`, "fine");
+  const about = element("p", `Learned from: ${fact.map((part, at) => (at % 2 ? inLanguage(part) : part)).join("")}.`, "fine");
   shownControls.push(() => {
     const { isOn } = one.read();
     box.checked = isOn;

@@ -76,16 +76,16 @@ const isForMissing = ({ if: conditions }) => conditions[0][1] === null;
 /** The rules of a term as the document has them: their weights and supports, and the variance. */
 function learntRules(i) {
   const { rules, variance = 0 } = JSON.parse(editing.node.terms[i]);
-  const learnt = rules.filter((rule) => !isForMissing(rule));
-  return { variance, weights: learnt.map(({ weights }) => weights), supports: learnt.map(({ rows }) => rows) };
+  const learned = rules.filter((rule) => !isForMissing(rule));
+  return { variance, weights: learned.map(({ weights }) => weights), supports: learned.map(({ rows }) => rows) };
 }
 
 /** Let a term be as much more or less unsure when it is missing as its weights vary more or less. */
 function updateVariance(i) {
   const { term } = model.nodes[i];
   if (!sum.terms.some(({ variance }) => variance)) return;
-  term.learnt ??= learntRules(i);
-  const { variance, weights, supports } = term.learnt;
+  term.learned ??= learntRules(i);
+  const { variance, weights, supports } = term.learned;
   const [before, now] = [weights, term.weights].map((one) => spreadOf(one, supports));
   term.variance = before > 0 && variance ? variance * (now / before) : now;
   shareSpread(sum);
@@ -202,7 +202,7 @@ function featureText(text, j) {
 function termText(text, i, edited) {
   if (!edited.some(({ records }) => records.includes(i))) return text;
   const [record, { term }] = [JSON.parse(text), model.nodes[i]];
-  if (term.learnt) record.variance = term.variance;
+  if (term.learned) record.variance = term.variance;
   record.rules = record.rules.flatMap((rule, r) => {
     const weights = isForMissing(rule) ? term.missing : term.weights[r];
     return weights ? [{ ...rule, weights }] : [];

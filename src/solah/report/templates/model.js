@@ -3,12 +3,12 @@
 // A node is a term, a group or a whole stage of the program.
 
 /** Describe a feature of which a term reads only in which part it is; a part begins with the word named. */
-function partsOf({ sets, peaks, ignorance }, starts) {
+function partsOf({ sets, peaks, mean_masses }, starts) {
   const places = starts.flatMap((start) => [sets.lastIndexOf(start - 1), sets.indexOf(start)]);
   const parts = { peaks: [...new Set(places)].map((k) => peaks[k]) };
   const shares = peaks.map((peak) => membershipsAt(parts, peak));
   parts.missing = parts.peaks.map((_, k) =>
-    shares.reduce((sum, share, n) => sum + ignorance[n] * share[k], 0));
+    shares.reduce((sum, share, n) => sum + mean_masses[n] * share[k], 0));
   return parts;
 }
 
@@ -16,7 +16,7 @@ function partsOf({ sets, peaks, ignorance }, starts) {
 function followWords({ program, features }) {
   for (const axis of program.axes.filter(({ partedAt }) => partedAt !== undefined)) {
     const feature = features[axis.source];
-    const { peaks, ignorance: missing } = feature;
+    const { peaks, mean_masses: missing } = feature;
     Object.assign(axis, axis.partedAt ? partsOf(feature, axis.partedAt) : { peaks, missing });
   }
 }

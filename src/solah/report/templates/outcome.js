@@ -14,8 +14,8 @@ function showDecision(outcome) {
   if (!isNumber) byId("verdict-chip").className = isDecided ? `chip ${colourOf(place)}` : "";
   byId("certainty").textContent = isDecided ? percent(belief[place]) : "";
   if (!isNumber) {
-    byId("doubts").textContent = spellDoubts(outcome);
-    byId("doubts").hidden = !outcome.doubts.length;
+    byId("abstain_reasons").textContent = spellDoubts(outcome);
+    byId("abstain_reasons").hidden = !outcome.abstain_reasons.length;
   }
   fillBar(byId("verdict-bar"), belief);
   all("#beliefs li").forEach((item, c) => {

@@ -32,7 +32,7 @@ function spellReading(j, reading) {
 
 /** How well each word describes a reading. */
 function wordFits(feature, reading) {
-  const masses = membershipsAt({ peaks: feature.peaks, missing: feature.ignorance }, reading);
+  const masses = membershipsAt({ peaks: feature.peaks, missing: feature.mean_masses }, reading);
   return feature.words.map((_, i) => (feature.sets.length
     ? masses.reduce((sum, mass, k) => sum + (feature.sets[k] === i ? mass : 0), 0)
     : (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0)));
@@ -59,8 +59,8 @@ function spellScores(scores, say = inLanguage) {
 }
 
 /** Say why a decision is held back, or how the readings are unlike the training rows. */
-function spellDoubts({ doubts, isHeldBack, belief, decision }) {
-  if (!doubts.length) return "";
+function spellDoubts({ abstain_reasons, isHeldBack, belief, decision }) {
+  if (!abstain_reasons.length) return "";
   const label = model.target.labels[decision];
   const digits = (value) => brief(value, 3);
   const spelt = {
@@ -74,7 +74,7 @@ function spellDoubts({ doubts, isHeldBack, belief, decision }) {
       `this combination of ${model.features[first].name} and ${model.features[second].name} never occurred in training`,
   };
   const what = isHeldBack ? `Held back, leaning to ${label}` : "Unlike the training rows";
-  return `${what}: ${doubts.map((doubt) => spelt[doubt.kind](doubt)).join("; ")}.`;
+  return `${what}: ${abstain_reasons.map((abstain_reason) => spelt[abstain_reason.kind](abstain_reason)).join("; ")}.`;
 }
 
 function cutTo(text, letters) {

@@ -141,10 +141,10 @@ static const SOLAH_FLASH solah_seen policy_pairs[] = {
 static const SOLAH_FLASH uint8_t policy_seen[] = {
     45
 };
-static const SOLAH_FLASH float policy_min_belief[] = {
+static const SOLAH_FLASH float policy_min_probability[] = {
     0.7f, 0.55f
 };
-static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_belief, NULL, 0.5f, 0.1f, 0.25f, 5, 1, 0, ROOM_HOLDS_BACK, 1, 2, 2, 3};
+static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_probability, NULL, 0.5f, 0.1f, 0.25f, 5, 1, 0, ROOM_HOLDS_BACK, 1, 2, 2, 3};
 
 void room_settle_start(room_state *state) { solah_settle_start(&policy, state); }
 

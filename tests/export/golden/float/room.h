@@ -1,7 +1,7 @@
 /* occupied: a solah model for devices.
  *
  * SPDX-License-Identifier: BSD-3-Clause
- * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ * Copyright (c) 2026, the solah developers, for the code; what the model learned belongs to whoever made it.
  *
  * Model 117cddbc1b3fdf97, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile room.c with -ffp-contract=off: then every platform decides alike, bit for bit.
@@ -23,7 +23,7 @@ extern "C" {
 
 /* The readings, in this order. NAN (or a code that is none) stands for an unknown one. */
 enum {
-    ROOM_READING_CO2, /* CO2: a number, learnt from 600 to 1000 */
+    ROOM_READING_CO2, /* CO2: a number, learned from 600 to 1000 */
     ROOM_READING_DOOR, /* door: a code: 0 = open, 1 = shut */
     ROOM_N_READINGS
 };
@@ -81,20 +81,20 @@ const char *room_rule_text(int rule);
  * Classes are places, and ROOM_UNDECIDED is "don't know". */
 #define ROOM_UNDECIDED (-1)
 
-/* Why a decision is in doubt; several may hold at once. */
+/* Why a decision is in abstain_reason; several may hold at once. */
 enum {
-    ROOM_DOUBT_LOW_BELIEF = 1, /* the belief in the class is below its limit */
+    ROOM_DOUBT_LOW_PROBABILITY = 1, /* the belief in the class is below its limit */
     ROOM_DOUBT_FEW_READINGS = 2, /* too little of the evidence is known */
     ROOM_DOUBT_OUT_OF_RANGE = 4, /* a reading is beyond those of the training rows */
     ROOM_DOUBT_UNSEEN = 8 /* readings that never occurred together */
 };
-/* The doubts for which a decision is held back; of others, the verdict tells. */
+/* The abstain_reasons for which a decision is held back; of others, the verdict tells. */
 #define ROOM_HOLDS_BACK 15
 
 typedef struct {
     int decision;     /* of these readings; ROOM_UNDECIDED where it is held back */
     int settled;      /* the decision that stands */
-    uint8_t doubts;   /* ROOM_DOUBT_... */
+    uint8_t abstain_reasons;   /* ROOM_DOUBT_... */
     uint8_t n_unseen; /* how many pairs of readings never occurred together so */
 } room_verdict;
 

@@ -1,7 +1,7 @@
 /* y: a solah model for devices.
  *
  * SPDX-License-Identifier: BSD-3-Clause
- * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ * Copyright (c) 2026, the solah developers, for the code; what the model learned belongs to whoever made it.
  *
  * Model 7ee677e2c1d20566, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile sample.c with -ffp-contract=off: then every platform decides alike, bit for bit.
@@ -23,12 +23,12 @@ extern "C" {
 
 /* The readings, in this order. NAN (or a code that is none) stands for an unknown one. */
 enum {
-    SAMPLE_READING_X0, /* x0: a number, learnt from -1.08917 to 2.03919 */
-    SAMPLE_READING_X1, /* x1: a number, learnt from -1.44368 to 2.13767 */
+    SAMPLE_READING_X0, /* x0: a number, learned from -1.08917 to 2.03919 */
+    SAMPLE_READING_X1, /* x1: a number, learned from -1.44368 to 2.13767 */
     SAMPLE_READING_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
-    SAMPLE_READING_X3, /* x3: a number, learnt from -1.03467 to 3.57514 */
-    SAMPLE_READING_X4, /* x4: a number, learnt from 1 to 8 */
-    SAMPLE_READING_X5, /* x5: a number, learnt from -2.72873 to -0.238238 */
+    SAMPLE_READING_X3, /* x3: a number, learned from -1.03467 to 3.57514 */
+    SAMPLE_READING_X4, /* x4: a number, learned from 1 to 8 */
+    SAMPLE_READING_X5, /* x5: a number, learned from -2.72873 to -0.238238 */
     SAMPLE_N_READINGS
 };
 

@@ -142,10 +142,10 @@ static const SOLAH_FLASH solah_seen policy_pairs[] = {
 static const SOLAH_FLASH uint8_t policy_seen[] = {
     45
 };
-static const SOLAH_FLASH uint16_t policy_min_belief[] = {
+static const SOLAH_FLASH uint16_t policy_min_probability[] = {
     22938, 18022
 };
-static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_belief, NULL, 16384, 3277, 5, 1, 0, ROOM_HOLDS_BACK, 1, 2, 2, 3};
+static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_probability, NULL, 16384, 3277, 5, 1, 0, ROOM_HOLDS_BACK, 1, 2, 2, 3};
 
 void room_settle_start(room_state *state) { solah_settle_start(&policy, state); }
 

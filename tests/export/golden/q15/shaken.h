@@ -1,7 +1,7 @@
 /* state: a solah model for devices.
  *
  * SPDX-License-Identifier: BSD-3-Clause
- * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ * Copyright (c) 2026, the solah developers, for the code; what the model learned belongs to whoever made it.
  *
  * Model 5456c12fd13c156f, written by solah 0.1.0. Do not edit; write it again from the model.
  * Readings of samples are floats, decisions are made in integers. Compile shaken.c with -ffp-contract=off:
@@ -29,10 +29,10 @@ extern "C" {
 
 /* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
 enum {
-    SHAKEN_READING_SHAKING_RMS_OVER_1_S, /* shaking RMS over 1 s: a number, learnt from 2.71723 to 3.71116 */
-    SHAKEN_READING_TEMPERATURE_90_QUANTILE_OVER_1_S, /* temperature 90 % quantile over 1 s: a number, learnt from 0.818 to 3.318 */
-    SHAKEN_READING_CORRELATION_OF_X_AND_Y, /* correlation of x and y: a number, learnt from -0.187937 to 0.12602 */
-    SHAKEN_READING_X_ENERGY_FROM_2_TO_4_HZ, /* x energy from 2 to 4 Hz: a number, learnt from 0.217201 to 0.786868 */
+    SHAKEN_READING_SHAKING_RMS_OVER_1_S, /* shaking RMS over 1 s: a number, learned from 2.71723 to 3.71116 */
+    SHAKEN_READING_TEMPERATURE_90_QUANTILE_OVER_1_S, /* temperature 90 % quantile over 1 s: a number, learned from 0.818 to 3.318 */
+    SHAKEN_READING_CORRELATION_OF_X_AND_Y, /* correlation of x and y: a number, learned from -0.187937 to 0.12602 */
+    SHAKEN_READING_X_ENERGY_FROM_2_TO_4_HZ, /* x energy from 2 to 4 Hz: a number, learned from 0.217201 to 0.786868 */
     SHAKEN_N_READINGS
 };
 

@@ -1,6 +1,6 @@
 """Decide as the fixed-point runtime does: the same steps, the same integers.
 
-The twin of ``export/c_runtime/solah_fixed.h``.
+The simulator of ``export/c_runtime/solah_fixed.h``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.device.fixed_tables import BELIEF_BITS, ONE
-from solah.device.twin import Twin
+from solah.device.simulator import Simulator
 from solah.device.units import REACH, UNKNOWN
 from solah.model.program import AxisKind
 
@@ -27,7 +27,7 @@ _EXP = (22670, 7600, 1316)
 _LOG2_E = 23637
 
 
-class FixedTwin(Twin):
+class FixedSimulator(Simulator):
     """Decides as the integer runtime does.
 
     Parameters
@@ -162,7 +162,7 @@ def _describe(walk: FixedWalk, sets: slice, x: Integers) -> Integers:
     rows = np.arange(len(x))
     masses[rows, np.minimum(lower + 1, len(peaks) - 1)] = upper
     masses[rows, lower] = ONE - upper
-    masses[~known] = walk.ignorance[sets]
+    masses[~known] = walk.mean_masses[sets]
     return masses
 
 

@@ -1,6 +1,6 @@
-"""Decide as the device does, and give its reasons: what both twins share.
+"""Decide as the device does, and give its reasons: what both simulators share.
 
-The twin of ``export/c_runtime/solah_decide.h``.
+The simulator of ``export/c_runtime/solah_decide.h``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RuleScores(NamedTuple):
     shares: Numbers
 
 
-class Twin(ABC):
+class Simulator(ABC):
     """Decides as a device does.
 
     Parameters

@@ -1,6 +1,7 @@
 """Decide as the float runtime does: the same steps, the same bits.
 
-The twin of ``export/c_runtime/solah_float.h``, row by row the same operations in the same order.
+The simulator of ``export/c_runtime/solah_float.h``, row by row the same operations in the same
+order.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.device.twin import Twin
+from solah.device.simulator import Simulator
 from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 
 
-class FloatTwin(Twin):
+class FloatSimulator(Simulator):
     """Decides as the float runtime does.
 
     Parameters
@@ -81,12 +82,12 @@ class FloatTwin(Twin):
         if axis.kind is AxisKind.ALL_BELIEFS:
             return beliefs[axis.source]
         sets = slice(int(walk.offsets[a]), int(walk.offsets[a + 1]))
-        peaks, ignorance = walk.peaks[sets], walk.ignorance[sets]
+        peaks, mean_masses = walk.peaks[sets], walk.mean_masses[sets]
         reading = x[:, axis.source] if axis.is_read else beliefs[axis.source][:, axis.output]
         if axis.kind is AxisKind.CATEGORY:
             place = self._state(reading, len(peaks))
             reading = np.where(place == len(peaks), np.float32(np.nan), reading)
-        return _describe(reading, peaks, ignorance)
+        return _describe(reading, peaks, mean_masses)
 
     def _upper(self, side: SideRow, pieces: Float32, way: Float32) -> Float32:
         return np.asarray(np.minimum(way * self._values[side.value + pieces], np.float32(1)))
@@ -119,7 +120,7 @@ class FloatTwin(Twin):
         return scores
 
 
-def _describe(x: Float32, peaks: Float32, ignorance: Float32) -> Float32:
+def _describe(x: Float32, peaks: Float32, mean_masses: Float32) -> Float32:
     """Spread readings over focal sets, as ``solah_describe`` does."""
     known = ~np.isnan(x)
     safe = np.where(known, x, peaks[0])
@@ -134,7 +135,7 @@ def _describe(x: Float32, peaks: Float32, ignorance: Float32) -> Float32:
     every = np.arange(len(x))
     masses[every, above] = upper
     masses[every, lower] = np.float32(1) - upper
-    masses[~known] = ignorance
+    masses[~known] = mean_masses
     return masses
 
 
