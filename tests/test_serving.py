@@ -22,8 +22,8 @@ from solah import (
 from solah.data import Column, Table
 from solah.model import Policy
 from solah.model.format import from_json
-from solah.network.web import Server
 from solah.serving import MAX_BYTES, MAX_EXPLAINED, MAX_ROWS, make_app
+from solah.site.web import Server
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +271,7 @@ def test_bodies_that_do_not_end_keep_nobody_out(server, begin, caplog):
 
 
 def test_a_body_that_does_not_end_has_a_deadline(server, begin, monkeypatch, caplog):
-    monkeypatch.setattr("solah.network.connections.SECONDS_TO_ASK", 0.05)
+    monkeypatch.setattr("solah.site.connections.SECONDS_TO_ASK", 0.05)
     (one,) = begin(1)
     assert one.recv(1) == b""
     assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
