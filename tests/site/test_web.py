@@ -317,10 +317,10 @@ def test_the_page_is_not_live_without_the_broker(open_page):
     observer = watch(make_bundle())
     page = open_page(observer)
     state = page.locator("#link-state")
-    assert state.get_feature("class") == "fine is-on"
+    assert state.get_attribute("class") == "fine is-on"
     observer.note_link(False, START + 2)
     page.locator("#link-state", has_text="Not connected to the broker").wait_for()
-    assert state.get_feature("class") == "fine is-off"
+    assert state.get_attribute("class") == "fine is-off"
     assert page.locator("#now-word").text_content() == "as last decided"
     assert page.locator(".now.is-old").count() == 1
     assert "The last decision came" in page.locator("#decision-age").text_content()
