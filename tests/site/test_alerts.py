@@ -92,7 +92,7 @@ def settled_picture(now, *decided):
 
 def test_what_stands_is_alerted_and_not_what_the_row_says():
     alarms = Alarms([AlertRule("damp", "decision", 10.0, decisions=("wet",))])
-    held_back = judged(1, "wet", None, "low belief")
+    held_back = judged(1, "wet", None, "low probability")
     for now in (0.0, 20.0, 40.0):
         assert changes(alarms, settled_picture(now, held_back)) == []
     not_yet = judged(2, "wet", "dry")
@@ -150,7 +150,10 @@ def test_a_secret_must_be_there_for_who_sends_alone():
         ({"rules": [{**RULE, "for": -1}]}, r"alerts.rules\[0\].for must be"),
         ({"rules": [{"name": "x", "known_below": 2, "for": 1}]}, "known_below must be"),
         ({"rules": [{"name": "x", "stale": False, "for": 1}]}, "stale must be true"),
-        ({"rules": [{"name": "x", "held_back": ["odd"], "for": 1}]}, "a list of low belief, few"),
+        (
+            {"rules": [{"name": "x", "held_back": ["odd"], "for": 1}]},
+            "a list of low probability, few",
+        ),
         ({"rules": [RULE, RULE]}, "different names"),
         ({"rules": [RULE], "webhook": {"url": "ftp://x"}}, "url must be an address"),
         ({"rules": [RULE], "webhook": {"url": "https://a:b@x"}}, "without a user"),

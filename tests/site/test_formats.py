@@ -129,12 +129,12 @@ def test_home_assistant_shows_what_stands(settled, state, certainty):
     bundle = make_bundle()
     found = announced(bundle)
     beliefs = {"c0": 0.3, "c1": 0.6, "c2": 0.1}
-    row = Decided(2, START, "c1", beliefs, settled=settled, abstain_reasons=("low belief",))
+    row = Decided(2, START, "c1", beliefs, settled=settled, abstain_reasons=("low probability",))
     payload = encode(Decisions("gateway", bundle.hash, (row,)))
     sensor = found["homeassistant/sensor/solah_house/decision/config"]
     assert rendered(sensor["value_template"], payload) == state
     features = json.loads(rendered(sensor["json_attributes_template"], payload))
-    assert features["abstain_reasons"] == ["low belief"]
+    assert features["abstain_reasons"] == ["low probability"]
     belief = found["homeassistant/sensor/solah_house/certainty/config"]
     assert rendered(belief["value_template"], payload) == certainty
 

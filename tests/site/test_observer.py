@@ -99,9 +99,9 @@ def judged(observer, *rows):
 
 def test_what_stands_and_why_it_does_not_is_shown():
     observer = watch(Site(make_bundle()))
-    decisions = judged(observer, ("c0", ()), (None, ("low belief", "unseen")))
+    decisions = judged(observer, ("c0", ()), (None, ("low probability", "unseen")))
     last, before = decisions["last"][:2]
-    assert (last["settled"], last["abstain_reasons"]) == (None, ["low belief", "unseen"])
+    assert (last["settled"], last["abstain_reasons"]) == (None, ["low probability", "unseen"])
     assert (before["settled"], before["abstain_reasons"]) == ("c0", [])
     assert decisions["last"][2]["settled"] == ""
     assert [standing(one) for one in decisions["last"][:3]] == [
@@ -110,7 +110,7 @@ def test_what_stands_and_why_it_does_not_is_shown():
         decisions["last"][2]["decision"],
     ]
     assert decisions["held_back_total"] == 1
-    assert decisions["by_doubt"] == {"low belief": 1, "unseen": 1}
+    assert decisions["by_doubt"] == {"low probability": 1, "unseen": 1}
 
 
 def test_what_was_missing_is_named():

@@ -358,17 +358,17 @@ def test_the_page_shows_what_stands(open_page):
         message = encode(Decisions("gateway", observer.bundle.hash, (row,)))
         observer.take(Topics("house").decisions, message, START)
 
-    decide(99, None, "low belief")
+    decide(99, None, "low probability")
     page = open_page(observer)
     assert page.locator("#verdict").text_content() == DONT_KNOW
     assert page.locator("#certainty").text_content() == ""
-    held_back = "Held back (low belief). The model leans to c1, 60.0\N{NO-BREAK SPACE}%."
+    held_back = "Held back (low probability). The model leans to c1, 60.0\N{NO-BREAK SPACE}%."
     assert page.locator("#verdict-abstain_reasons").text_content() == held_back
     assert page.locator("#beliefs li.is-decided").count() == 0
     first = page.locator("#last tbody tr").first
     assert first.locator("td").all_text_contents()[-2:] == [
         DONT_KNOW,
-        "low belief",
+        "low probability",
     ]
     decide(100, "c0")
     page.locator("#verdict", has_text="c0").wait_for()

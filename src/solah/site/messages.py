@@ -118,7 +118,7 @@ class Decided:
     oldest : when the oldest of its readings was taken; None where nobody knows
     settled : of a model with a policy, the class that stands; None for "don't know", and empty
         where there is no policy
-    abstain_reasons : why it is or could be held back: low belief, few readings, out of range,
+    abstain_reasons : why it is or could be held back: low probability, few readings, out of range,
         unseen
     """
 
