@@ -64,7 +64,7 @@ def uses_of(tree: ast.Module) -> Counter[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             found[node.id] += 1
-        elif isinstance(node, ast.Feature):
+        elif isinstance(node, ast.Attribute):
             found[node.attr] += 1
     return found
 
