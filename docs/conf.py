@@ -75,7 +75,7 @@ CONTENTS = {
         "reference/data",
         "reference/signals",
         "reference/export",
-        "reference/network",
+        "reference/site",
         "reference/plot",
         "reference/errors",
         "model-format",

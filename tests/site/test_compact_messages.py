@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mutations import with_noise
-from test_sending import on_change
+from test_send_on_change import on_change
 
 from solah.site.compact_messages import (
     decode_rows,

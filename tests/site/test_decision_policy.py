@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_core import expected, replay
-from test_sending import EXACT, walk
+from test_send_on_change import EXACT, walk
 
 from policy_cases import policies
 from random_models import as_table, random_model, random_rows

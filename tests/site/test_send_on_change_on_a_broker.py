@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from processes import Listener, until
 from test_hostile import Threads
-from test_sending import decided_alone, decided_by_row, on_change, walk
+from test_send_on_change import decided_alone, decided_by_row, on_change, walk
 
 from solah.site.client import find_broker
 from solah.site.core import NodeCore

@@ -21,6 +21,7 @@ from solah.site.messages import Decided, Decisions, Status, encode
 from solah.site.observer import Observer
 from solah.site.plan import make_plan
 from solah.site.topics import Topics
+from solah.site.web_server import Server
 
 pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -129,7 +130,7 @@ def serve():
     running = []
 
     def start(observer):
-        server = web.Server(web.make_app(observer, now=lambda: START + 3), port=0)
+        server = Server(web.make_app(observer, now=lambda: START + 3), port=0)
         thread = threading.Thread(target=server.run)
         thread.start()
         running.append((server, thread))
@@ -190,7 +191,7 @@ def test_whoever_asked_once_waits_no_longer_than_others(serve, connect):
 
 
 def test_a_connection_without_a_request_is_closed(serve, connect, monkeypatch):
-    monkeypatch.setattr("solah.site.connections.SECONDS_TO_ASK", 0.05)
+    monkeypatch.setattr("solah.site.web_server.SECONDS_TO_ASK", 0.05)
     url = serve(watch(make_bundle()))
     idle, half = *connect(url, 1), *connect(url, 1, HALF)
     assert is_closed(idle)

@@ -45,7 +45,7 @@ def serve(
     from solah.model import load_document
     from solah.report import render_page
     from solah.serving import make_app
-    from solah.site.web import LOOPBACK, Server
+    from solah.site.web_server import LOOPBACK, Server
 
     catch_ctrl_c()
     token = os.environ.get(_TOKEN, "")

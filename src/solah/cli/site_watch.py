@@ -135,7 +135,8 @@ def page(
         return nullcontext()
     from solah.site.logs import Event
     from solah.site.watch import serving
-    from solah.site.web import LOOPBACK, Server, make_app
+    from solah.site.web import make_app
+    from solah.site.web_server import LOOPBACK, Server
 
     server = Server(make_app(observer, [*LOOPBACK, *(allowed or ())]), host, port)
     text = f"the page is at {server.url}"

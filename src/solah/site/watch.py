@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from solah.site.logs import Level
     from solah.site.observer import Observer
     from solah.site.topics import Topics
-    from solah.site.web import Server
+    from solah.site.web_server import Server
 
 _FIRST_LOOK = 1.5
 _LOOK_EVERY = 0.5

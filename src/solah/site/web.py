@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import socket
 import time
 from functools import lru_cache
 from importlib.resources import files
@@ -19,12 +18,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from solah.data.spelling import count, spell
-from solah.exceptions import ParameterError, require
+from solah.exceptions import require
 from solah.metrics_text import CONTENT_TYPE
 from solah.report.charts import N_COLOURS, belief_bar, colour_class
 from solah.report.hierarchy_drawing import draw_hierarchy
 from solah.report.node_cards import describe_nodes
 from solah.site.prometheus import metrics
+from solah.site.web_server import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -34,15 +34,11 @@ if TYPE_CHECKING:
     from solah.site.bundle import Bundle
     from solah.site.observer import Observer
 
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-PORT = 8765
-
 _PURPOSE = "the live page"
 _PERIOD = 0.25
 _LOOK_EVERY = 2.0
 _HEARTBEAT = 10.0
 _SHOWN = 20
-_MOST_CONNECTIONS = 160
 _MOST_STREAMS = 32  # so that there is always room for other questions
 _WIDE, _NARROW = 1060, 354
 _HEADERS = {
@@ -93,74 +89,6 @@ def make_app(
     )
     app.state.is_stopping = lambda: False
     return app
-
-
-def serve(app: Starlette, host: str = "127.0.0.1", port: int = PORT) -> None:
-    """Serve an application until it is interrupted.
-
-    Raises
-    ------
-    ParameterError
-        Nothing can listen at this address.
-    """
-    Server(app, host, port).run()
-
-
-class Server:
-    """Serves an application; listens at once, answers once it runs.
-
-    Parameters
-    ----------
-    app : Starlette
-        As :func:`make_app` returns it.
-    host : str, default="127.0.0.1"
-        The address to listen at; the default is for this machine alone.
-    port : int, default=8765
-        0 for any that is free.
-    """
-
-    def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int = PORT) -> None:
-        uvicorn = require("uvicorn", "site", _PURPOSE)
-        from solah.site.connections import bounded_protocol
-
-        self._socket = _listen(host, port)
-        config = uvicorn.Config(
-            app,
-            access_log=False,
-            http=bounded_protocol(),
-            lifespan="off",
-            limit_concurrency=_MOST_CONNECTIONS,
-            log_level="warning",
-            server_header=False,
-            ws="none",
-        )
-        self._server = uvicorn.Server(config)
-        # Streams would keep the server from ending.
-        app.state.is_stopping = lambda: self._server.should_exit
-
-    @property
-    def url(self) -> str:
-        """Where the page is."""
-        host, port = self._socket.getsockname()[:2]
-        return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-
-    def run(self) -> None:
-        """Answer until it is interrupted, or stopped."""
-        self._server.run(sockets=[self._socket])
-
-    def stop(self) -> None:
-        """End the answering, from any thread."""
-        self._server.should_exit = True
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
-        raise ParameterError(
-            f"the page cannot be served at {host!r}, port {port}: {error}; choose another"
-        ) from None
 
 
 class _Answers:
