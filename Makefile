@@ -8,7 +8,7 @@ SOURCES := pyproject.toml README.md LICENSE $(shell find src native -type f -not
 OLDEST := .venv-oldest
 # Where what we need of others is used most; OLDEST_TESTS=tests runs all.
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
-	tests/labels tests/model tests/network/test_web.py tests/plot tests/scale tests/stream
+	tests/labels tests/model tests/site/test_web.py tests/plot tests/scale tests/stream
 
 # In the order of the files, so that what a module builds is built once.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal

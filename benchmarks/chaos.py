@@ -31,18 +31,18 @@ import pandas as pd
 from nodes import free_port, made, start_mosquitto
 
 from solah.model.predictor import Predictor
-from solah.network.bundle import save_bundle
-from solah.network.client import Client, find_broker
-from solah.network.launching import Launcher
-from solah.network.messages import Measured, decode_decisions, encode
-from solah.network.observing import Observer
-from solah.network.topics import Topics
-from solah.network.watching import subscribed
+from solah.site.bundle import save_bundle
+from solah.site.client import Client, find_broker
+from solah.site.messages import Measured, decode_decisions, encode
+from solah.site.observer import Observer
+from solah.site.supervisor import Launcher
+from solah.site.topics import Topics
+from solah.site.watch import subscribed
 
 if TYPE_CHECKING:
-    from solah.network.bundle import Bundle
-    from solah.network.messages import Decided
-    from solah.network.plan import NodePlan
+    from solah.site.bundle import Bundle
+    from solah.site.messages import Decided
+    from solah.site.plan import NodePlan
 
 WORDS = ["--deadline", "1.5"]
 PATIENCE = 180.0  # seconds that a site may take until it decides

@@ -26,10 +26,10 @@ from pathlib import Path
 from nodes import cpu_of, free_port, made, start_mosquitto
 
 from solah.data.spelling import spell
-from solah.network.client import Client, find_broker
-from solah.network.messages import Decided, Decisions, Status, encode
-from solah.network.publishing import publish_bundle
-from solah.network.topics import Topics
+from solah.site.client import Client, find_broker
+from solah.site.messages import Decided, Decisions, Status, encode
+from solah.site.publication import publish_bundle
+from solah.site.topics import Topics
 
 START = 10.0
 N_ROWS = 200

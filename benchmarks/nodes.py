@@ -29,17 +29,17 @@ from sklearn.datasets import load_breast_cancer
 
 from solah import RuleClassifier
 from solah.model.predictor import Predictor
-from solah.network.bundle import Bundle, save_bundle
-from solah.network.client import Client, find_broker
-from solah.network.launching import Launcher
-from solah.network.messages import decode_decisions
-from solah.network.plan import make_plan
-from solah.network.topics import Topics
+from solah.site.bundle import Bundle, save_bundle
+from solah.site.client import Client, find_broker
+from solah.site.messages import decode_decisions
+from solah.site.plan import make_plan
+from solah.site.supervisor import Launcher
+from solah.site.topics import Topics
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from solah.network.messages import Decided
+    from solah.site.messages import Decided
 
 GROUPS = {
     "a": ["mean_radius", "mean_texture", "mean_concavity"],

@@ -36,11 +36,11 @@ import pandas as pd
 from solah import RuleClassifier
 from solah.model import save_document
 from solah.model.predictor import Predictor
-from solah.network.client import Client, find_broker
-from solah.network.launching import Launcher, Supervisor
-from solah.network.messages import Decided, Status, decode_decisions, decode_status
-from solah.network.site import load_site
-from solah.network.topics import Topics
+from solah.site.client import Client, find_broker
+from solah.site.messages import Decided, Status, decode_decisions, decode_status
+from solah.site.site_file import load_site
+from solah.site.supervisor import Launcher, Supervisor
+from solah.site.topics import Topics
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -45,25 +45,25 @@ from solah import RuleClassifier
 from solah.evaluation.scores import log_loss
 from solah.exceptions import DatasetError
 from solah.model.predictor import Predictor
-from solah.network.bundle import Bundle
-from solah.network.compact import (
+from solah.site.bundle import Bundle
+from solah.site.compact_messages import (
     decode_rows,
     decode_terms,
     encode_ask,
     encode_rows,
     encode_terms,
 )
-from solah.network.core import NodeCore, Settings
-from solah.network.messages import Measured, decode_ask
-from solah.network.plan import make_plan, plan_of_homes, with_sending
-from solah.network.sending import Sending
-from solah.network.topics import Topics
+from solah.site.core import NodeCore, Settings
+from solah.site.messages import Measured, decode_ask
+from solah.site.plan import make_plan, plan_of_homes, with_sending
+from solah.site.send_on_change import Sending
+from solah.site.topics import Topics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from solah.model import Model
-    from solah.network.core import Outbox
+    from solah.site.core import Outbox
 
 ALL = 1_000_000
 LEARNT = 3_000

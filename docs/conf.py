@@ -75,7 +75,7 @@ CONTENTS = {
         "reference/data",
         "reference/signals",
         "reference/export",
-        "reference/network",
+        "reference/site",
         "reference/plot",
         "reference/errors",
         "model-format",
@@ -116,10 +116,10 @@ def _level_headings(
 def _part_names(
     _app: Any, _what: str, _name: str, _thing: Any, _options: Any, lines: list[str]
 ) -> None:
-    """Give each name of ``a, b : int`` below Features an entry, or Sphinx takes a for a type."""
-    if "Features" not in lines:
+    """Give each name of ``a, b : int`` below Attributes an entry, or Sphinx takes a for a type."""
+    if "Attributes" not in lines:
         return
-    start = lines.index("Features")
+    start = lines.index("Attributes")
     text = "\n".join(lines[start:])
     lines[start:] = re.sub(_SEVERAL_NAMES, _entry_each, text, flags=re.MULTILINE).split("\n")
 
@@ -136,7 +136,7 @@ def setup(app: Any) -> None:
     """Prepare pages before they are read."""
     for field in PyObject.doc_field_types:
         if field.name == "variable":
-            field.label = "Features"
+            field.label = "Attributes"
     app.connect("source-read", _add_contents)
     app.connect("source-read", _mark_figures)
     app.connect("autodoc-skip-member", _skip)

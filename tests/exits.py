@@ -40,8 +40,8 @@ from solah.model import Model
 from solah.model.encode import encode
 from solah.model.evaluate import run
 from solah.model.predictor import Predictor
-from solah.network.bundle import Bundle
-from solah.network.plan import make_plan
+from solah.site.bundle import Bundle
+from solah.site.plan import make_plan
 
 
 class Answers(NamedTuple):

@@ -5,9 +5,9 @@ from itertools import count
 
 import numpy as np
 
-from solah.network.compact import decode_rows, decode_terms, encode_rows, encode_terms
-from solah.network.core import NodeCore, Settings
-from solah.network.messages import Measured, decode_ask, decode_decisions, encode
+from solah.site.compact_messages import decode_rows, decode_terms, encode_rows, encode_terms
+from solah.site.core import NodeCore, Settings
+from solah.site.messages import Measured, decode_ask, decode_decisions, encode
 
 
 def named(model, row):

@@ -12,10 +12,10 @@ import pytest
 from typer.main import get_command
 
 from solah.cli.main import app
-from solah.network.alerting import Alert, encode_alerts
-from solah.network.messages import Decided, Decisions, Status, encode
-from solah.network.observing import Observer
-from solah.network.prometheus import metrics
+from solah.site.alerts import Alert, encode_alerts
+from solah.site.messages import Decided, Decisions, Status, encode
+from solah.site.observer import Observer
+from solah.site.prometheus import metrics
 
 yaml = pytest.importorskip("yaml")
 

@@ -1,8 +1,9 @@
 """Every example in the docstrings, the README and docs/ runs and says what it says there.
 
-In Markdown: ``python`` blocks run one after another in one namespace a page (a line ``# -> text``
-after a ``print`` states its output); ``console`` blocks run their ``$`` lines as a shell would,
-except for those that set up a machine (make, pip, git), which the other tests and CI do; ``json``
+In Markdown: ``python`` blocks run one after another in one namespace per page (a line ``# -> text``
+after a ``print`` states its output). ``console`` blocks run their ``$`` lines, and the lines below
+a command must be in its output, in that order. A plain ``solah`` command runs in this process, any
+other in a shell. Commands that set up a machine (make, pip, git) are left to other tests. ``json``
 blocks must parse.
 """
 
@@ -13,14 +14,17 @@ import io
 import json
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 import reproduction
 import solah
+from solah.cli.main import main
 
 pytestmark = pytest.mark.slow
 
@@ -33,6 +37,7 @@ MODULES = [
     if not module.name.endswith("_native")
 ]
 SETS_UP_A_MACHINE = ("make", "pip", "git", "python3")
+SHELL = re.compile(r" [|&>;]|\|\||\$")  # what only a shell understands
 
 
 @pytest.mark.parametrize("package", sorted({".".join(name.split(".")[:2]) for name in MODULES}))
@@ -76,11 +81,29 @@ def run_python(code, namespace, where):
 
 
 def run_console(code, where):
-    for command in re.findall(r"^\$ (.*)$", code, re.MULTILINE):
+    for command, stated in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
         if command.split()[0] in SETS_UP_A_MACHINE:
             continue
+        returned, output = run_command(command)
+        assert returned == 0, f"{where}: {command}\n{output}"
+        lines = iter(line.rstrip() for line in output.splitlines())
+        for line in filter(None, stated.splitlines()):
+            assert line.rstrip() in lines, f"{where}: {command}: not in its output: {line}"
+
+
+def run_command(command):
+    """Run a command; return its exit code and what it prints."""
+    if not command.startswith("solah ") or SHELL.search(command):
         done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{where}: {command}\n{done.stderr}"
+        return done.returncode, done.stdout + done.stderr
+    printed = io.StringIO()
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("default")
+        return main(shlex.split(command)[1:]), printed.getvalue()
 
 
 def test_no_page_is_lost():
@@ -94,3 +117,18 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+
+
+def test_the_figures_of_the_readme_are_those_of_the_benchmark():
+    """The claim about accuracy quotes the stored output of benchmarks/accuracy.py."""
+    found = json.loads((ROOT / "docs/figures/accuracy/accuracy.json").read_text(encoding="utf-8"))
+    eight = found["groups"]["eight"]["models"]
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    (claim,) = re.findall(r"\*\*Accurate with few rules\*\*: (.*?) \(\[benchmarks", text)
+    assert claim == (
+        f"mean accuracy {eight['solah']['accuracy']:.3f} with {eight['solah']['size']:.0f} rules "
+        f"on eight public data sets, {eight['solah-20']['accuracy']:.3f} with at most 20. A random "
+        f"forest reaches {eight['forest']['accuracy']:.3f} with {eight['forest']['size']:,.0f} "
+        f"leaves, a pruned tree {eight['pruned-tree']['accuracy']:.3f}"
+    )
+    assert found["settings"] == {"folds": 10, "seeds": [0, 1, 2], "rows": 20_000}

@@ -12,10 +12,10 @@ from solah import LinguisticHierarchyClassifier, RuleClassifier, datasets
 from solah.export import export_micropython
 from solah.model.compile import part_of
 from solah.model.predictor import Predictor
-from solah.network.bundle import Bundle
-from solah.network.core import NodeCore
-from solah.network.messages import decode_beliefs
-from solah.network.plan import make_plan
+from solah.site.bundle import Bundle
+from solah.site.core import NodeCore
+from solah.site.messages import decode_beliefs
+from solah.site.plan import make_plan
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +66,7 @@ def test_a_board_says_what_its_tree_says(bundle, tmp_path, monkeypatch):
     json.loads(payload)
     gateway, shop = NodeCore(bundle, "gateway"), NodeCore(bundle, "shop")
     gateway.hear(decode_beliefs(payload), now=0.0)
-    from solah.network.messages import Measured
+    from solah.site.messages import Measured
 
     shop.read([Measured({"hue": 1.1, "color_intensity": 5.0}, 7)], now=0.0, wall=100.0)
     for said in shop.advance(0.0).beliefs:

@@ -22,8 +22,8 @@ from solah import (
 from solah.data import Column, Table
 from solah.model import Policy
 from solah.model.format import from_json
-from solah.network.web import Server
 from solah.serving import MAX_BYTES, MAX_EXPLAINED, MAX_ROWS, make_app
+from solah.site.web_server import Server
 
 
 @pytest.fixture(scope="module")
@@ -164,10 +164,10 @@ def test_a_policy_holds_back_row_by_row(model, wine):
     beliefs = model.predict_proba(wine.table).max(axis=1)
     assert 0 < (beliefs < 0.9).sum() < 178
     for row, name, belief in zip(answer, leaning, beliefs, strict=False):
-        assert row["abstain_reasons"] == (["low belief"] if belief < 0.9 else [])
+        assert row["abstain_reasons"] == (["low probability"] if belief < 0.9 else [])
         assert row["decision"] == (None if belief < 0.9 else name)
     assert answer[-1]["decision"] is None
-    assert answer[-1]["abstain_reasons"] == ["low belief", "few readings"]
+    assert answer[-1]["abstain_reasons"] == ["low probability", "few readings"]
     text = asked.get("/metrics").text
     n_held_back = int((beliefs < 0.9).sum()) + 1
     assert re.search(rf"""decision="don't know".*\}} {n_held_back}\b""", text)
@@ -271,7 +271,7 @@ def test_bodies_that_do_not_end_keep_nobody_out(server, begin, caplog):
 
 
 def test_a_body_that_does_not_end_has_a_deadline(server, begin, monkeypatch, caplog):
-    monkeypatch.setattr("solah.network.connections.SECONDS_TO_ASK", 0.05)
+    monkeypatch.setattr("solah.site.web_server.SECONDS_TO_ASK", 0.05)
     (one,) = begin(1)
     assert one.recv(1) == b""
     assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []

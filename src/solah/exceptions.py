@@ -23,7 +23,7 @@ Errors of devices and networks stand in their packages.
     ├── BuildError                        C that does not compile or does not fit its platform
     ├── RunError                          a program that failed, crashed or did not end
     ├── SignatureError (ValueError)       a signed blob not to be trusted, in solah.export.signing
-    │                                     in solah.network.messages, .bundle and .client:
+    │                                     in solah.site.messages, .bundle and .client:
     ├── MessageError (ValueError)         a message of a node that cannot be read
     ├── BundleError (ValueError)          a plan that is broken, or that nobody vouches for
     │   └── NoRoomError                   a plan too many, in .versions

@@ -23,7 +23,7 @@ from solah.model.document import Task
 from solah.model.encode import check_row_names, encode_column, rows_table
 from solah.model.format import model_hash, to_json
 from solah.model.predictor import Predictor
-from solah.network.web import LOOPBACK
+from solah.site.web_server import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

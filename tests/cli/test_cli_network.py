@@ -106,7 +106,7 @@ def asking(started):
 
 @pytest.fixture
 def small_broker():
-    from solah.network.broker import EmbeddedBroker
+    from solah.site.embedded_broker import EmbeddedBroker
 
     broker = EmbeddedBroker().start()
     yield broker.url

@@ -6,8 +6,8 @@ import stat
 import numpy as np
 import pytest
 
-from solah.network.bundle import load_bundle
-from solah.network.trust import load_trust
+from solah.site.bundle import load_bundle
+from solah.site.trust import load_trust
 
 PLACEMENT = (
     "site: house",

@@ -18,8 +18,8 @@ from solah.data import read_table
 from solah.explain import rules_of
 from solah.model import Target, save_document
 from solah.model.encode import encode_target
-from solah.network.bundle import Bundle, save_bundle
-from solah.network.plan import make_plan
+from solah.site.bundle import Bundle, save_bundle
+from solah.site.plan import make_plan
 
 TITLE = "\x1b]0;owned\x07"
 NASTY = (f"a{TITLE}", "b\x9b2Jb", "c\u202ec")

@@ -18,9 +18,9 @@ from solah.learn.online import Learner
 from solah.model.compile import part_of
 from solah.model.evaluate import run, trace
 from solah.model.format import from_json, to_json
-from solah.network.bundle import Bundle, read_bundle
-from solah.network.plan import make_plan
 from solah.report import render_markdown, render_page, summarise, summarise_page
+from solah.site.bundle import Bundle, read_bundle
+from solah.site.plan import make_plan
 
 SEEDS = st.integers(0, 2**20)
 

@@ -159,11 +159,11 @@ def test_dragging_an_end_of_a_word(edit, edited):
     assert new.peaks[0] - old.peaks[0] == pytest.approx(span, abs=(high - low) / 200)
     assert new.peaks[1:] == old.peaks[1:]
     assert new.is_moved
-    assert float(handle.get_feature("aria-valuenow")) == new.peaks[0]
+    assert float(handle.get_attribute("aria-valuenow")) == new.peaks[0]
     check_effects(page, model, "wine, few rules")
     page.locator("#edit-undo").click()
     page_models.settle(page)
-    assert float(handle.get_feature("aria-valuenow")) == old.peaks[0]
+    assert float(handle.get_attribute("aria-valuenow")) == old.peaks[0]
     assert page.locator("#edit-undo").is_disabled()
 
 
@@ -171,9 +171,9 @@ def test_an_end_of_a_word_stays_between_its_neighbours(edit, edited):
     page = edit("wine, few rules")
     choose(page, "flavanoids")
     first = page.locator(".handle").first
-    assert first.get_feature("aria-label").startswith("flavanoids, fully low up to")
+    assert first.get_attribute("aria-label").startswith("flavanoids, fully low up to")
     press(page, first, "End")
-    assert first.get_feature("aria-valuenow") == first.get_feature("aria-valuemax")
+    assert first.get_attribute("aria-valuenow") == first.get_feature("aria-valuemax")
     second = page.locator(".edges input").nth(1)
     second.fill("-1000")
     second.press("Enter")
@@ -195,7 +195,7 @@ def test_evidence_of_two_classes_has_one_slider(edit, edited):
     page_models.settle(page)
     second = model.target.classes[1]
     slider = rule.locator("input[type=range]")
-    assert slider.get_feature("aria-valuetext") == f"+1.50 for {second}"
+    assert slider.get_attribute("aria-valuetext") == f"+1.50 for {second}"
     assert (weights_of(edited(page)) == [-0.75, 0.75]).all(axis=1).any()
 
 

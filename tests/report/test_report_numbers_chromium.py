@@ -130,7 +130,7 @@ def test_fields_and_links_and_names_stay_as_they_are(houses, open_page):
     field.fill("147.39")
     page_models.settle(page)
     assert field.input_value() == "147.39"
-    assert "147.39" in page.locator("#link").get_feature("href")
+    assert "147.39" in page.locator("#link").get_attribute("href")
     assert "area is 147,39" in page.locator("#why").text_content()
     assert "rate 1.5 is " in page.locator("#why").text_content()
     assert page.locator("#well h3").first.text_content().endswith("houses 2.5")

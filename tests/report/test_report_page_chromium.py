@@ -182,7 +182,7 @@ def test_a_reading_moves_the_decision_and_the_drawing(open_model):
     page = open_model("wine, few rules")
     before = page.evaluate("solah.readings")
     control = page.locator(".control").first
-    place = int(control.get_feature("data-feature"))
+    place = int(control.get_attribute("data-feature"))
     results = page.locator(".hierarchy.wide .node .result").all_text_contents()
     control.locator("input[type=number]").fill("0")
     page_models.settle(page)
@@ -226,7 +226,7 @@ def test_a_link_keeps_the_state(open_model):
     readings = page.evaluate("solah.readings")
     assert 9.25 in readings
     assert None in readings
-    link = page.locator("#link").get_feature("href")
+    link = page.locator("#link").get_attribute("href")
     assert page.evaluate("location.hash") == link
     page.reload()
     page.locator("#why li").first.wait_for(state="attached")
@@ -245,13 +245,13 @@ def test_links_that_make_no_sense_are_ignored(link, open_model, still_page):
 def test_the_keyboard_opens_the_rules_of_a_tree(open_model):
     page = open_model("wine, weighed")
     card = page.locator(".hierarchy.wide .node").nth(3)
-    place = card.get_feature("data-node")
+    place = card.get_attribute("data-node")
     rules = page.locator(f"details[data-node='{place}']")
     assert not rules.is_visible()
     card.focus()
     page.keyboard.press("Enter")
     rules.wait_for(state="visible")
-    assert rules.get_feature("open") is not None
+    assert rules.get_attribute("open") is not None
     assert page.evaluate("document.activeElement.id") == f"node-{place}"
     fired = rules.locator(".fires .fired output")
     fired.first.wait_for(state="attached")

@@ -270,7 +270,7 @@ def _given(
 
 def _nodes_of(file: Path, columns: Sequence[str] | None) -> dict[str, list[str]]:
     """Read which node measures which feature; each feature needs one."""
-    from solah.network.placement import load_placement
+    from solah.site.placement import load_placement
 
     nodes = {node: list(names) for node, names in load_placement(file).nodes.items()}
     placed = [name for names in nodes.values() for name in names]

@@ -43,9 +43,9 @@ def serve(
     """
     from solah.exceptions import ParameterError
     from solah.model import load_document
-    from solah.network.web import LOOPBACK, Server
     from solah.report import render_page
     from solah.serving import make_app
+    from solah.site.web_server import LOOPBACK, Server
 
     catch_ctrl_c()
     token = os.environ.get(_TOKEN, "")

@@ -14,14 +14,14 @@ from solah.cli.options import ModelFile, OutputFileOrStdout
 from solah.cli.screen import STDOUT, Screen, opened
 
 if TYPE_CHECKING:
-    from solah.network.bundle import Bundle
-    from solah.network.client import Broker
-    from solah.network.health import Health
-    from solah.network.site.document import Site
-    from solah.network.site.learning import Learner
-    from solah.network.site.source import SensorMessage
-    from solah.network.topics import Topics
-    from solah.network.trust import Trust
+    from solah.site.bundle import Bundle
+    from solah.site.client import Broker
+    from solah.site.health import Health
+    from solah.site.proposal import Learner
+    from solah.site.sensor_source import SensorMessage
+    from solah.site.settings import Site
+    from solah.site.topics import Topics
+    from solah.site.trust import Trust
 
 _MOST_LISTED = 30
 _SITE = argument("SITE", "A site file: model, broker and sensors.", exists=True, dir_okay=False)
@@ -91,7 +91,7 @@ class BrokerOptions:
 
     def find(self) -> "Broker":
         """Check them, and hand them over."""
-        from solah.network.client import find_broker
+        from solah.site.client import find_broker
 
         return find_broker(
             self.broker,
@@ -116,8 +116,8 @@ class Place:
     @classmethod
     def of_file(cls, file: Path, *, with_bundle: bool = True) -> "Place":
         """Return what a site file says."""
-        from solah.network.site import load_site
-        from solah.network.topics import Topics
+        from solah.site.site_file import load_site
+        from solah.site.topics import Topics
 
         site = load_site(file)
         keys = trusted(list(site.trust))
@@ -134,8 +134,8 @@ class Place:
         keys: "Trust | None" = None,
     ) -> "Place":
         """Return what the options say; the name of the site may be the plan's."""
-        from solah.network.plan import SITE, check_name
-        from solah.network.topics import Topics
+        from solah.site.plan import SITE, check_name
+        from solah.site.topics import Topics
 
         site = check_name(name or (SITE if bundle is None else bundle.plan.site))
         return cls(Topics(site, root), broker.find(), bundle, keys)
@@ -143,7 +143,7 @@ class Place:
 
 def trusted(files: list[Path] | None) -> "Trust | None":
     """Read whose plans are taken; None where everyone's are."""
-    from solah.network.trust import load_trust
+    from solah.site.trust import load_trust
 
     return load_trust(files) if files else None
 
@@ -162,7 +162,7 @@ def log_of(screen: Screen, kind: str) -> Callable[[str], None]:
     """Return what writes the log, to stderr."""
     if kind == "text":
         return screen.note
-    from solah.network.logs import json_log
+    from solah.site.logs import json_log
 
     def write(line: str) -> None:
         sys.stderr.write(line)
@@ -177,7 +177,7 @@ def health_at(
     """Serve the health of a process, if there is an address for it."""
     if address is None:
         return nullcontext()
-    from solah.network.health import serving_health
+    from solah.site.health import serving_health
 
     return serving_health(address, check, log)
 
@@ -190,8 +190,8 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
     Example: solah site check site.yaml
     """
     from solah.cli.views import facts, heading
-    from solah.network.site import load_site
-    from solah.network.site.feeding import check_sensors, unasked, unfed
+    from solah.site.feed import check_sensors, unasked, unfed
+    from solah.site.site_file import load_site
 
     found = load_site(site)
     bundle = found.bundle()
@@ -269,9 +269,9 @@ def learn(
     from uuid import uuid4
 
     from solah.model import load_document
-    from solah.network.plan import check_name
-    from solah.network.site.learning import Learner
-    from solah.network.site.source import SensorClient
+    from solah.site.plan import check_name
+    from solah.site.proposal import Learner
+    from solah.site.sensor_source import SensorClient
 
     check_name(site)
     described = load_document(model)

@@ -29,8 +29,8 @@ from solah.cli.stopping import catch_ctrl_c, orderly_end
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from solah.network.messages import Measured
-    from solah.network.node import Node
+    from solah.site.messages import Measured
+    from solah.site.node import Node
 
     Rows = Iterable[Measured] | Callable[[int], Iterable[Measured]] | None
 
@@ -99,11 +99,11 @@ def node(
     """
     catch_ctrl_c()
     from solah.exceptions import ParameterError
-    from solah.network.bundle import load_bundle
-    from solah.network.core import NodeCore, Settings
-    from solah.network.home_assistant import discovery
-    from solah.network.node import Node, NodeOptions, client_id
-    from solah.network.site.feeding import Feed
+    from solah.site.bundle import load_bundle
+    from solah.site.core import NodeCore, Settings
+    from solah.site.feed import Feed
+    from solah.site.home_assistant import discovery
+    from solah.site.node import Node, NodeOptions, client_id
 
     if (site is None) == (plan is None):
         raise ParameterError("pass a site file, or --plan")
@@ -180,9 +180,9 @@ def _rows(
 ) -> "Rows":
     """Return the rows of --replay, --stdin or --call; None where they come by the topic."""
     from solah.exceptions import ParameterError
-    from solah.network.remembering import read_memory
-    from solah.network.sources import at_rate, called, json_lines
-    from solah.network.sources import replay as rows_of
+    from solah.site.row_sources import at_rate, called, json_lines
+    from solah.site.row_sources import replay as rows_of
+    from solah.site.state_file import read_memory
 
     if sum((replay is not None, stdin, call is not None)) > 1:
         raise ParameterError("readings come from one of --replay, --stdin and --call")

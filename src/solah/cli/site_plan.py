@@ -10,10 +10,10 @@ from solah.cli.screen import Screen
 from solah.cli.site import Root, SiteName
 
 if TYPE_CHECKING:
-    from solah.network.bundle import Bundle
-    from solah.network.plan import NodePlan, Plan
-    from solah.network.sending import Sending
-    from solah.network.traffic import Traffic
+    from solah.site.bundle import Bundle
+    from solah.site.plan import NodePlan, Plan
+    from solah.site.send_on_change import Sending
+    from solah.site.traffic import Traffic
 
 PlacementFile = Annotated[
     Path | None,
@@ -90,14 +90,14 @@ def plan(
     from solah.exceptions import ParameterError
     from solah.keys import key_files, make_keys
     from solah.model import load_document
-    from solah.network.access import acl_text
-    from solah.network.bundle import Bundle, save_bundle
-    from solah.network.placement import Placement, load_placement
-    from solah.network.plan import make_plan
-    from solah.network.site import load_site
-    from solah.network.site.feeding import sensor_commands, sensor_topics
-    from solah.network.topics import Topics
-    from solah.network.traffic import measure_traffic
+    from solah.site.acl import acl_text
+    from solah.site.bundle import Bundle, save_bundle
+    from solah.site.feed import sensor_commands, sensor_topics
+    from solah.site.placement import Placement, load_placement
+    from solah.site.plan import make_plan
+    from solah.site.site_file import load_site
+    from solah.site.topics import Topics
+    from solah.site.traffic import measure_traffic
 
     if sign is not None and new_key is not None:
         raise ParameterError("--new-key makes a key and signs with it; drop --sign")
@@ -153,7 +153,7 @@ def _sending(
     on_change: bool, slack: float | None, unit: float | None, keep_alive: float | None
 ) -> "Sending | None":
     from solah.exceptions import ParameterError
-    from solah.network.sending import Sending
+    from solah.site.send_on_change import Sending
 
     options = {"slack": slack, "unit": unit, "keep_alive": keep_alive}
     given = {name: value for name, value in options.items() if value is not None}

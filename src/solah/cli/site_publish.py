@@ -72,8 +72,8 @@ def publish(
     Example: solah site publish --plan new.json --broker mqtt://hub --sign operator.pem
     """
     from solah.exceptions import ParameterError
-    from solah.network import publishing
-    from solah.network.bundle import load_bundle
+    from solah.site import publication
+    from solah.site.bundle import load_bundle
 
     asked = {
         "--plan": plan is not None,
@@ -96,14 +96,16 @@ def publish(
     if bundle is not None and bundle.plan.site != topics.site:
         raise ParameterError(f"{plan} is of the site {bundle.plan.site!r}, not {topics.site!r}")
     if history:
-        _list(screen, publishing.read_history(where, topics, place.trust))
+        _list(screen, publication.read_history(where, topics, place.trust))
         return
     if end_shadow:
-        publishing.end_shadow(where, topics)
+        publication.end_shadow(where, topics)
         screen.say(f"no shadow is compared at {topics.site} any more")
         return
     if rollback is not None:
-        bundle = publishing.find_published(publishing.read_history(where, topics), rollback).bundle
+        bundle = publication.find_published(
+            publication.read_history(where, topics), rollback
+        ).bundle
     elif bundle is None:
         assert place.site is not None
         bundle = place.site.bundle()
@@ -115,7 +117,7 @@ def publish(
     bundle = bundle.starting_at(_first_row(place, at, at_time, row_seconds, ahead))
     bundle = bundle.as_shadow() if shadow else bundle.to_use()
     bundle = bundle if sign is None else bundle.signed(sign)
-    publishing.publish_bundle(where, topics, bundle)
+    publication.publish_bundle(where, topics, bundle)
     if screen.json:
         about = {"site": bundle.plan.site, "model": bundle.hash, "from": bundle.starts}
         screen.document({**about, "shadow": bundle.is_shadow})
@@ -128,7 +130,7 @@ def _first_row(
 ) -> int:
     """Find the row from which a plan is used, by the progress of the site where needed."""
     from solah.exceptions import ParameterError
-    from solah.network.publishing import newest_row, row_at
+    from solah.site.publication import newest_row, row_at
 
     if at is not None and at_time is not None:
         raise ParameterError("a plan starts at a row or at a time; pass --at or --at-time")

@@ -78,12 +78,12 @@ def run(
 
 def _run_site(file: Path, screen: Screen, web: int | None, seconds: float | None) -> None:
     """Run a site until it is interrupted, or for some seconds."""
-    from solah.network.launching import Launcher, Supervisor
-    from solah.network.observing import Observer
-    from solah.network.site import load_site
-    from solah.network.site.feeding import check_sensors
-    from solah.network.topics import Topics
-    from solah.network.watching import alerting, subscribed
+    from solah.site.feed import check_sensors
+    from solah.site.observer import Observer
+    from solah.site.site_file import load_site
+    from solah.site.supervisor import Launcher, Supervisor
+    from solah.site.topics import Topics
+    from solah.site.watch import alerting, subscribed
 
     site = load_site(file)
     bundle = site.bundle(trusted(list(site.trust)))
@@ -126,13 +126,13 @@ def _replay(
     from solah.data import read_table
     from solah.data.spelling import spell_number
     from solah.exceptions import SolahError
-    from solah.network.broker import EmbeddedBroker
-    from solah.network.bundle import load_bundle
-    from solah.network.client import find_broker
-    from solah.network.launching import Launcher
-    from solah.network.observing import Observer
-    from solah.network.topics import Topics
-    from solah.network.watching import subscribed
+    from solah.site.bundle import load_bundle
+    from solah.site.client import find_broker
+    from solah.site.embedded_broker import EmbeddedBroker
+    from solah.site.observer import Observer
+    from solah.site.supervisor import Launcher
+    from solah.site.topics import Topics
+    from solah.site.watch import subscribed
 
     bundle = load_bundle(plan)
     table = read_table(replay, options=options)
@@ -191,7 +191,7 @@ class _Decided:
 
     def listener(self, decisions: str) -> Any:
         """Return what is told every message of the site."""
-        from solah.network.messages import MessageError, decode_decisions
+        from solah.site.messages import MessageError, decode_decisions
 
         def take(topic: str, payload: bytes) -> None:
             if topic != decisions:

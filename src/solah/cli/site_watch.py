@@ -27,7 +27,7 @@ from solah.cli.site import (
 from solah.cli.stopping import catch_ctrl_c
 
 if TYPE_CHECKING:
-    from solah.network.observing import Observer
+    from solah.site.observer import Observer
 
 _REFRESH = 0.25
 _WHEN_IDLE = 2.0
@@ -88,11 +88,11 @@ def watch(
     Example: solah site watch site.yaml --web 8765
     """
     from solah.exceptions import ParameterError
-    from solah.network.alerting import load_alerting
-    from solah.network.bundle import load_bundle
-    from solah.network.observing import Observer
-    from solah.network.terminal import render
-    from solah.network.watching import alerting, subscribed
+    from solah.site.alerts import load_alerting
+    from solah.site.bundle import load_bundle
+    from solah.site.observer import Observer
+    from solah.site.terminal import render
+    from solah.site.watch import alerting, subscribed
 
     catch_ctrl_c()
     write = log_of(screen, log)
@@ -133,9 +133,10 @@ def page(
     """Serve the live page, if there is a port for it."""
     if port is None:
         return nullcontext()
-    from solah.network.logs import Event
-    from solah.network.watching import serving
-    from solah.network.web import LOOPBACK, Server, make_app
+    from solah.site.logs import Event
+    from solah.site.watch import serving
+    from solah.site.web import make_app
+    from solah.site.web_server import LOOPBACK, Server
 
     server = Server(make_app(observer, [*LOOPBACK, *(allowed or ())]), host, port)
     text = f"the page is at {server.url}"
@@ -182,7 +183,7 @@ def _print_line(observer: "Observer") -> None:
 def _live() -> "Iterator[Callable[[Observer], None]]":
     from rich.live import Live
 
-    from solah.network.terminal import render
+    from solah.site.terminal import render
 
     screen = console()
     with Live(console=screen, auto_refresh=False) as view:

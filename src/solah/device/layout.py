@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.kernels.sums import mixture
 from solah.model.program import AxisKind, Grid, Link
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class _Builder:
         parts: dict[type, list[Any]] = {Curve: [], StateTable: [], GridTerm: [], WalkTerm: []}
         if stage.link is Link.SHARES and self._program.centres is not None:
             # From the middle on, so that the weights of rules are small and their unit is fine.
-            numbers = stage.terms[0].weights @ self._program.centres
+            numbers = mixture(self._program.centres, stage.terms[0].weights.T)
             start = np.array([(numbers.min() + numbers.max()) / 2])
         for term in stage.terms:
             values = self._values(stage, term, start)
@@ -268,7 +269,7 @@ class _Builder:
             return self._against_first(stage, term.weights)
         if self._program.centres is None:
             return term.weights[:, 1:]
-        return np.asarray((term.weights @ self._program.centres)[:, None] - start)
+        return np.asarray(mixture(self._program.centres, term.weights.T)[:, None] - start)
 
     def _against_first(self, stage: Stage, weights: Float) -> Float:
         """Return the weights of all classes but the first, less those of the first."""
@@ -302,7 +303,7 @@ class _Builder:
         if term.missing is not None:
             unknown = self._against_first(stage, term.missing)
         else:
-            unknown = axis.missing @ lines
+            unknown = mixture(axis.missing, lines)
         if axis.kind is AxisKind.CATEGORY:
             return StateTable(axis.source, lines, unknown, rules, share)
         bends, knots = _bending(lines), axis.peaks

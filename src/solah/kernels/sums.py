@@ -22,6 +22,18 @@ def exact_sum(values: Float) -> Int64:
     return np.array([wholes.astype(np.int64).sum(), rest.astype(np.int64).sum()])
 
 
+def mixture(shares: Float, lines: Float) -> Float:
+    """Return the weighted sum of lines, added from first to last.
+
+    A matrix product adds in an order that depends on the processor. Model files, exported code
+    and their hashes must not.
+    """
+    total = np.zeros(lines.shape[1:])
+    for share, line in zip(shares, lines, strict=True):
+        total = total + share * line
+    return total
+
+
 def whole_and_parts(summed: Int64) -> float:
     """Return the sum that ``exact_sum`` found."""
     return float(summed[0]) + float(summed[1]) / _PARTS

@@ -13,6 +13,7 @@ import numpy as np
 from solah.data import Kind
 from solah.data.spelling import spell_number
 from solah.kernels.arrays import FocalSets
+from solah.kernels.sums import mixture
 from solah.model.limits import are_apart
 
 if TYPE_CHECKING:
@@ -321,7 +322,7 @@ def parted_feature(feature: Feature, starts: Sequence[int]) -> Feature:
     runs = [range(*ends) for ends in pairwise((0, *starts, len(words)))]
     parts = tuple((cores[run[0]][0], cores[run[-1]][1]) for run in runs)
     peaks = tuple(peak for part in parts for peak in _core_peaks(part))
-    masses = np.asarray(feature.mean_masses) @ shares_of_peaks(feature.peaks, peaks)
+    masses = mixture(np.asarray(feature.mean_masses), shares_of_peaks(feature.peaks, peaks))
     return replace(
         feature,
         words=tuple(phrase(words, run) for run in runs),

@@ -1,0 +1,273 @@
+"""Hold the last reading of each feature until it is too old, without a network or a clock.
+
+Readings arrive at their own rates. What arrived last counts: a message with no reading in it makes
+the feature unknown until the next one. A reading that is older than its feature allows is
+unknown, too, and named. Repeats, late messages and restarted counts are told apart and counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from solah.site.sensor_mapping import Event, InputSpec, check_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from solah.site.messages import Reading
+    from solah.site.sensor_mapping import Found
+
+CLOCK_TOLERANCE = 60.0
+"""Seconds that a sensor's clock may be ahead of ours."""
+FIRST_MAX_AGE = 600.0
+"""Seconds that a reading is held while nobody knows how often it comes."""
+_INTERVALS = 20
+_LEAST_INTERVALS = 3
+_QUANTILE = 0.9
+_TIMES = 3.0
+READINGS = (Event.TAKEN, Event.UNUSUAL)
+"""What a message with a reading is."""
+_WITHOUT_EFFECT = (Event.ABSENT,)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The readings of all features at one time.
+
+    Attributes
+    ----------
+    time : when it was made
+    readings : by feature; None where unknown
+    missing : the features that are unknown
+    oldest : when the oldest reading was measured; None where none is known
+    """
+
+    time: float
+    readings: Mapping[str, Reading]
+    missing: tuple[str, ...]
+    oldest: float | None
+
+
+@dataclass(frozen=True)
+class SensorState:
+    """How the readings of a feature come in.
+
+    Attributes
+    ----------
+    age : seconds since its last reading was measured; None where none came
+    max_age : seconds for which it is held
+    is_known : whether it has a reading that is not too old
+    counts : how often each thing happened
+    """
+
+    age: float | None
+    max_age: float
+    is_known: bool
+    counts: Mapping[str, int]
+
+
+@dataclass
+class _Held:
+    """The last reading of a feature and how it came."""
+
+    max_age: float | None = None  # where it is given
+    value: Reading = None
+    time: float | None = None  # when it was measured
+    topic: str | None = None
+    number: float | None = None  # the sensor's own count
+    below: float | None = None  # a count that was dropped for being no larger
+    counted: tuple[float, float] | None = None  # the last value of a counter, and when
+    intervals: deque[float] = field(default_factory=lambda: deque(maxlen=_INTERVALS))
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+class Aligner:
+    """Holds readings and makes rows of them.
+
+    Parameters
+    ----------
+    specs : mapping of feature name to InputSpec
+        The features of which rows are made.
+    max_ages : mapping of feature name to seconds
+        For how long readings are held; learned for those that are not in it.
+    every : float
+        Seconds between two rows; nothing is held for less than two of them.
+
+    Examples
+    --------
+    >>> from solah.site.settings import Sensor
+    >>> from solah.site.sensor_mapping import Mapper
+    >>> specs = {"temperature": InputSpec()}
+    >>> mapper = Mapper([Sensor("temperature", "attic")], specs)
+    >>> aligner = Aligner(specs, {"temperature": 60.0}, every=10.0)
+    >>> for found in mapper.read("attic", b"21.5"):
+    ...     _ = aligner.take(found, "attic", now=1000.0)
+    >>> aligner.row(now=1030.0).readings, aligner.row(now=1100.0).missing
+    ({'temperature': 21.5}, ('temperature',))
+    """
+
+    def __init__(
+        self, specs: Mapping[str, InputSpec], max_ages: Mapping[str, float], every: float
+    ) -> None:
+        self._specs, self._every = specs, every
+        self._held = {name: _Held(max_ages.get(name)) for name in specs}
+
+    def take(
+        self, found: Found, topic: str, now: float, *, is_retained: bool = False
+    ) -> float | None:
+        """Take in what a message said of a feature.
+
+        Parameters
+        ----------
+        found : Found
+        topic : str
+            The topic that it came by.
+        now : float
+            The time on the wall, in seconds.
+        is_retained : bool, default=False
+            Whether the broker had kept it.
+
+        Returns
+        -------
+        time : float or None
+            From when on it counts; None for what is left alone.
+        """
+        held = self._held[found.feature]
+        event = self._judge(held, found, topic, is_retained)
+        if event is not None:
+            held.counts[event] += 1
+            return None
+        held.counts[found.event] += 1
+        if found.event in _WITHOUT_EFFECT:
+            return None
+        held.topic = topic
+        if found.sensor.max_age is not None:  # of a sensor whose topic tells the feature
+            held.max_age = found.sensor.max_age
+        time = found.time
+        if time is not None and time > now + CLOCK_TOLERANCE:
+            held.counts[Event.CLOCK_AHEAD] += 1
+            time = None
+        time = now if time is None else time
+        if found.event in READINGS:
+            if held.time is not None:
+                held.intervals.append(max(time - held.time, 0.0))
+            self._hold(held, found, time)
+        else:
+            held.value = None
+        return time
+
+    def value(self, feature: str) -> Reading:
+        """Return the last reading of a feature, however old; None where it is unknown."""
+        return self._held[feature].value
+
+    def count(self, feature: str, counts: Mapping[str, int]) -> None:
+        """Count what else happened to a feature."""
+        self._held[feature].counts.update({what: n for what, n in counts.items() if n})
+
+    def max_age(self, feature: str) -> float:
+        """Return for how many seconds a reading of a feature is held."""
+        return self._max_age(self._held[feature])
+
+    def row(self, now: float) -> Row:
+        """Make a row of what is known now."""
+        known = {
+            name: (held.value, held.time)
+            for name, held in self._held.items()
+            if held.value is not None
+            and held.time is not None
+            and now - held.time <= self._max_age(held)
+        }
+        return Row(
+            time=now,
+            readings={name: known[name][0] if name in known else None for name in self._held},
+            missing=tuple(name for name in self._held if name not in known),
+            oldest=min((time for _, time in known.values()), default=None),
+        )
+
+    def states(self, now: float) -> dict[str, SensorState]:
+        """Return how the readings of each feature come in."""
+        known = self.row(now)
+        return {
+            name: SensorState(
+                age=None if held.time is None else max(now - held.time, 0.0),
+                max_age=self._max_age(held),
+                is_known=known.readings[name] is not None,
+                counts=dict(sorted(held.counts.items())),
+            )
+            for name, held in self._held.items()
+        }
+
+    def _judge(self, held: _Held, found: Found, topic: str, is_retained: bool) -> Event | None:
+        """Say why a message is left alone; None for one that counts."""
+        if held.topic not in (None, topic):
+            return Event.AMBIGUOUS
+        if is_retained and found.time is None and not found.sensor.takes_retained:
+            return Event.RETAINED
+        if found.number is not None:
+            return self._judge_number(held, found.number)
+        if found.time is not None and held.time is not None and found.time <= held.time:
+            is_same = found.time == held.time
+            if found.begins and not (is_same and held.value is not None):
+                return None  # its clock may begin again, too
+            return Event.REPEATED if is_same else Event.LATE
+        return None
+
+    def _judge_number(self, held: _Held, number: float) -> Event | None:
+        """Compare a sensor's own count with its last; two rising ones below it are a restart."""
+        if held.number is None or number > held.number:
+            held.number, held.below = number, None
+            return None
+        if held.below is not None and number > held.below and number != held.number:
+            held.number, held.below = number, None
+            held.time = None  # times may have begun again, too
+            held.counted = None
+            held.counts[Event.RESTARTED] += 1
+            return None
+        held.below = number if number < held.number else held.below
+        return Event.REPEATED if number == held.number else Event.LATE
+
+    def _hold(self, held: _Held, found: Found, time: float) -> None:
+        value = found.value
+        if found.sensor.per is not None and isinstance(value, float):
+            value = self._increase(held, found, value, time)
+        held.value, held.time = value, time
+
+    def _increase(self, held: _Held, found: Found, count: float, time: float) -> float | None:
+        """Return by how much a counter increased in the time that its feature is about."""
+        before, held.counted = held.counted, (count, time)
+        if before is None or time <= before[1]:
+            return None
+        if count < before[0]:
+            held.counts[Event.RESTARTED] += 1
+            return None
+        sensor = found.sensor
+        increase = sensor.convert.factor * (count - before[0])
+        rate = increase / (time - before[1]) * (sensor.per or 1.0)
+        event, number = check_number(rate, sensor, self._specs[found.feature])
+        if event is not Event.TAKEN:
+            held.counts[event] += 1
+        return number
+
+    def _max_age(self, held: _Held) -> float:
+        """Return for how long a reading is held: as given, or by the intervals at which it came."""
+        if held.max_age is not None:
+            return held.max_age
+        if len(held.intervals) < _LEAST_INTERVALS:
+            return FIRST_MAX_AGE
+        return max(learned_age(held.intervals), 2 * self._every)
+
+
+def learned_age(intervals: deque[float] | list[float]) -> float:
+    """Return for how long to hold readings that come at such intervals.
+
+    Three times the interval that nine of ten do not exceed: one outage does not count.
+
+    Examples
+    --------
+    >>> learned_age([10.0, 12.0, 11.0, 10.0, 9.0, 10.0, 10.0, 11.0, 12.0, 3600.0])
+    36.0
+    """
+    ordered = sorted(intervals)
+    return _TIMES * ordered[max(0, int(_QUANTILE * len(ordered)) - 1)]

@@ -1,0 +1,193 @@
+"""Keep what nodes that send on change sent last, and tell whether a decision can stand on it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from solah.site.messages import Terms
+from solah.site.send_on_change import TermsBook, hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from solah.kernels.arrays import Float
+    from solah.site.messages import NodeOutput
+    from solah.site.send_on_change import Sending
+
+_MOST_ROWS = 4_096
+_GROWN = 4.0  # how many times the least lead must have grown for terms that allow more
+_MOST_TRIES = 3  # terms for one row, before every change is to be sent
+_NEVER = -float("inf")
+
+
+class Lead(NamedTuple):
+    """How clear a decision is, by what is known.
+
+    Attributes
+    ----------
+    winner : the place of the class that is decided for
+    over : (n_classes,) its lead over each class in evidence, in nats; infinite over itself
+    """
+
+    winner: int
+    over: Float
+
+
+class _Held:
+    """The rows that one node sent."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, NodeOutput] = {}
+        self.order: list[int] = []
+        self.received = _NEVER
+
+    def add(self, row: NodeOutput) -> None:
+        known = self.rows.get(row.sequence)
+        if known is not None and known.is_exact and not row.is_exact:
+            return  # a repeated message
+        if known is None:
+            insort(self.order, row.sequence)
+        self.rows[row.sequence] = row
+        while len(self.order) > _MOST_ROWS:
+            del self.rows[self.order.pop(0)]
+
+    def at(self, sequence: int) -> NodeOutput | None:
+        place = bisect_right(self.order, sequence)
+        return self.rows[self.order[place - 1]] if place else None
+
+
+class Holding:
+    """What the nodes that send on change sent last, as the node that decides knows it.
+
+    Parameters
+    ----------
+    sending : Sending
+    names : collection of str
+        The nodes that send to this one.
+    """
+
+    def __init__(self, sending: Sending, names: Collection[str]) -> None:
+        self._sending = sending
+        self._nodes = {name: _Held() for name in names}
+        self._terms = TermsBook()
+        self.issued = _NEVER  # when the newest terms were given
+
+    def take(self, name: str, row: NodeOutput, now: float) -> tuple[int, ...]:
+        """Take a row; return those that are to be asked for, since one before it did not come."""
+        node = self._nodes[name]
+        node.received = max(node.received, now)
+        if row.previous is None:
+            node.add(row)
+            return ()
+        before = node.rows.get(row.previous)
+        if before is None:
+            return row.previous, row.sequence
+        node.add(replace(row, readings={**before.readings, **row.readings}))
+        return ()
+
+    def row_of(self, name: str, sequence: int, since: float) -> NodeOutput | None:
+        """Return what a node holds of a row; None for one that was silent for too long.
+
+        Parameters
+        ----------
+        name : the node's
+        sequence : the row's number
+        since : when the row came; less the time that messages may be under way
+        """
+        node = self._nodes[name]
+        is_gone = since > node.received + self._sending.keep_alive
+        return None if is_gone else node.at(sequence)
+
+    def is_whole(self, sequence: int, *, is_exact: bool = False) -> bool:
+        """Whether all nodes sent a row itself; exactly, where that is asked for."""
+        rows = [node.rows.get(sequence) for node in self._nodes.values()]
+        return all(row is not None and (row.is_exact or not is_exact) for row in rows)
+
+    def stands(self, sequence: int, lead: Lead, missing: Collection[str]) -> bool:
+        """Whether a decision is the one that all evidence would give.
+
+        Parameters
+        ----------
+        sequence : the row's number
+        lead : of its decision, by what is known
+        missing : the nodes that are taken for unknown
+        """
+        nodes = (node for name, node in self._nodes.items() if name not in missing)
+        is_number = len(lead.over) == 1
+        return is_number or _stands(lead, [self._hides(one, sequence, lead) for one in nodes])
+
+    def _hides(self, node: _Held, sequence: int, lead: Lead) -> Float:
+        """Return by how much a lead may be less than it seems, for what a node left out."""
+        size = len(lead.over)
+        row = node.rows.get(sequence)
+        if row is None and self._terms.of(sequence) is None and not self._sending.is_exact:
+            return np.full(size, np.inf)  # nodes may go by terms from before a restart
+        if row is None:
+            return hidden(self._sending, self._terms.of(sequence), lead.winner, size)
+        return np.full(size, 0.0 if row.is_exact else self._sending.unit)
+
+    def tighten(
+        self, model: str, sequence: int, lead: Lead, now: float, times: int
+    ) -> Terms | None:
+        """Return terms from a row on whose decision does not stand; None for a late row.
+
+        Parameters
+        ----------
+        model : the hash of the bundle
+        sequence : the row's number
+        lead : of its decision, by what is known
+        now : the time
+        times : how often that was done for this row already
+        """
+        last = self._terms.newest
+        if last is not None and last.row - _MOST_ROWS < sequence < last.row:
+            return None
+        terms = self._terms_for(model, sequence, lead)
+        return self._give(replace(terms, allowed=()) if times >= _MOST_TRIES else terms, now)
+
+    def next_terms(self, model: str, sequence: int, lead: Lead, now: float) -> Terms | None:
+        """Return terms for the rows behind a decided one; None where the last ones will do."""
+        last = self._terms.newest
+        if self._sending.is_exact or len(lead.over) == 1 or last is None or last.row > sequence:
+            return None
+        if self._will_stand(last, lead):
+            cautious = self._terms_for(model, sequence, Lead(lead.winner, lead.over / _GROWN))
+            if not self._allows_more(cautious, last):
+                return None
+        return self._give(self._terms_for(model, sequence + 1, lead), now)
+
+    def _give(self, terms: Terms, now: float) -> Terms:
+        self._terms.add(terms)
+        self.issued = now
+        return terms
+
+    def _terms_for(self, model: str, sequence: int, lead: Lead) -> Terms:
+        """Return terms by which the decision stands while all nodes are silent."""
+        unit, over = self._sending.unit, lead.over.copy()
+        over[lead.winner] = 0.0
+        share = self._sending.slack * over / max(len(self._nodes), 1)
+        allowed = np.floor(share / unit) * unit if unit else share
+        terms = Terms(model, sequence, lead.winner, tuple(allowed.tolist()))
+        return terms if self._will_stand(terms, lead) else replace(terms, allowed=())
+
+    def _will_stand(self, terms: Terms, lead: Lead) -> bool:
+        """Whether a decision stands while all nodes are silent by these terms."""
+        hides = hidden(self._sending, terms, lead.winner, len(lead.over))
+        return _stands(lead, [hides] * len(self._nodes))
+
+    def _allows_more(self, terms: Terms, last: Terms) -> bool:
+        """Whether terms allow every class more than the last ones do, which allowed some."""
+        if not last.allowed or not terms.allowed:
+            return bool(terms.allowed)
+        others = [place for place in range(len(terms.allowed)) if place != terms.winner]
+        least, before = (min(one.allowed[place] for place in others) for one in (terms, last))
+        return least > max(before, self._sending.unit)
+
+
+def _stands(lead: Lead, hides: Iterable[Float]) -> bool:
+    in_all = sum(hides, np.zeros(len(lead.over)))
+    return bool(np.all((lead.over > in_all) | (in_all == 0.0)))

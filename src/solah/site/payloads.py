@@ -1,0 +1,199 @@
+"""Take values and times out of the messages of sensors."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo
+
+from solah.data.json_reader import JsonParser
+from solah.data.spelling import TRUTH, is_number
+from solah.exceptions import ParameterError, shorten
+from solah.site.messages import MAX_BYTES, MAX_CONTAINERS, MessageError
+
+if TYPE_CHECKING:
+    from solah.site.settings import Steps, TimeField
+
+_PARSER = JsonParser("the message", MessageError, MAX_BYTES, MAX_CONTAINERS)
+_MOST_LETTERS = 500
+_MOST_TIME = 1e11  # seconds since 1970; the year 5138
+ABSENT = object()
+"""What is at a place that a document does not have."""
+
+
+ARRIVAL: Literal["arrival"] = "arrival"
+"""That a message counts as measured when it arrives, whatever else says when it was."""
+
+
+class Message:
+    """A payload, parsed when it is asked for, and once.
+
+    Parameters
+    ----------
+    payload : bytes or None
+        None where there is nothing any more.
+    time : float or None
+        When it was published, where that is known without looking into it.
+    begins : bool
+        Whether its sensor begins again, or ended, so that what came before counts no more.
+    """
+
+    def __init__(
+        self, payload: bytes | None, time: float | None = None, *, begins: bool = False
+    ) -> None:
+        self._payload, self.time, self.begins = payload, time, begins
+        self._document: Any = ABSENT
+
+    @classmethod
+    def of(cls, document: Any, *, begins: bool = False) -> Message:
+        """Return a message that was parsed already; None for one that cannot be."""
+        message = cls(b"", begins=begins)
+        message._document = ABSENT if document is None else document
+        return message
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says that there is nothing any more."""
+        return self._payload is None
+
+    @property
+    def document(self) -> Any:
+        """What it says, as JSON."""
+        if self._document is ABSENT:
+            self._document = parse_json(self._payload or b"")
+        return self._document
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list, as far as its first letter tells."""
+        return (self._payload or b"").lstrip()[:1] == b"["
+
+    @property
+    def text(self) -> str:
+        """What it says, as a bare value."""
+        return parse_text(self._payload or b"")
+
+
+def parse_path(text: str) -> Steps:
+    """Read the way to a value: keys and places in lists, with dots between them.
+
+    Examples
+    --------
+    >>> parse_path("ENERGY.Power.0")
+    ('ENERGY', 'Power', 0)
+    """
+    if not text or len(text) > _MOST_LETTERS or not all(text.split(".")):
+        raise ParameterError(
+            "a path has keys with dots between them, such as AM2301.Temperature; keys that have "
+            f"dots themselves go in a list. Got {shorten(text)} instead."
+        )
+    return tuple(int(step) if _is_place(step) else step for step in text.split("."))
+
+
+def _is_place(step: str) -> bool:
+    return step.isascii() and step.isdigit() and len(step) < 6
+
+
+def parse_json(payload: bytes) -> Any:
+    """Parse a message that is JSON; NaN and Infinity are taken."""
+    return _PARSER.read(payload, allow_nan=True).value
+
+
+def parse_text(payload: bytes) -> str:
+    """Read a message that is a bare value."""
+    if len(payload) > _MOST_LETTERS:
+        raise MessageError(f"the message has {len(payload):,} bytes, too many for a bare value")
+    try:
+        text = payload.decode().strip()
+    except UnicodeDecodeError as error:
+        raise MessageError(f"the message is not text in UTF-8 (byte {error.start})") from None
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def value_at(document: Any, path: Steps) -> Any:
+    """Return what stands at a place; ``ABSENT`` where there is no such place.
+
+    A number in the path is a place in a list, or else a key.
+
+    Examples
+    --------
+    >>> value_at({"ENERGY": {"Power": [12, 7]}}, ("ENERGY", "Power", 1))
+    7
+    """
+    for step in path:
+        if isinstance(document, dict):
+            document = document.get(str(step), ABSENT)
+        elif isinstance(document, list) and isinstance(step, int) and step < len(document):
+            document = document[step]
+        else:
+            return ABSENT
+    return document
+
+
+def as_text(value: Any) -> str | None:
+    """Return a single value as it is written; None for a list or an object.
+
+    Examples
+    --------
+    >>> as_text(True), as_text(21.0), as_text("ON")
+    ('true', '21.0', 'ON')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    return value if isinstance(value, str) and len(value) <= _MOST_LETTERS else None
+
+
+def as_number(value: Any) -> float | None:
+    """Return a value as a finite number; None for what is none. True is 1, and false 0."""
+    if isinstance(value, str):
+        text = TRUTH.get(value.strip(), value.strip())
+        value = float(text) if is_number(text) else None
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def read_time(document: Any, field: TimeField) -> float | None:
+    """Return when a message says it was measured, in seconds since 1970.
+
+    Returns
+    -------
+    time : float or None
+        None where the field is optional, and not there.
+
+    Raises
+    ------
+    MessageError
+        It is not there though it must be, or it is no time.
+    """
+    value = value_at(document, field.path)
+    if value is ABSENT or value is None:
+        if field.is_optional:
+            return None
+        raise MessageError("the message does not say when it was measured")
+    if field.format != "iso":
+        number = as_number(value)
+        seconds = None if number is None else number / (1_000 if field.format == "ms" else 1)
+        if seconds is None or abs(seconds) > _MOST_TIME:
+            raise MessageError(f"{shorten(value)} is no time since 1970")
+        return seconds
+    if not isinstance(value, str):
+        raise MessageError(f"{shorten(value)} is no ISO time")
+    try:
+        time = datetime.fromisoformat(value)
+        return (time if time.tzinfo else time.replace(tzinfo=_zone(field.zone))).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise MessageError(f"{shorten(value)} is no ISO time") from None
+
+
+@lru_cache(maxsize=16)
+def _zone(name: str) -> Any:
+    return UTC if name == "UTC" else ZoneInfo(name)

@@ -1,0 +1,95 @@
+"""Where sensors publish: what brings their messages, and the one for MQTT."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from solah.site.client import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from solah.site.client import Broker
+
+
+class SensorMessage(NamedTuple):
+    """A message of a sensor.
+
+    Attributes
+    ----------
+    topic : as sensors of the site file name it
+    payload : what was sent; None where the source says that there is nothing any more
+    is_retained : whether the broker had kept it, nobody knows for how long
+    time : when it was published, in seconds since 1970; None where the source does not tell
+    """
+
+    topic: str
+    payload: bytes | None
+    is_retained: bool = False
+    time: float | None = None
+
+
+class Source(Protocol):
+    """What brings messages of sensors: patient at the start, found again when it is lost."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a connection stands."""
+        ...
+
+    @property
+    def counters(self) -> Counter[str]:
+        """What was counted beside the messages."""
+        ...
+
+    def start(self) -> None:
+        """Bring messages until :meth:`stop`."""
+        ...
+
+    def stop(self) -> None:
+        """End what :meth:`start` began."""
+        ...
+
+
+class SensorClient(Client):
+    """A connection to the MQTT broker on which sensors publish.
+
+    Parameters
+    ----------
+    broker : Broker
+    name : str
+        What the broker knows us by.
+    filters : iterable of str
+        The topics to subscribe to.
+    take : callable of SensorMessage
+        Called in a thread of its own.
+    on_connect, on_lost : callable, default=None
+        Called in that thread whenever a connection stands, or is lost.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        name: str,
+        filters: Iterable[str],
+        take: Callable[[SensorMessage], None],
+        *,
+        on_connect: Callable[[], None] | None = None,
+        on_lost: Callable[[], None] | None = None,
+    ) -> None:
+        # What a broker kept for us while we were away would come as if it were measured now.
+        super().__init__(broker, name, take, on_connect=on_connect, on_lost=on_lost, is_kept=False)
+        self.counters: Counter[str] = Counter()
+        self.subscribe(filters)
+
+    def start(self, timeout: float = 10.0, *, is_patient: bool = True) -> None:
+        """Connect, and stay so until :meth:`stop`; by default also to one that starts later."""
+        super().start(timeout, is_patient=is_patient)
+
+    def command(self, topic: str, payload: bytes) -> None:
+        """Publish a command to a device, once at most, as Sparkplug wants it."""
+        self._paho.publish(topic, payload, qos=0)
+
+    def _received(self, _client: Any, _data: Any, message: Any) -> None:
+        self._on_message(SensorMessage(message.topic, message.payload, bool(message.retain)))

@@ -1,0 +1,128 @@
+"""Rows are kept on disk, within bounds, and found again after a restart."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solah.site.journal import Journal
+from solah.site.messages import Measured, Samples
+from solah.site.settings import Store
+
+
+def row(number, time=None):
+    readings = {"a": number / 2, "b": "open", "c": None}
+    return Measured(readings, number, 1000.0 + number if time is None else time, 999.0, ("c",))
+
+
+def all_after(journal, number):
+    found = []
+    while rows := journal.after(number):
+        found += rows
+        number = rows[-1].sequence
+    return found
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, 5), max_size=60), st.lists(st.integers(0, 60), max_size=3))
+def test_what_was_added_is_found_again(tmp_path_factory, gaps, restarts):
+    folder, store = tmp_path_factory.mktemp("journal"), Store(2_000_000, 1e6)
+    journal, rows, number = Journal(folder, store), [], 0
+    for place, gap in enumerate(gaps):
+        if place in restarts:
+            journal.close()
+            journal = Journal(folder, store)
+        number += gap
+        rows.append(row(number))
+        journal.append(rows[-1])
+    for first in (-1, 5, number):
+        assert all_after(journal, first) == [one for one in rows if one.sequence > first]
+    assert journal.last == (number if rows else -1)
+    journal.close()
+
+
+def test_rows_that_take_too_much_room_go_the_oldest_first(tmp_path):
+    store = Store(100_000, 1e9)
+    journal = Journal(tmp_path, store)
+    for number in range(5_000):
+        journal.append(row(number))
+    found = all_after(journal, -1)
+    sizes = sum(file.stat().st_size for file in tmp_path.iterdir())
+    assert store.size / 2 < sizes <= store.size * 1.2
+    assert [one.sequence for one in found] == list(range(found[0].sequence, 5_000))
+    assert journal.counters["forgotten_files"] > 0
+    journal.close()
+
+
+def test_rows_that_are_too_old_go(tmp_path):
+    journal = Journal(tmp_path, Store(10_000_000, age=60.0))
+    journal.append(row(1, time=1000.0))
+    journal.close()
+    journal.append(row(2, time=1100.0))
+    assert [one.sequence for one in all_after(journal, -1)] == [2]
+    assert len(list(tmp_path.iterdir())) == 1
+    journal.close()
+
+
+def test_what_a_power_cut_left_is_no_row(tmp_path):
+    journal = Journal(tmp_path, Store())
+    journal.append(row(1))
+    journal.close()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes() + b'[2,1002.0,999.0,[],{"a')
+    (tmp_path / "00000000000000000009.rows").write_bytes(b"\x00\x00garbage")
+    assert all_after(Journal(tmp_path, Store()), -1) == [row(1)]
+
+
+def test_a_disk_that_is_full_stops_nothing(tmp_path, monkeypatch):
+    told = []
+    journal = Journal(tmp_path, Store(), told.append)
+    journal.append(row(1))
+
+    def fail(_number):
+        raise OSError("no space left")
+
+    journal.close()
+    monkeypatch.setattr(journal, "_begin", fail)
+    journal.append(row(2))
+    journal.append(row(3))
+    assert [one.sequence for one in all_after(journal, 0)] == [1, 2, 3]
+    assert journal.counters["unstored"] == 2
+    assert len(told) == 1
+    monkeypatch.undo()
+    journal.append(row(4))
+    assert [one.sequence for one in all_after(journal, 0)] == [1, 2, 3, 4]
+    journal.close()
+
+
+def sampled(number, n_samples=3):
+    channels = {"x": (1.5, float("nan"), 2.0) * (n_samples // 3), "y": ()}
+    samples = Samples(channels, 10 * number, lead=0)
+    return Measured({}, number, 1000.0 + number, samples=samples)
+
+
+def test_samples_are_kept(tmp_path):
+    journal = Journal(tmp_path, Store())
+    journal.append(sampled(7))
+    journal.append(row(8))
+    journal.close()
+    first, second = all_after(Journal(tmp_path, Store()), -1)
+    assert second == row(8)
+    assert (first.sequence, first.samples.tick, first.samples.lead) == (7, 70, 0)
+    np.testing.assert_array_equal(first.samples.channels["x"], [1.5, np.nan, 2.0])
+
+
+def test_a_line_of_strange_samples_is_no_row(tmp_path):
+    strange = ("7", "{}", '{"samples": {"x": ["a"]}, "tick": 1}', "null", "[" * 100_000)
+    for place, samples in enumerate(strange):
+        line = f"[{place},1.0,null,[],{{}},{samples}]\n"
+        (tmp_path / f"{place:020d}.rows").write_text(line, encoding="utf-8")
+    assert all_after(Journal(tmp_path, Store()), -1) == []
+
+
+def test_many_samples_take_bounded_memory(tmp_path):
+    journal = Journal(tmp_path, Store())
+    for number in range(20):
+        journal.append(sampled(number, n_samples=60_000))
+    assert len(journal._recent) == 8
+    assert [one.sequence for one in all_after(journal, -1)] == list(range(20))
+    journal.close()

@@ -1,0 +1,195 @@
+"""Plans are rolled out on a real broker: tried out as shadows, listed, and rolled back."""
+
+import json
+import threading
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pytest
+from processes import Listener, until
+from test_core import network
+from test_hostile import Threads
+
+from random_models import random_rows
+from solah.cli import main as program
+from solah.exceptions import ParameterError
+from solah.keys import make_keys
+from solah.site.bundle import BundleError, load_bundle, read_bundle, save_bundle
+from solah.site.client import find_broker
+from solah.site.core import NodeCore
+from solah.site.observer import Observer
+from solah.site.publication import (
+    find_published,
+    publish_bundle,
+    read_history,
+    row_at,
+)
+from solah.site.shadow import next_shadow
+from solah.site.topics import Topics
+from solah.site.trust import load_trust
+from solah.site.watch import subscribed
+
+TOPICS = Topics("site")
+
+
+def other_model():
+    """Return a plan like that of the network, whose model decides otherwise at times."""
+    return network("three groups", seed=1)
+
+
+def test_a_shadow_is_compared_and_not_acted_on(broker):
+    bundle, other = network("three groups"), other_model()
+    rows = random_rows(np.random.default_rng(0), bundle.model, 1_500)
+    listener, observer = Listener(broker.url), Observer(TOPICS)
+    observer.adopt(bundle)
+    nodes = Threads(bundle, broker.url, rows)
+    with subscribed(find_broker(broker.url), TOPICS, observer):
+        publish_bundle(find_broker(broker.url), TOPICS, other.as_shadow())
+        nodes.start()
+        listener.wait(len(rows))
+        until(lambda: observer.snapshot(0.0)["shadow"]["rows"] > 100)
+        until(lambda: nodes.counters("gateway")["decisions"] == len(rows))
+        gateway = nodes.nodes["gateway"]
+        until(lambda: gateway._shadow.counters()["shadow_rows"] > 100)
+        found = observer.snapshot(0.0)
+        nodes.stop()
+    listener.stop()
+    assert {model for model, _ in listener.rows.values()} == {bundle.hash}
+    shadow = found["shadow"]
+    assert shadow["hash"] == other.hash
+    assert shadow["agreed"] + sum(one["times"] for one in shadow["differing"]) == shadow["rows"]
+    assert 0 < shadow["agreed"] < shadow["rows"]
+    counted = gateway._shadow.counters()
+    assert counted["shadow_rows"] >= shadow["rows"]
+    assert found["model"]["hash"] == bundle.hash
+
+
+def test_only_shadows_are_tried_out_and_only_plans_used():
+    bundle = network("three groups")
+    core = _core(bundle)
+    with pytest.raises(BundleError, match="to be used"):
+        next_shadow(None, bundle.to_bytes(), core, None)
+    shadow = next_shadow(None, bundle.as_shadow().to_bytes(), core, None)
+    assert next_shadow(shadow, bundle.as_shadow().to_bytes(), core, None) is shadow
+    assert next_shadow(shadow, b"", core, None) is None
+    observer = Observer(TOPICS)
+    observer.take(TOPICS.model, bundle.as_shadow().to_bytes(), 0.0)
+    observer.take(TOPICS.shadow.model, bundle.to_bytes(), 0.0)
+    assert observer.bundle is None
+    assert observer.snapshot(0.0)["messages"]["unfit"] == 2
+
+
+def _core(bundle):
+
+    return NodeCore(bundle, "gateway")
+
+
+def test_the_role_is_part_of_what_is_signed(tmp_path):
+    private, public = make_keys(tmp_path / "operator")
+    signed = network("three groups").as_shadow().signed(private)
+    assert read_bundle(signed.to_bytes(), load_trust([public])).is_shadow
+    forged = replace(signed, is_shadow=False).to_bytes()
+    with pytest.raises(BundleError, match="signature"):
+        read_bundle(forged, load_trust([public]))
+
+
+# --- the history -----------------------------------------------------------------------------
+
+
+def run(capsys, *words):
+    assert program.main([*map(str, words)]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def fails(capsys, *words):
+    assert program.main([*map(str, words)]) == 2
+    return capsys.readouterr().err
+
+
+def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
+    private, public = make_keys(tmp_path / "alice")
+    first, second = network("three groups"), other_model()
+    for name, bundle in (("first", first), ("second", second)):
+        save_bundle(bundle, tmp_path / f"{name}.json")
+    where = ("--broker", broker.url, "--json")
+    run(
+        capsys,
+        "site",
+        "publish",
+        "--plan",
+        tmp_path / "first.json",
+        "--at",
+        5,
+        "--sign",
+        private,
+        *where,
+    )
+    run(
+        capsys, "site", "publish", "--plan", tmp_path / "second.json", "--at", 7, "--shadow", *where
+    )
+    of_site = ("site", "publish", "--site", "site", *where)
+    found = run(capsys, *of_site, "--history", "--trust", public)
+    assert [(one["model"], one["from"], one["use"], one["signed_by"]) for one in found] == [
+        (second.hash, 7, "shadow", ""),
+        (first.hash, 5, "in use", "alice"),
+    ]
+    assert run(capsys, *of_site, "--history")[1]["signed_by"] == "unknown"
+    assert "pass --sign" in fails(capsys, *of_site, "--rollback", first.hash)
+    assert "no plan whose hash" in fails(capsys, *of_site, "--rollback", "ffffffff")
+    told = run(capsys, *of_site, "--rollback", second.hash[:8], "--at", 9)
+    assert told == {"site": "site", "model": second.hash, "from": 9, "shadow": False}
+    kept = read_history(find_broker(broker.url), TOPICS)
+    assert not find_published(kept, second.hash).bundle.is_shadow
+    assert program.main([*map(str, of_site), "--end-shadow", "--quiet"]) == 0
+    observer = Observer(TOPICS)
+    with subscribed(find_broker(broker.url), TOPICS, observer):
+        until(lambda: observer.bundle is not None and observer.bundle.hash == second.hash)
+        assert observer.snapshot(0.0)["shadow"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "pass a site file, or one of --plan, --rollback"),
+        (("--history",), "pass --site"),
+        (("--plan", "PLAN", "--history"), "pass a site file, or one of"),
+        (("--plan", "PLAN", "--site", "shed"), "is of the site 'site', not 'shed'"),
+        (("--plan", "PLAN", "--at", 1, "--at-time", "2099-01-01T00:00"), "--at or --at-time"),
+        (("--plan", "PLAN", "--row-seconds", 60), "--row-seconds requires --at-time"),
+        (("--plan", "PLAN", "--at-time", "2001-01-01T00:00"), "has passed already"),
+        (("--plan", "PLAN", "--at-time", "tomorrow"), "at-time"),
+    ],
+)
+def test_wrong_words_are_named(tmp_path, capsys, words, message):
+    save_bundle(network("three groups"), tmp_path / "plan.json")
+    words = [str(tmp_path / "plan.json") if one == "PLAN" else one for one in words]
+    assert message in fails(capsys, "site", "publish", *words)
+
+
+def test_a_time_is_a_row_by_the_window_or_by_the_pace(broker, tmp_path, capsys):
+    save_bundle(network("three groups"), tmp_path / "plan.json")
+    words = ("site", "publish", "--plan", tmp_path / "plan.json", "--broker", broker.url, "--json")
+    told = run(capsys, *words, "--at-time", "2099-01-01T00:00:00+0000", "--row-seconds", 60)
+    when = datetime.fromisoformat("2099-01-01T00:00:00+00:00").timestamp()
+    assert told["from"] == when // 60
+    assert load_bundle(tmp_path / "plan.json").starts == 0
+    with pytest.raises(ParameterError, match="decided no rows"):
+        row_at(find_broker(broker.url), TOPICS, when, seconds=0.2)
+    stop = threading.Event()
+    threading.Thread(target=_go_on, args=(broker.url, stop), daemon=True).start()
+    row = row_at(find_broker(broker.url), TOPICS, when, seconds=1.0)
+    stop.set()
+    assert row > 1_000_000
+
+
+def _go_on(url, stop):
+    from solah.site.client import Client
+
+    client = Client(find_broker(url), "decider", lambda *_: None)
+    client.start()
+    row = 0
+    while not stop.wait(0.05):
+        row += 10
+        client.publish(TOPICS.progress, str(row).encode(), retain=True)
+    client.stop()
