@@ -137,7 +137,7 @@ def test_wrong_domains_are_refused(change, message):
 def test_a_policy_that_asks_for_a_domain_needs_one():
     document = json.loads(to_json(room()))
     del document["domain"]
-    with pytest.raises(ModelFormatError, match="'stays_in_range' needs a model with a training domain"):
+    with pytest.raises(ModelFormatError, match="'stays_in_range' needs a model with a"):
         from_json(json.dumps(document).encode())
 
 
@@ -176,19 +176,22 @@ def test_diff_tells_other_policies_and_domains():
     other = replace(room(), policy=replace(POLICY, min_hold=6, min_probability=(0.7, 0.7)))
     told = {one.text for one in diff(room(), other).of("policy")}
     assert told == {
-        "the policy says: no is decided for at a belief of at least 0.7 (gone)",
-        "the policy says: yes is decided for at a belief of at least 0.55 (gone)",
-        "the policy says: a decision needs a belief of at least 0.7 (new)",
-        "the policy says: a settled decision stays for at least 5 (gone)",
-        "the policy says: a settled decision stays for at least 6 (new)",
+        "policy: the probability of no must be at least 0.7 (gone)",
+        "policy: the probability of yes must be at least 0.55 (gone)",
+        "policy: the probability must be at least 0.7 (new)",
+        "policy: a stable decision stays for at least 5 (gone)",
+        "policy: a stable decision stays for at least 6 (new)",
     }
     narrow = replace(
         room().domain, cells=(Cells("CO2", 400.0, 900.0, (600.0, 900.0)), Cells("door"))
     )
-    (found,) = diff(room(), replace(room(), domain=narrow)).of("policy")
-    assert found.text == "the training rows held other ranges, or are cut otherwise: CO2"
+    told = [one.text for one in diff(room(), replace(room(), domain=narrow)).of("policy")]
+    assert told == [
+        "training domain: CO2 400 to 900, cuts 600, 900 (new)",
+        "training domain: CO2 390 to 1500, cuts 600, 900 (gone)",
+    ]
     bare = replace(room(), domain=None, policy=None)
-    assert "what the training rows held is told" in str(diff(bare, room()))
+    assert "training domain: CO2 390 to 1500" in str(diff(bare, room()))
 
 
 def test_readings_lie_in_cells_and_ranges():

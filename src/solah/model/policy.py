@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from solah.model.json_fields import read_record, record_of
 from solah.model.limits import MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from solah.data.json_reader import Reader
     from solah.model.document import Target
     from solah.model.features import Feature
+
+    _Readers = dict[str, Callable[[Reader], Any]]
 
 
 UNKNOWN_PLACE: Final = -1
@@ -164,19 +166,12 @@ class Policy:
         return self.smoothing > 1 or self.hysteresis > 0 or self.window > 1 or self.min_hold > 1
 
 
-class PolicyNumbers(Protocol):
-    """The numbers of a policy, in float64 or in those of a device."""
-
-    min_probability: Any
-    hysteresis: Any
-    votes: Any
-    window: Any
-    min_hold: Any
-    holding: Any
-
-
 class Settling:
     """Debounces decisions that come one after the other; at first nothing is known.
+
+    Parameters
+    ----------
+    policy : Policy, or an object with its numbers in those of a device
 
     Attributes
     ----------
@@ -189,7 +184,7 @@ class Settling:
     [-1, 0, 0, 0, 1, 1]
     """
 
-    def __init__(self, policy: PolicyNumbers | Policy) -> None:
+    def __init__(self, policy: Any) -> None:
         self._policy = policy
         self._last = deque([UNKNOWN_PLACE] * policy.window, maxlen=policy.window)
         self._age = policy.min_hold
@@ -399,19 +394,19 @@ def read_domain(reader: Reader, features: Sequence[Feature]) -> Domain:
             raise part.fail("a text of 0 and 1")
         return tuple(flag == "1" for flag in text)
 
-    cells = {
+    cells: _Readers = {
         "name": type(reader).text,
         "low": number,
         "high": number,
         "cuts": lambda part: part.numbers(1, MOST_CUTS, -MOST_NUMBER, MOST_NUMBER),
     }
-    pair = {
+    pair: _Readers = {
         "first": type(reader).text,
         "second": type(reader).text,
         "seen": lambda part: tuple(map(flags, part.items(1, most))),
     }
     n_features = len(features)
-    readers = {
+    readers: _Readers = {
         "cells": lambda part: tuple(
             read_record(one, Cells, cells) for one in part.items(n_features, n_features)
         ),
@@ -439,7 +434,7 @@ def read_policy(reader: Reader, domain: Domain | None, target: Target) -> Policy
         return part.value
 
     n_classes = max(len(target.classes), 1)
-    readers = {
+    readers: _Readers = {
         "min_probability": lambda part: part.numbers(1, n_classes, 0.0, 1.0),
         "stays_in_range": flag,
         **{name: partial(number, bounds) for name, bounds in _BOUNDS.items()},
