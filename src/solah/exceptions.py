@@ -149,8 +149,8 @@ class IdentifierWarning(UserWarning):
     def __init__(self, column: str) -> None:
         self.column = column
         super().__init__(
-            f"column {column!r} numbers the rows one by one, so it is left out; declare its kind "
-            f"(feature_types={{{column!r}: 'continuous'}}, --continuous) to learn from it"
+            f"column {column!r} numbers the rows one by one and is dropped; to use it, declare its "
+            f"type: feature_types={{{column!r}: 'continuous'}} (--type {column}=continuous)"
         )
 
 

@@ -51,14 +51,14 @@ def test_options_reach_the_tree(run, tmp_path):
         ("--set", "criterion=gain_ratio"),
         ("--set", "purity=0.8"),
         ("--set", "min_support=20"),
-        ("--class-weight", "balanced"),
+        ("--set", "class_weight=balanced"),
     ):
         assert size(*options)["rules"] > 1
 
 
 def test_kinds_are_declared_one_by_one_or_by_commas(run, fruits, tmp_path):
     common = ("fit", fruits, "-t", "geschmack 👅", "-o", tmp_path / "m.json", "--json")
-    kinds = run(*common, "--continuous", "kerne", "--categorical", "色,id").document[
+    kinds = run(*common, "--type", "kerne=continuous", "--type", "色,id=categorical").document[
         "feature_types"
     ]
     assert kinds == {
@@ -91,8 +91,8 @@ def test_the_reading_options_are_used(run, tmp_path):
     table.write_bytes("".join(lines).encode("latin-1"))
     outcome = run(
         *("fit", table, "-t", "x2", "-o", tmp_path / "m.json", "--json"),
-        *("--delimiter", ";", "--no-header", "--decimal", ",", "--encoding", "latin-1"),
-        *("--missing", "-9"),
+        *("--read", "delimiter=;", "--read", "header=no", "--read", "decimal=,"),
+        *("--read", "encoding=latin-1", "--read", "missing=-9"),
     )
     assert outcome.code == 0, outcome.err
     assert outcome.document["target"]["classes"] == ["è", "é"]
@@ -109,7 +109,7 @@ def test_quiet_says_nothing(run, fruits, tmp_path):
 def test_a_wrong_column_is_answered_with_the_right_one(run, fruits):
     run("fit", fruits, "-t", "grosse cm").check_error("'grosse cm'", "did you mean 'größe cm'?")
     run("fit", fruits, "-t", "kerne", "--drop", "ids").check_error("did you mean 'id'?")
-    run("fit", fruits, "-t", "kerne", "--ordinal", "ids").check_error("did you mean 'id'?")
+    run("fit", fruits, "-t", "kerne", "--type", "ids=ordinal").check_error("did you mean 'id'?")
 
 
 def test_the_target_is_asked_for(run, fruits):
@@ -118,8 +118,8 @@ def test_the_target_is_asked_for(run, fruits):
 
 def test_a_column_cannot_be_two_things(run, fruits):
     common = ("fit", fruits, "-t", "kerne")
-    run(*common, "--binary", "id", "--ordinal", "id").check_error("'id'", "binary", "ordinal")
-    run(*common, "--ordinal", "kerne").check_error("'kerne'", "--task")
+    run(*common, "--type", "id=binary", "--type", "id=ordinal").check_error("'id'", "twice")
+    run(*common, "--type", "kerne=ordinal").check_error("'kerne'", "--task")
 
 
 def test_empty_and_broken_files(run, write, tmp_path):

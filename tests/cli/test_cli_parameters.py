@@ -140,7 +140,7 @@ def test_a_number_takes_rules_or_a_tree(run, write, tmp_path):
     assert "rules (rules that add up)" in run(*common).out
     assert "tree (one linguistic tree)" in run(*common, "--paper").out
     run(*common, "--model", "organised").check_error("is for classes")
-    run(*common, "--class-weight", "balanced").check_error("'class_weight' is not a parameter")
+    run(*common, "--set", "class_weight=balanced").check_error("'class_weight' is not a parameter")
 
 
 QUICK = ("--model", "genetic", "--set", "population_size=3", "--set", "n_generations=1")

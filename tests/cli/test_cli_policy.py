@@ -70,7 +70,7 @@ def test_a_fit_says_when_the_model_decides(run, rows, tmp_path):
         *("--policy", "min-completeness=50%", "--policy", "costs=störung=4"),
         *("--policy", "smoothing=4", "--policy", "hysteresis=.1"),
     )
-    assert "at least 0.5 of the evidence must be known" in outcome.out
+    assert "completeness must be at least 0.5" in outcome.out
     assert "scores are averaged over 4 decisions" in outcome.out
     document = load_document(tmp_path / "m.json")
     assert document.target.thresholds == pytest.approx((0.8, 0.2))
@@ -106,15 +106,8 @@ def test_windows_are_settled_recording_by_recording(run, tmp_path):
     path = tmp_path / "m.json"
     outcome = run(
         *("fit", folder, "-t", "state", "--window", "1s", "--rate", RATE, "-o", path),
-        *(
-            "--features",
-            "mean,rms",
-            "--policy",
-            "votes=2/3",
-            "--policy",
-            "max-unseen=auto",
-            "--json",
-        ),
+        *("--signals", "features=mean,rms", "--policy", "votes=2/3"),
+        *("--policy", "max-unseen=auto", "--json"),
     )
     assert outcome.document["policy"]["method"].endswith("groups kept together")
     together = table_of(run("predict", path, folder))

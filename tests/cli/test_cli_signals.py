@@ -13,7 +13,7 @@ from solah.cli.main import main
 from solah.export.platforms import PLATFORMS, missing_tools
 from solah.signals import SampleColumns, cut_windows, read_recordings
 
-FEW = ("--channels", "x,y,z", "--features", "mean,rms,pitch")
+FEW = ("--signals", "channels=x,y,z", "--signals", "features=mean,rms,pitch")
 LEARN = ("-t", "state", "--window", "1s", "--rate", RATE, *FEW)
 
 
@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(folder, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "machine.json"
-    words = ("fit", folder, *LEARN, "--magnitude", "vibration=x,y,z", "-o", path, "-q")
+    words = ("fit", folder, *LEARN, "--signals", "magnitude=vibration=x,y,z", "-o", path, "-q")
     assert main([str(word) for word in words]) == 0
     return path
 
@@ -90,7 +90,8 @@ def test_one_recording_cannot_be_evaluated(run, folder):
 def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
     lines = [f"r{i},0,{6 + i % 3},{'fault' if i % 2 else 'ok'}" for i in range(8)]
     labels = write("labels.csv", "recording,start,end,verdict", *lines)
-    options = ("--window", "1s", "--rate", RATE, "--channels", "x", "--labels", labels)
+    options = ("--window", "1s", "--rate", RATE, "--signals", "channels=x")
+    options += ("--signals", f"labels={labels}")
     path = tmp_path / "m.json"
     outcome = run("fit", folder, "-t", "verdict", *options, "-o", path, "--json")
     assert outcome.document["target"]["name"] == "verdict"
@@ -104,8 +105,8 @@ def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
         (("-t", "state", "--window", "1s"), "no sampling rate"),
         (("--window", "1s", "--rate", 50), "no target column"),
         ((*LEARN, "--memory", "1GB"), "--memory is for rows, and --window makes them"),
-        ((*LEARN, "--magnitude", "x"), "--magnitude must be a name and its axes"),
-        ((*LEARN, "--features", "mean,loudness"), "there is no feature 'loudness'"),
+        ((*LEARN, "--signals", "magnitude=x"), "--signals magnitude must be a name and its axes"),
+        ((*LEARN, "--signals", "features=mean,loudness"), "there is no feature 'loudness'"),
         (("-t", "state", "--window", "1s", "--rate", "x=fast"), "--rate must be a number"),
         (("-t", "state", "--window", "1 day", "--rate", 50), "'window' must be a number of"),
         (("-t", "nothing", "--window", "1s", "--rate", 50), "has no column 'nothing'"),

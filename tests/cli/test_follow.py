@@ -170,8 +170,8 @@ def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
     [
         (("-t", "weight"), "no column 'weight'"),
         (("-t", "verdict", "--drop", "id"), "no column 'id'"),
-        (("-t", "verdict", "--categorical", "c"), "no column 'c'"),
-        (("-t", "verdict", "--binary", "verdict"), "'verdict' is not a feature"),
+        (("-t", "verdict", "--type", "c=categorical"), "no column 'c'"),
+        (("-t", "verdict", "--type", "verdict=binary"), "'verdict' is not a feature"),
         ((), "no target column"),
         (("-t", "verdict", "--task", "regression"), "a stream is for classes"),
         (("-t", "verdict", "--window-rows", "3"), "'window' must be 40 or more"),

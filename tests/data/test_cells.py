@@ -84,16 +84,16 @@ def test_a_word_between_numbers_is_likely_missing() -> None:
         to_numbers(text("1", "unknown", None, "unknown"), first_row=11)
     assert str(caught.value) == (
         "column 'age' has 2 values that are not numbers (first: 'unknown', row 12); if that means "
-        "missing, pass --missing unknown (None or NaN in Python), or declare it categorical with "
-        "feature_types={'age': 'categorical'} (--categorical age)"
+        "missing, pass --read missing=unknown (None or NaN in Python), or declare it categorical "
+        "with feature_types={'age': 'categorical'} (--type age=categorical)"
     )
-    assert caught.value.remedy == "--missing unknown"
+    assert caught.value.remedy == "--read missing=unknown"
 
 
 def test_many_words_between_numbers_are_categories() -> None:
     with pytest.raises(DataError, match=r"row 2\); declare it categorical with") as caught:
         to_numbers(text("1", "a", "b", "c", "d"))
-    assert caught.value.remedy == "--categorical age"
+    assert caught.value.remedy == "--type age=categorical"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_many_words_between_numbers_are_categories() -> None:
         ),
         (["USD 12", "USD 7"], "looks like numbers, such as 'USD 12'; write"),
         (["1.234,50 €", "7,25 €"], "looks like numbers, such as '1.234,50 €'; write"),
-        (["7", "-", "9"], ".*first: '-'.* if that means missing, pass --missing -"),
+        (["7", "-", "9"], ".*first: '-'.* if that means missing, pass --read missing=-"),
     ],
 )
 def test_text_that_is_likely_numbers_comes_with_advice(cells: list[str], message: str) -> None:

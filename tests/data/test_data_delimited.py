@@ -211,7 +211,7 @@ def test_the_byte_that_cannot_be_decoded_is_named(write: Any, lines: int) -> Non
     with pytest.raises(
         FileFormatError,
         match=rf"data.csv is not UTF-8 text: the byte at position {len(start)} is 0xfc; "
-        r".*--encoding latin-1",
+        r".*--read encoding=latin-1",
     ):
         list(iter_tables(path))
     if lines == 0:
@@ -271,7 +271,7 @@ def test_a_piece_has_at_least_one_row(write: Any) -> None:
         ("a,b\n1,\0\n", FileFormatError, "line 2: has a NUL character; is it a text file"),
         ("\0\0\0", FileFormatError, "line 1: has a NUL character"),
         ("a,b\n" + "1,2\n" * 300 + "\0,1\n", FileFormatError, "line 302: has a NUL character"),
-        ("a,b\n\n", DataError, "data.csv has columns but no rows.*--no-header"),
+        ("a,b\n\n", DataError, "data.csv has columns but no rows.*--read header=no"),
         ("", FileFormatError, "data.csv is empty"),
         ("\n\n  \n", FileFormatError, "data.csv is empty"),
         ("\ufeff", FileFormatError, "data.csv is empty"),

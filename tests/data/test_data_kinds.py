@@ -180,8 +180,8 @@ def test_all_columns_that_cannot_be_used_are_named_at_once():
         settle(table)
     assert str(caught.value).startswith("5 columns cannot be used as they are: column 'age' has")
     assert str(caught.value).endswith(
-        "what helps: --missing unknown --missing 'not known' --categorical kind "
-        "--drop 'notes,who is it'"
+        "what helps: --read missing=unknown --type kind=categorical "
+        "--read missing='not known' --drop notes --drop 'who is it'"
     )
 
 
@@ -196,10 +196,12 @@ def test_many_numbers_with_a_unit_are_not_advised_to_be_dropped():
     assert "--drop" not in str(caught.value)
     for name, cause in (("price", "has 2"), ("mass", "looks like numbers")):
         assert f"column {name!r} {cause}" in str(caught.value)
-    assert str(caught.value).endswith("; what helps: --missing unknown")
+    assert str(caught.value).endswith("; what helps: --read missing=unknown")
 
 
 def test_a_word_that_most_rows_have_may_mean_missing():
     cells = [str(i) for i in range(300)] + ["unknown"] * 900
-    with pytest.raises(DataError, match=r"900 values that are not numbers .*--missing unknown"):
+    with pytest.raises(
+        DataError, match=r"900 values that are not numbers .*--read missing=unknown"
+    ):
         settled(column(*cells))

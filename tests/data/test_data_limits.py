@@ -12,8 +12,8 @@ import pytest
 
 from solah import RuleClassifier
 from solah.cli.main import main
-from solah.data import ReadOptions, iter_tables, options, read_table, textfile
-from solah.exceptions import DataError, FileFormatError
+from solah.data import iter_tables, options, read_table, textfile
+from solah.exceptions import FileFormatError
 from solah.scale import scan
 
 if TYPE_CHECKING:
@@ -92,19 +92,10 @@ def test_a_file_that_grows_too_much_is_refused(repeated: Path) -> None:
         lambda: RuleClassifier().fit(repeated, "b"),
     ]
     for way in ways:
-        with pytest.raises(FileFormatError, match=r"more than 100 times its size .*--max-growth 1"):
+        with pytest.raises(
+            FileFormatError, match=r"more than 100 times its size .*decompress it first"
+        ):
             way()
-
-
-def test_the_limit_of_growth_can_be_raised(
-    repeated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert read_table(repeated, options=ReadOptions(max_growth=1_000)).n_rows == 100_000
-    words = ["evaluate", str(repeated), "--target", "b", "--folds", "2"]
-    assert main(words) == 2
-    assert "--max-growth" in capsys.readouterr().err
-    model = ["fit", str(repeated), "--target", "b", "--max-rules", "4", "--max-growth", "1000"]
-    assert main([*model, "-o", str(tmp_path / "model.json")]) == 0
 
 
 def test_small_files_may_grow(tmp_path: Path) -> None:
@@ -113,9 +104,3 @@ def test_small_files_may_grow(tmp_path: Path) -> None:
         file.write(b"a,b\n" + b"1,0\n" * 50_000)
     assert path.stat().st_size < 200_000 / 100
     assert read_table(path).n_rows == 50_000
-
-
-def test_a_limit_of_growth_is_a_number_from_one() -> None:
-    for wrong in (0.5, float("nan")):
-        with pytest.raises(DataError, match="'max_growth' must be a number from 1 up; got"):
-            ReadOptions(max_growth=wrong)

@@ -74,7 +74,7 @@ def test_kinds_are_those_of_the_whole_table(case):
 def refusal(message):
     """Leave out of a message what it says of single rows, and how many of them there are."""
     message = re.sub(r"\d+ values? that (is|are) not (a number|numbers)", "", message)
-    return re.sub(r",? \(?row \d+\)?|\)|'[^']*'|--missing \S+", "", message)
+    return re.sub(r",? \(?row \d+\)?|\)|'[^']*'|--read missing=\S+", "", message)
 
 
 cells = st.lists(

@@ -7,7 +7,7 @@ import os
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,7 +21,6 @@ _STREAM = "-"
 _EXAMPLE = "Example: "
 _WIDEST_NAME = 26
 _WIDEST_PAGE = 100
-_IS_WHOLE = "solah.cli.help_all"
 
 
 class FileUse(Enum):
@@ -54,30 +53,29 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     """Spread every parameter whose type is a dataclass over the options that are its fields.
 
     Options that several commands share are declared once, as fields of such a group. The group's
-    ``panel`` is their section of the help page; of panels that are ``rare``, ``--help`` lists the
-    flags only. Files that a type marks as read or written are compared before the work begins.
+    ``panel`` is their section of the help page. Files that a type marks as read or written are
+    compared before the work begins.
     """
     hints = get_type_hints(function, include_extras=True)
     own = inspect.signature(function).parameters
     groups = {name: hints[name] for name in own if is_dataclass(hints[name])}
     spread: list[inspect.Parameter] = []
+    shared: list[inspect.Parameter] = []  # of many commands, so behind the command's own
     for name, parameter in own.items():
         if name not in groups:
             spread.append(_keyword(name, hints[name], parameter.default))
             continue
+        place = shared if groups[name].panel == "Options" else spread
         kinds = get_type_hints(groups[name], include_extras=True)
         for field in fields(groups[name]):
             default = inspect.Parameter.empty if field.default is MISSING else field.default
             mark = _option_of(kinds[field.name])
             mark.rich_help_panel = mark.rich_help_panel or groups[name].panel
-            spread.append(_keyword(field.name, kinds[field.name], default))
-    rare = {panel for group in groups.values() for panel in getattr(group, "rare", ())}
-    if rare:
-        spread.append(_keyword("help_all", _HelpAll, False))
+            place.append(_keyword(field.name, kinds[field.name], default))
+    spread += shared
     uses = {parameter.name: _mark_of(parameter.annotation, FileUse) for parameter in spread}
 
     def run(**values: Any) -> None:
-        values.pop("help_all", None)
         files: dict[Any, list[Any]] = {READ: [], WRITTEN: [], None: []}
         for name, value in values.items():
             given = value if isinstance(value, list) else [value]
@@ -90,7 +88,6 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
-    run.rare_panels = rare  # type: ignore[attr-defined]
     return run
 
 
@@ -113,18 +110,6 @@ def _option_of(hint: Any) -> Any:
     return _mark_of(hint, typer.models.OptionInfo)
 
 
-def _show_all(context: typer.Context, is_wanted: bool) -> None:
-    if is_wanted and not context.resilient_parsing:
-        context.meta[_IS_WHOLE] = True
-        typer.echo(context.get_help())
-        raise typer.Exit
-
-
-_HelpAll = Annotated[
-    bool, option("--help-all", "Describe every option.", callback=_show_all, is_eager=True)
-]
-
-
 class CommandPage(TyperCommand):
     """A command whose plain help page has a section per panel of options, and ends with examples.
 
@@ -145,17 +130,7 @@ class CommandPage(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options."""
-        sections, rare = _sections(self, ctx), getattr(self.callback, "rare_panels", ())
-        if not ctx.meta.get(_IS_WHOLE):
-            flags = {
-                panel: ", ".join(record[0].split(" ")[0].strip(",") for record in sections[panel])
-                for panel in [*sections]
-                if panel in rare
-            }
-            sections = {panel: of for panel, of in sections.items() if panel not in rare}
-            if flags:
-                sections["More options (--help-all describes them)"] = [*flags.items()]
-        _write_sections(sections, formatter)
+        _write_sections(_sections(self, ctx), formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples."""

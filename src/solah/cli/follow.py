@@ -132,7 +132,7 @@ class _Aim:
     """What is known of rows that are still to come."""
 
     task: "Task"
-    kinds: Mapping[str, str]
+    kinds: Mapping[str, Any]
     names: tuple[str, ...] | None = None
 
 

@@ -1,6 +1,6 @@
 """Options of data and files that more than one command has, declared once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -9,6 +9,7 @@ import typer
 
 from solah.cli.command import READ, WRITTEN, argument, option
 from solah.cli.screen import STDOUT
+from solah.exceptions import ParameterError, did_you_mean, shorten
 
 if TYPE_CHECKING:
     from solah.data import ReadOptions
@@ -95,7 +96,6 @@ class ColumnOptions:
     """What the columns of a table are for, and their types."""
 
     panel: ClassVar[str] = "Columns (lists: repeat the option, or use commas)"
-    rare: ClassVar[tuple[str, ...]] = ("Feature types",)
 
     target: Annotated[
         str | None,
@@ -113,18 +113,13 @@ class ColumnOptions:
         _Columns,
         option("Columns kept out of the model, such as sex, but measured by --by.", metavar="COL"),
     ] = None
-    categorical: Annotated[
-        _Columns, option("Columns of categories.", metavar="COL", rich_help_panel="Feature types")
-    ] = None
-    continuous: Annotated[
-        _Columns, option("Columns of measurements.", metavar="COL", rich_help_panel="Feature types")
-    ] = None
-    ordinal: Annotated[
+    type: Annotated[
         _Columns,
-        option("Columns of ordered categories.", metavar="COL", rich_help_panel="Feature types"),
-    ] = None
-    binary: Annotated[
-        _Columns, option("Columns of two values.", metavar="COL", rich_help_panel="Feature types")
+        option(
+            "Feature types: age=categorical (or continuous, ordinal, binary), or ordered "
+            "categories: size='S<M<L'. Default: inferred.",
+            metavar="COL=TYPE",
+        ),
     ] = None
 
     @property
@@ -132,59 +127,61 @@ class ColumnOptions:
         """The columns of --drop and --leave-out, which are no features."""
         return [*(self.drop or ()), *(self.leave_out or ())]
 
-    @property
-    def feature_types(self) -> Mapping[str, list[str]]:
-        """The columns declared by each flag of a feature type."""
-        names = ("categorical", "continuous", "ordinal", "binary")
-        return {name: getattr(self, name) or [] for name in names}
-
 
 @dataclass(frozen=True)
 class ReadingOptions:
     """What the user knows about a file; the rest is inferred from its first lines."""
 
-    panel: ClassVar[str] = "Reading the file"
-    rare: ClassVar[tuple[str, ...]] = (panel,)
+    panel: ClassVar[str] = "Options"
 
-    delimiter: Annotated[
-        str | None, option("Character between fields; also 'tab' or 'space'.", metavar="CHAR")
-    ] = None
-    header: Annotated[
-        bool | None, option("--header/--no-header", "Whether the first row has column names.")
-    ] = None
-    decimal: Annotated[str | None, option("Decimal sign: . or ,", metavar="SIGN")] = None
-    encoding: Annotated[str | None, option("Text encoding, such as latin-1.", metavar="NAME")] = (
-        None
-    )
-    missing: Annotated[
+    read: Annotated[
         list[str] | None,
-        option("Further word for a missing value: -999. Repeatable.", metavar="WORD"),
+        option(
+            "How text files are read: delimiter=tab (or a character, or space), header=no, "
+            "decimal=',', encoding=latin-1, or a further word for a missing value: missing=-999. "
+            "Default: inferred. Repeatable.",
+            metavar="NAME=VALUE",
+        ),
     ] = None
-    max_growth: Annotated[
-        float, option("Maximum ratio of a .gz file's text to its size.", metavar="N")
-    ] = 100.0
 
     def words(self) -> list[str]:
         """Return them as words of a command line, for a process that reads the same file."""
-        header = {None: [], True: ["--header"], False: ["--no-header"]}[self.header]
-        given = {
-            "--delimiter": self.delimiter,
-            "--decimal": self.decimal,
-            "--encoding": self.encoding,
-        }
-        written = [f"{flag}={value}" for flag, value in given.items() if value is not None]
-        written.append(f"--max-growth={self.max_growth:g}")
-        return [*header, *written, *(f"--missing={word}" for word in self.missing or ())]
+        return [f"--read={word}" for word in self.read or ()]
 
     def read_options(self) -> "ReadOptions":
         """Check them, and hand them over to the reader."""
         from solah.data import ReadOptions
 
-        return ReadOptions(
-            header=self.header,
-            delimiter=_DELIMITERS.get(self.delimiter or "", self.delimiter),
-            decimal=self.decimal,
-            encoding=self.encoding,
-            missing=frozenset(self.missing or ()),
-            max_growth=self.max_growth,
+        found = pairs(
+            "--read", self.read, ("delimiter", "header", "decimal", "encoding", "missing")
         )
+        for name in ("delimiter", "header", "decimal", "encoding"):
+            if len(found.get(name, ())) > 1:
+                raise ParameterError(f"--read gives {name!r} twice")
+        (delimiter,), (header,), (decimal,), (encoding,) = (
+            found.get(name, [None]) for name in ("delimiter", "header", "decimal", "encoding")
+        )
+        if header not in (None, "yes", "no"):
+            raise ParameterError(f"--read header={header}: expected 'yes' or 'no'")
+        return ReadOptions(
+            header=None if header is None else header == "yes",
+            delimiter=_DELIMITERS.get(delimiter or "", delimiter),
+            decimal=decimal,
+            encoding=encoding,
+            missing=frozenset(found.get("missing", ())),
+        )
+
+
+def pairs(flag: str, words: Iterable[str] | None, known: Sequence[str]) -> dict[str, list[str]]:
+    """Read words of the form NAME=VALUE; return the values of each name."""
+    found: dict[str, list[str]] = {}
+    for word in words or ():
+        name, sign, value = word.partition("=")
+        name = name.strip()
+        if not sign or not name:
+            raise ParameterError(f"{flag} {shorten(word)} is not of the form NAME=VALUE")
+        if name not in known:
+            near = did_you_mean(name, known)
+            raise ParameterError(f"{flag} has no {shorten(name)}{near}; it has {', '.join(known)}")
+        found.setdefault(name, []).append(value)
+    return found

@@ -70,8 +70,9 @@ class ModelOptions:
     set: Annotated[
         list[str] | None,
         option(
-            "Parameter of the model, such as interactions=0 or words='{CO2: [fresh, stale]}'; "
-            "@FILE reads a TOML file of them; 'help' lists them. Repeatable.",
+            "Parameter of the model, such as max_features=5, class_weight=balanced or "
+            "words='{CO2: [fresh, stale]}'; @FILE reads a TOML file of them; 'help' lists them. "
+            "Repeatable.",
             metavar="NAME=VALUE",
             callback=_take_settings,
         ),
@@ -83,12 +84,6 @@ class ModelOptions:
             metavar="N|auto|all",
             parser=_max_rules,
         ),
-    ] = None
-    max_features: Annotated[
-        int | None, option("Maximum number of features (sensors).", min=1, metavar="N")
-    ] = None
-    class_weight: Annotated[
-        Literal["balanced"] | None, option("Let rare classes weigh as much as others.")
     ] = None
     hierarchy: Annotated[
         str | None,
@@ -243,7 +238,7 @@ def _given(
     from solah.model.structure import Hierarchy
 
     given = _read_settings(options.set or ())
-    named = {name: getattr(options, name) for name in ("max_rules", "max_features", "class_weight")}
+    named: dict[str, Any] = {"max_rules": options.max_rules}
     if options.hierarchy is not None:
         is_text = "<-" in options.hierarchy or "←" in options.hierarchy
         read = Hierarchy.parse if is_text else Hierarchy.load

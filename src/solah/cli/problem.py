@@ -17,7 +17,14 @@ from solah.data import Column, Kind, Table, iter_tables, read_table, settle, to_
 from solah.data.cells import as_truth
 from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.datasets import load
-from solah.exceptions import ColumnError, DataError, DatasetError, IdentifierWarning, ParameterError
+from solah.exceptions import (
+    ColumnError,
+    DataError,
+    DatasetError,
+    IdentifierWarning,
+    ParameterError,
+    shorten,
+)
 from solah.model import Task
 from solah.model.encode import UNSEEN, encode_target
 from solah.safe_text import file_name
@@ -165,7 +172,7 @@ class Problem:
         if self.identifiers:
             found["identifiers"] = (
                 f"{', '.join(self.identifiers)}: numbers the rows; to use it: "
-                f"--continuous {self.identifiers[0]}"
+                f"--type {self.identifiers[0]}=continuous"
             )
         return found
 
@@ -260,20 +267,25 @@ def require_target(target: str | None, names: Sequence[str] = ()) -> str:
 
 def declared_types(
     columns: ColumnOptions, names: Iterable[str], apart: Iterable[str]
-) -> dict[str, str]:
+) -> dict[str, str | list[str]]:
     """Return the declared type of columns; refuse those of the target and of groups."""
-    declared: dict[str, str] = {}
-    for kind, given in columns.feature_types.items():
-        for name in split_names(given, names):
-            if declared.setdefault(name, kind) != kind:
-                raise ColumnError(
-                    f"column {name!r} is declared both {declared[name]} and {kind}; choose one"
-                )
+    declared: dict[str, str | list[str]] = {}
+    for text in columns.type or ():
+        given, sign, kind = text.rpartition("=")
+        if not sign or not given.strip() or not kind.strip():
+            raise ParameterError(
+                f"--type {shorten(text)} is not of the form COL=TYPE, such as age=categorical"
+            )
+        order = [state.strip() for state in kind.split("<")]
+        for name in split_names([given], names):
+            if name in declared:
+                raise ColumnError(f"column {name!r} is declared twice; keep one --type")
+            declared[name] = order if len(order) > 1 else order[0]
     for name in apart:
         if name in declared:
             raise ColumnError(
-                f"column {name!r} is not a feature, so it cannot be declared {declared[name]}; "
-                "for the target there is --task"
+                f"column {name!r} is not a feature, so it cannot be declared; for the target "
+                "there is --task"
             )
     return declared
 
@@ -382,7 +394,7 @@ class ScanProblem:
     source: str
     n_rows: int | None
     names: tuple[str, ...]
-    kinds: Mapping[str, str]
+    kinds: Mapping[str, Any]
     target: str
     task: Task
     left_out: tuple[str, ...]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from solah.cli.command import READ, changed_flags, option, read_file
+from solah.cli.command import changed_flags, option
+from solah.cli.options import pairs
 from solah.exceptions import DataError, ParameterError, shorten
 from solah.safe_text import file_name
 
@@ -20,20 +21,42 @@ if TYPE_CHECKING:
     from solah.signals import Recording, Signals
 
 
+_TIME = "time"
+_COLUMNS = ("time", "recording")
+_FEATURES = ("overlap", "channels", "features", "magnitude", "max-gap", "labels")
+
+
+class _Named:
+    """Reads the values of --signals."""
+
+    signals: list[str] | None
+    known: ClassVar[tuple[str, ...]]
+
+    def every(self, name: str) -> list[str]:
+        """Return all values of a name."""
+        return pairs("--signals", self.signals, self.known).get(name, [])
+
+    def given(self, name: str) -> str | None:
+        """Return the value of a name that may be given once; None without one."""
+        values = self.every(name)
+        if len(values) > 1:
+            raise ParameterError(f"--signals gives {name!r} twice")
+        return values[0] if values else None
+
+
 @dataclass(frozen=True)
-class SampleOptions:
+class SampleOptions(_Named):
     """What columns of recordings are for; an option group."""
 
     panel: ClassVar[str] = "Recordings of samples"
-    rare: ClassVar[tuple[str, ...]] = (panel,)
+    known: ClassVar[tuple[str, ...]] = _COLUMNS
 
-    time: Annotated[
-        str, option("Column of seconds; without it, samples come at --rate.", metavar="COL")
-    ] = "time"
-    recording: Annotated[
-        str | None,
+    signals: Annotated[
+        list[str] | None,
         option(
-            "Column of the recording of a sample. Default: a file is one recording.", metavar="COL"
+            "Columns of the recordings: time=COL (seconds, default: time), recording=COL (default: "
+            "a file is one recording). Repeatable.",
+            metavar="NAME=VALUE",
         ),
     ] = None
 
@@ -42,8 +65,11 @@ _SAMPLES = SampleOptions()
 
 
 @dataclass(frozen=True)
-class SignalOptions(SampleOptions):
+class SignalOptions(_Named):
     """How features are computed from recordings; an option group."""
+
+    panel: ClassVar[str] = "Recordings of samples"
+    known: ClassVar[tuple[str, ...]] = (*_COLUMNS, *_FEATURES)
 
     window: Annotated[
         str | None,
@@ -53,44 +79,18 @@ class SignalOptions(SampleOptions):
             metavar="TIME",
         ),
     ] = None
-    overlap: Annotated[
-        str, option("Share of a window that the next one repeats.", metavar="SHARE")
-    ] = "50%"
-    channels: Annotated[
-        list[str] | None,
-        option("Columns of samples. Default: all numbers. Repeatable.", metavar="COL"),
-    ] = None
     rate: Annotated[
         str | None, option("Samples per second: 50, or vibration=100,temperature=1.", metavar="HZ")
     ] = None
-    features: Annotated[
+    signals: Annotated[
         list[str] | None,
         option(
-            "Features of each channel: mean, min, max, range, rms, deviation, change, slope, zero "
-            "crossings, mean crossings, peaks, p90, energy 2-5, pitch, correlation. Repeatable.",
-            metavar="NAME",
+            "overlap=50% of two windows; channels=ax,ay (default: all numbers); features=mean,rms "
+            "(also min, max, range, deviation, change, slope, zero crossings, mean crossings, "
+            "peaks, p90, energy 2-5, pitch, correlation); magnitude=shaking=ax,ay,az; max-gap=50ms "
+            "to fill; time=COL; recording=COL; labels=FILE of intervals. Repeatable.",
+            metavar="NAME=VALUE",
         ),
-    ] = None
-    magnitude: Annotated[
-        list[str] | None,
-        option(
-            "Channel derived from axes, such as shaking=ax,ay,az. Repeatable.", metavar="NAME=COLS"
-        ),
-    ] = None
-    max_gap: Annotated[
-        str | None,
-        option(
-            "Longest gap that the last sample fills. Default: a tenth of the window.",
-            metavar="TIME",
-        ),
-    ] = None
-    labels: Annotated[
-        Path | None,
-        read_file(
-            "Table with the columns recording, start, end (seconds) and the target, instead of a "
-            "target in the recordings."
-        ),
-        READ,
     ] = None
 
     @property
@@ -123,16 +123,16 @@ def read_windows(
         raise ParameterError("no sampling rate; pass --rate, in samples per second")
     rates = _rates(options.rate)
     roles = SampleColumns(
-        channels=tuple(split_names(options.channels, ())),
-        time=options.time,
+        channels=tuple(split_names(options.every("channels"), ())),
+        time=options.given("time") or _TIME,
         label=label,
-        recording=options.recording,
+        recording=options.given("recording"),
         group=groups,
     )
     recordings = read_recordings(
         data,
         roles,
-        labels=options.labels,
+        labels=_labels_file(options.given("labels")),
         rate=rates if isinstance(rates, float) else max(rates.values()),
         options=reading.read_options(),
     )
@@ -173,9 +173,9 @@ def rows_of_recordings(
     signals = model.signals.only([one.name for one in model.features])
     roles = SampleColumns(
         channels=tuple(channel.name for channel in signals.measured),
-        time=columns.time,
+        time=columns.given("time") or _TIME,
         label=model.target.name if model.target.name in names else None,
-        recording=columns.recording,
+        recording=columns.given("recording"),
     )
     windows = cut_windows(signals, read_recordings(data, roles, options=options))
     where = [Column(name, getattr(windows, name)) for name in WHERE]
@@ -212,20 +212,25 @@ def _described(
         channels,
         rate=rates,
         window=options.window or "",
-        overlap=options.overlap,
-        features=split_names(options.features, ()) or DEFAULT_FEATURES,
-        magnitudes=_magnitudes(options.magnitude or ()),
-        max_gap=options.max_gap,
+        overlap=options.given("overlap") or "50%",
+        features=split_names(options.every("features"), ()) or DEFAULT_FEATURES,
+        magnitudes=_magnitudes(options.every("magnitude")),
+        max_gap=options.given("max-gap"),
     )
 
 
-def _magnitudes(texts: Sequence[str]) -> dict[str, list[str]]:
+def _labels_file(given: str | None) -> Path | None:
+    if given is not None and not Path(given).is_file():
+        raise ParameterError(f"--signals labels: there is no file {given!r}")
+    return None if given is None else Path(given)
 
+
+def _magnitudes(texts: Sequence[str]) -> dict[str, list[str]]:
     pairs = [text.partition("=") for text in texts]
     for name, sign, axes in pairs:
         if not (name and sign and axes):
             raise ParameterError(
-                "--magnitude must be a name and its axes, such as shaking=ax,ay,az. Got "
+                "--signals magnitude must be a name and its axes, such as shaking=ax,ay,az. Got "
                 f"{shorten(name + sign + axes)} instead."
             )
     return {name.strip(): [axis.strip() for axis in axes.split(",")] for name, _, axes in pairs}

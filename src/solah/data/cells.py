@@ -198,13 +198,13 @@ def not_numbers(column: Column, first_row: int = 1) -> DataError:
     first = f"first: {column.values[rows[0]]!r}, row {first_row + rows[0]}"
     cause = f"column {name!r} has {many} ({first})"
     declared = f"feature_types={{{name!r}: 'categorical'}}"
-    as_names = f"declare it categorical with {declared} (--categorical {name})"
+    as_names = f"declare it categorical with {declared} (--type {name}=categorical)"
     words = [cell for cell, _ in Counter(column.values[rows].tolist()).most_common()]
     if all(read_number(one) is not None for one in words):
         return DataError(f"{cause}; write all of its numbers alike, or {as_names}")
     if len(words) > _FEW_WORDS:
-        return DataError(f"{cause}; {as_names}", remedy=f"--categorical {name}")
-    options = " ".join(f"--missing {quote(one)}" for one in words)
+        return DataError(f"{cause}; {as_names}", remedy=f"--type {quote(name)}=categorical")
+    options = " ".join(f"--read missing={quote(one)}" for one in words)
     return DataError(
         f"{cause}; if that means missing, pass {options} (None or NaN in Python), or {as_names}",
         remedy=options,

@@ -312,7 +312,7 @@ def _columns(
         raise FileFormatError(
             f"{path}, line {_line_after(records[:odd], line)}: "
             f"{count(len(records[odd]), 'field')} where {len(dialect.names)}{end} should be; "
-            f"mend the line, or say what the delimiter is (--delimiter)"
+            f"mend the line, or pass the delimiter (--read delimiter=…)"
         )
     cells = list(zip(*rows, strict=True))[: len(dialect.names)]
     return [dialect.respell(one) for one in cells]

@@ -180,7 +180,7 @@ def _format(file: Path) -> str:
 def _no_rows(file: Path) -> DataError:
     return DataError(
         f"{file} has columns but no rows; if the first line of a text file is data, "
-        f"say so with --no-header"
+        f"pass --read header=no"
     )
 
 

@@ -17,6 +17,7 @@ import datetime
 from collections import Counter
 from decimal import Decimal
 from numbers import Real
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -358,7 +359,7 @@ def no_times(name: str) -> DataError:
     return DataError(
         f"column {name!r} holds dates or times; make numbers of it, such as the hour or the day "
         f"of the week, or drop it (--drop {name})",
-        remedy=f"--drop {name}",
+        remedy=f"--drop {quote(name)}",
     )
 
 
@@ -367,5 +368,5 @@ def no_use(name: str, what: str) -> DataError:
     return DataError(
         f"column {name!r} holds values of type {what}; make numbers or text of it, "
         f"or drop it (--drop {name})",
-        remedy=f"--drop {name}",
+        remedy=f"--drop {quote(name)}",
     )

@@ -108,16 +108,7 @@ def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple
 
 def _together(faults: list[DataError]) -> DataError:
     """Name all columns that cannot be used, and the options that help with all of them."""
-    options: dict[str, list[str]] = {}
-    for fault in faults:
-        option, _, name = fault.remedy.partition(" ")
-        options.setdefault(option, []).append(name)
-    words = dict.fromkeys(options.pop("--missing", ()))
-    remedies = [f"--missing {word}" for word in words]
-    remedies += [
-        f"{option} {quote(','.join(names))}" for option, names in options.items() if option
-    ]
-    remedy = " ".join(remedies)
+    remedy = " ".join(dict.fromkeys(fault.remedy for fault in faults if fault.remedy))
     each = "; ".join(
         str(fault).partition("; ")[0] if fault.remedy else str(fault) for fault in faults
     )
@@ -155,7 +146,7 @@ def _settle_column(
             f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
             f"replace it with a number or mark it as missing, or drop the column "
             f"(--drop {column.name})",
-            remedy=f"--drop {column.name}",
+            remedy=f"--drop {quote(column.name)}",
         )
     if wanted is None:
         column, kind = _inferred(column)
@@ -263,21 +254,21 @@ def _check_states(column: Column, kind: Kind) -> None:
         raise DataError(
             f"column {column.name!r} is declared binary but has {n_states} distinct values; "
             f"declare it categorical with feature_types={{{column.name!r}: 'categorical'}} "
-            f"(--categorical {column.name})",
-            remedy=f"--categorical {column.name}",
+            f"(--type {column.name}=categorical)",
+            remedy=f"--type {quote(column.name)}=categorical",
         )
     if n_states > MAX_CATEGORIES and column.is_text and are_ambiguous_dates(column.values):
         raise DataError(
             f"column {column.name!r} holds dates that may begin with the day or with the month; "
             f"write them as 2026-01-31, or drop the column (--drop {column.name})",
-            remedy=f"--drop {column.name}",
+            remedy=f"--drop {quote(column.name)}",
         )
     if n_states > MAX_CATEGORIES:
         raise (likely_numbers(column) if column.is_text else None) or DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
             f"it looks like an identifier or free text: drop it (--drop {column.name}) "
             f"or group its rare values",
-            remedy=f"--drop {column.name}",
+            remedy=f"--drop {quote(column.name)}",
         )
 
 

@@ -23,9 +23,6 @@ class ReadOptions:
         The encoding of the text. None reads UTF-8, and UTF-16 or UTF-32 that begin with their mark.
     missing : frozenset of str
         Further words for a missing value, such as "-999". They are compared as they are spelt.
-    max_growth : float, default=100
-        How many times as large as the file its decompressed text may be. Text of up to 16 MiB is
-        always read.
 
     Examples
     --------
@@ -38,7 +35,6 @@ class ReadOptions:
     decimal: str | None = None
     encoding: str | None = None
     missing: frozenset[str] = frozenset()
-    max_growth: float = 100.0
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
@@ -55,8 +51,6 @@ class ReadOptions:
                 f"the encoding {self.encoding!r} is not known; common ones are utf-8, latin-1 and "
                 "cp1252"
             ) from None
-        if not self.max_growth >= 1:
-            raise DataError(f"'max_growth' must be a number from 1 up; got {self.max_growth!r}")
 
 
 MAX_COLUMNS = 100_000

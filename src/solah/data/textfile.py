@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_LINE = 1 << 24
 
 _BLOCK = 1 << 20
-_ALWAYS_READ = 1 << 24
+_ALWAYS_READ, _MOST_GROWTH = 1 << 24, 100
 _BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
 _MARKS = (
@@ -68,7 +68,7 @@ def first_lines(path: Path, options: ReadOptions, count: int) -> Lines:
 def open_text(path: Path, options: ReadOptions) -> Iterator[TextIO]:
     """Open a file as text, decompressed; whatever fails within becomes a FileFormatError."""
     try:
-        with _open_bytes(path, options) as raw:
+        with _open_bytes(path) as raw:
             yield io.TextIOWrapper(raw, _choose_encoding(raw, options.encoding), newline="")
     except UnicodeError as error:
         raise _undecodable(path, options, error) from None
@@ -95,20 +95,20 @@ def lines_of(stream: TextIO, path: Path) -> Iterator[str]:
             )
 
 
-def _open_bytes(path: Path, options: ReadOptions) -> io.BufferedReader:
+def _open_bytes(path: Path) -> io.BufferedReader:
     if path.suffix.lower() == ".gz":
         # GzipFile reads and peeks as a BufferedReader does, without being one.
-        return cast("io.BufferedReader", _BoundedGzip(path, options.max_growth))
+        return cast("io.BufferedReader", _BoundedGzip(path))
     return path.open("rb")
 
 
 class _BoundedGzip(gzip.GzipFile):
     """A gzip file that may grow only so far: little data can be decompressed to very much."""
 
-    def __init__(self, path: Path, max_growth: float) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self._path, self._max_growth = path, max_growth
-        self._most = max(_ALWAYS_READ, max_growth * path.stat().st_size)
+        self._path = path
+        self._most = max(_ALWAYS_READ, _MOST_GROWTH * path.stat().st_size)
 
     def read(self, size: int | None = -1) -> bytes:
         """Read so many bytes."""
@@ -121,9 +121,8 @@ class _BoundedGzip(gzip.GzipFile):
     def _bounded(self, data: bytes) -> bytes:
         if self.tell() > self._most:
             raise FileFormatError(
-                f"{self._path} grows to more than {self._max_growth:g} times its size when it is "
-                "decompressed; decompress it first if you trust it, or raise the limit "
-                f"(--max-growth {10 * self._max_growth:g})"
+                f"{self._path} grows to more than {_MOST_GROWTH} times its size when it is "
+                "decompressed; decompress it first if you trust it"
             )
         return data
 
@@ -138,7 +137,7 @@ def _choose_encoding(raw: io.BufferedReader, encoding: str | None) -> str:
 def _undecodable(path: Path, options: ReadOptions, error: UnicodeError) -> FileFormatError:
     """Return the error, with the first byte that cannot be decoded where it can be found."""
     try:
-        with _open_bytes(path, options) as raw:
+        with _open_bytes(path) as raw:
             # Without -sig: that decoder counts from behind the mark.
             name = _choose_encoding(raw, options.encoding).removesuffix("-sig")
             position, byte = _first_bad_byte(raw, name)
@@ -147,7 +146,7 @@ def _undecodable(path: Path, options: ReadOptions, error: UnicodeError) -> FileF
         name, found = options.encoding or "utf-8", str(error)
     return FileFormatError(
         f"{path} is not {name.upper()} text: {found}; "
-        f"say which encoding it has, for example --encoding latin-1"
+        f"pass its encoding, for example --read encoding=latin-1"
     )
 
 

@@ -258,7 +258,9 @@ def _decoded(lines: Sequence[bytes], encoding: str, on_skipped: Report) -> list[
         try:
             text = line.decode(encoding).removeprefix("\ufeff")
         except UnicodeDecodeError:
-            on_skipped(f"skipped a line that is not {encoding}: {shorten(line)}; pass --encoding")
+            on_skipped(
+                f"skipped a line that is not {encoding}: {shorten(line)}; pass --read encoding=…"
+            )
             continue
         if text.strip():
             decoded.append(text)
