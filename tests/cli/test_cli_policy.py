@@ -71,7 +71,7 @@ def test_a_fit_says_when_the_model_decides(run, rows, tmp_path):
         *("--policy", "smoothing=4", "--policy", "hysteresis=.1"),
     )
     assert "completeness must be at least 0.5" in outcome.out
-    assert "evidence is averaged over 4 decisions" in outcome.out
+    assert "scores are averaged over 4 decisions" in outcome.out
     document = load_document(tmp_path / "m.json")
     assert document.target.thresholds == pytest.approx((0.8, 0.2))
     assert document.domain is None

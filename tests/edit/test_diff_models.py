@@ -268,7 +268,7 @@ def test_models_of_different_things_are_refused():
     strange = replace(classes, target=replace(classes.target, classes=("p", "q")))
     with pytest.raises(ParameterError, match=r"no class in common \(c0, c1; p, q\)"):
         diff(classes, strange)
-    with pytest.raises(ParameterError, match=r"Got RuleClassifier, which is none or not fitted"):
+    with pytest.raises(ParameterError, match=r"Got RuleClassifier, which is not fitted"):
         diff(classes, solah.RuleClassifier())
 
 

@@ -98,8 +98,8 @@ def test_it_is_said_which_model_was_learned_from_the_rows():
     b = replace(b, provenance=replace(b.provenance, columns=columns))
     found = diff(a, b, rows)
     assert found.decisions.flattered == (False, True)
-    assert "the second model was learned from these rows" in str(found)
-    assert "learned from these rows" not in str(diff(a, b, rows.rows(0, 11)))
+    assert "the second model was trained on these rows" in str(found)
+    assert "trained on these rows" not in str(diff(a, b, rows.rows(0, 11)))
 
 
 def test_what_people_did_is_told_where_the_document_has_it():

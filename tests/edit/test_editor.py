@@ -161,7 +161,7 @@ def test_the_overall_shares_are_set(editor):
 def test_rules_are_pinned_and_unpinned(editor):
     editor.pin("if room is hall or attic")
     assert editor.model.terms[1].pinned == {(1,)}
-    assert [rule.is_pinned for rule in rules_of(editor.model).filter(attribute="room")] == [
+    assert [rule.is_pinned for rule in rules_of(editor.model).filter(feature="room")] == [
         False,
         True,
     ]
@@ -177,7 +177,7 @@ def test_the_parts_of_a_line_have_no_counts_of_their_own(editor):
     assert term.counts.tolist() == [50, 0, 0]
     assert term.weights.tolist() == [[-0.25, 0.25], [0.25, -0.25], [-0.5, 0.5]]
     assert term.pinned == {(1,), (2,)}
-    texts = [str(rule) for rule in rules_of(editor.model).filter(attribute="room")]
+    texts = [str(rule) for rule in rules_of(editor.model).filter(feature="room")]
     assert "if room is attic: yes +1.00 | no rows counted" in texts
     assert "if room is hall: yes -0.50 | no rows counted" in texts
 

@@ -29,36 +29,36 @@ def at(text, piece):
 
 TRUSTED = f"""{SMALL}
 policy
-  needs belief 0.7 in no
-  needs belief 0.9 in yes
-  needs 0.5 of the evidence
-  smooths over 4
-  settles 2 of 3
+  min_probability no 0.7
+  min_probability yes 0.9
+  min_completeness 0.5
+  smoothing 4
+  votes 2 of 3
 """
 
 
 @pytest.mark.parametrize(
     ("good", "bad", "where", "problem"),
     [
-        ("0.9 in yes", "0.9 in yess", "yess", "no class 'yess'; did you mean 'yes'?"),
-        ("0.9 in yes", "0.9 in no", "no\n  needs 0.5", "the belief in no is said twice"),
-        ("  needs belief 0.9 in yes\n", "", "policy", "and yes has no line for it"),
-        ("0.9 in yes", "1.9 in yes", "1.9", "from 0 to 1"),
-        ("0.9 in yes", "high in yes", "high in yes", "expected the belief, found 'high'"),
-        ("0.5 of the", "1.5 of the", "1.5", "from 0 to 1"),
-        ("0.5 of the", "0.5 of", "evidence\n  smooths", "expected 'the', found 'evidence'"),
-        ("smooths over 4", "smooths over 5", "policy", "a power of two up to 256"),
-        ("smooths over 4", "smooths over 2.5", "2.5", "an integer"),
-        ("smooths over 4", "settles 1 of 2", "settles 2", "this is said twice"),
-        ("smooths over 4", "smoths over 4", "smoths", "expected"),
-        ("settles 2 of 3", "settles 4 of 3", "policy", "from 1 to the window"),
-        ("settles 2 of 3", "policy", "policy\n", "a model has one policy"),
+        ("yes 0.9", "yess 0.9", "yess", "no class 'yess'; did you mean 'yes'?"),
+        ("yes 0.9", "no 0.9", "min_probability no 0.9", "no has a limit already"),
+        ("  min_probability yes 0.9\n", "", "", "'min_probability yes', as of other classes"),
+        ("yes 0.9", "yes 1.9", "1.9", "from 0 to 1"),
+        ("yes 0.9", "yes high", "high\n  min", "expected the probability, found 'high'"),
+        ("completeness 0.5", "completeness 1.5", "1.5", "from 0 to 1"),
+        ("completeness 0.5", "completeness 0.5 of", "of\n  smooth", "the end of the line"),
+        ("smoothing 4", "smoothing 5", "policy", "a power of two up to 256"),
+        ("smoothing 4", "smoothing 2.5", "2.5", "an integer"),
+        ("smoothing 4", "votes 1 of 2", "votes 2", "votes is set twice"),
+        ("smoothing 4", "smothing 4", "smothing", "did you mean 'smoothing'?"),
+        ("votes 2 of 3", "votes 4 of 3", "policy", "from 1 to the window"),
+        ("votes 2 of 3", "policy", "policy\n", "a model has one"),
     ],
 )
 def test_a_wrong_policy_is_told_where(good, bad, where, problem):
     assert TRUSTED.count(good) == 1
     text = TRUSTED.replace(good, bad)
-    start = text.rindex(where) if bad == "policy" else text.index(where, len(SMALL))
+    start = text.rindex(where) if bad in ("policy", "") else text.index(where, len(SMALL))
     with pytest.raises(RuleTextError, match=re.escape(problem)) as refused:
         read_rules(text)
     before = text[:start]

@@ -110,7 +110,7 @@ def test_wrong_policies_are_refused(change, message):
         ),
         (
             {"cells": [{"name": "CO2", "low": 2, "high": 3}, {"name": "door", "cuts": [1]}]},
-            "the cells of 'door' are its states",
+            "the cells of 'door' are its categories",
         ),
         ({"pairs": [{"first": "CO2", "second": "door", "seen": ["2"]}]}, "a text of 0 and 1"),
         ({"pairs": [{"first": "CO2", "second": "door", "seen": ["10"]}]}, "3 rows of 2 flags"),
@@ -118,7 +118,7 @@ def test_wrong_policies_are_refused(change, message):
         ({"pairs": [{"first": "CO2", "second": "gate", "seen": ["1"]}]}, "no feature 'gate'"),
         (
             {"pairs": [{"first": "CO2", "second": "door", "seen": ["10"] * 3}] * 2},
-            "and stand there once",
+            "and occur once",
         ),
         (
             {"pairs": [{"first": "CO2", "second": "door", "seen": ["1" * 10_000]}]},
@@ -137,14 +137,14 @@ def test_wrong_domains_are_refused(change, message):
 def test_a_policy_that_asks_for_a_domain_needs_one():
     document = json.loads(to_json(room()))
     del document["domain"]
-    with pytest.raises(ModelFormatError, match="'stays_in_range' needs a domain"):
+    with pytest.raises(ModelFormatError, match="'stays_in_range' needs a model with a"):
         from_json(json.dumps(document).encode())
 
 
 def test_a_number_has_no_policy():
     document = json.loads(to_json(random_number_model(np.random.default_rng(0))))
     document["policy"] = {"min_hold": 2}
-    with pytest.raises(ModelFormatError, match="this model estimates a number"):
+    with pytest.raises(ModelFormatError, match="this model predicts a number"):
         from_json(json.dumps(document).encode())
 
 
@@ -168,7 +168,7 @@ def test_a_part_keeps_its_part_of_the_domain_but_no_policy():
 
 
 def test_a_rules_file_says_that_it_has_no_room_for_a_domain():
-    with pytest.raises(ParameterError, match="has a domain, what its training rows held"):
+    with pytest.raises(ParameterError, match="has a training domain"):
         write_rules(room())
 
 
@@ -176,19 +176,22 @@ def test_diff_tells_other_policies_and_domains():
     other = replace(room(), policy=replace(POLICY, min_hold=6, min_probability=(0.7, 0.7)))
     told = {one.text for one in diff(room(), other).of("policy")}
     assert told == {
-        "the policy says: no is decided for at a belief of at least 0.7 (gone)",
-        "the policy says: yes is decided for at a belief of at least 0.55 (gone)",
-        "the policy says: a decision needs a belief of at least 0.7 (new)",
-        "the policy says: a settled decision stays for at least 5 (gone)",
-        "the policy says: a settled decision stays for at least 6 (new)",
+        "policy: the probability of no must be at least 0.7 (gone)",
+        "policy: the probability of yes must be at least 0.55 (gone)",
+        "policy: the probability must be at least 0.7 (new)",
+        "policy: a stable decision stays for at least 5 (gone)",
+        "policy: a stable decision stays for at least 6 (new)",
     }
     narrow = replace(
         room().domain, cells=(Cells("CO2", 400.0, 900.0, (600.0, 900.0)), Cells("door"))
     )
-    (found,) = diff(room(), replace(room(), domain=narrow)).of("policy")
-    assert found.text == "the training rows held other ranges, or are cut otherwise: CO2"
+    told = [one.text for one in diff(room(), replace(room(), domain=narrow)).of("policy")]
+    assert told == [
+        "training domain: CO2 400 to 900, cuts 600, 900 (new)",
+        "training domain: CO2 390 to 1500, cuts 600, 900 (gone)",
+    ]
     bare = replace(room(), domain=None, policy=None)
-    assert "what the training rows held is told" in str(diff(bare, room()))
+    assert "training domain: CO2 390 to 1500" in str(diff(bare, room()))
 
 
 def test_readings_lie_in_cells_and_ranges():

@@ -19,7 +19,6 @@ from solah.exceptions import ModelFormatError
 from solah.model import OutOfFold, Provenance
 from solah.model.format import from_json, to_json
 from solah.model.provenance import (
-    Comment,
     Edit,
     digest_columns,
     digest_data,
@@ -153,7 +152,6 @@ def marked_model():
         features=(moved, *model.features[1:]),
         nodes=model.with_terms(terms).nodes,
         edits=(Edit("moved an edge", "Ann", "2026-05-17T09:30:00Z", "it is new"), Edit("and so")),
-        comments=(Comment("target", " of the class"), Comment("feature x0", "", is_behind=True)),
     )
 
 
@@ -163,14 +161,13 @@ def test_what_people_did_survives_the_round_trip_and_fits_the_schema():
     again = from_json(text.encode())
     assert again == model
     assert again.edits == model.edits
-    assert again.comments == model.comments
     assert to_json(again) == text
     jsonschema.validate(json.loads(text), model_schema())
 
 
 def test_a_model_that_nobody_edited_has_none_of_these_keys():
     record = json.loads(to_json(random_number_model(np.random.default_rng(1))))
-    assert not {"edits", "comments"} & set(record)
+    assert not {"edits"} & set(record)
     assert "pinned" not in json.dumps(record)
     assert "moved" not in json.dumps(record)
 
@@ -184,8 +181,6 @@ def test_a_model_that_nobody_edited_has_none_of_these_keys():
         (lambda d: d["edits"][0].update(who="Ann"), "has 'who'"),
         (lambda d: d["edits"][1].pop("text"), "has no 'text'"),
         (lambda d: d.update(edits=[]), "edits must have between 1 and 10000 items"),
-        (lambda d: d["comments"][0].update(text="a\nb"), "must be a text in one line"),
-        (lambda d: d["comments"][0].update(behind=False), "behind must be true, or left out"),
         (lambda d: d["features"][0].update(moved=False), "moved must be true, or left out"),
         (
             lambda d: d["nodes"][0]["terms"][0]["rules"][0].update(pinned=1),

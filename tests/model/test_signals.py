@@ -86,7 +86,7 @@ def test_wrong_signals_are_refused(model, change, message):
         ({"kind": "percentile"}, "has no 'at'"),
         ({"kind": "percentile", "at": 101}, "at must be a finite number from 0 to 100"),
         ({"kind": "energy", "low": 5, "high": 2}, "high must be a finite number from 5 to 50"),
-        ({"kind": "energy", "low": 2.1, "high": 2.4}, "tells no frequency in this band apart"),
+        ({"kind": "energy", "low": 2.1, "high": 2.4}, "has no frequency in this band"),
         ({"kind": "correlation"}, "must have 2 of the channels"),
         ({"channels": ["nowhere"]}, "there is no channel 'nowhere'"),
         ({"name": "something else"}, "has no feature of windows for"),

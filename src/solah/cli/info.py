@@ -50,7 +50,7 @@ def _show_model(model: "Model", screen: Screen) -> None:
     from solah.cli.views import facts, heading
     from solah.explain import rules_of
     from solah.explain.legend import spell_policy
-    from solah.model.provenance import edit_record
+    from solah.model.json_fields import record_of
 
     rules = rules_of(model)
     moved = [feature.name for feature in model.features if feature.is_moved]
@@ -65,7 +65,7 @@ def _show_model(model: "Model", screen: Screen) -> None:
         "made by": model.generator,
     }
     if screen.json:
-        screen.document({**about, "edits": [edit_record(edit) for edit in model.edits]})
+        screen.document({**about, "edits": [record_of(edit) for edit in model.edits]})
     screen.result(facts({name: value for name, value in about.items() if value}))
     if model.edits:
         screen.say("", heading("Edits"))

@@ -299,11 +299,11 @@ def fitted_policy(
 
 def describe_policy(model: "Model", chosen: "ChosenPolicy | None") -> dict[str, Any] | None:
     """Describe when a model abstains and what that was chosen by, for JSON."""
-    from solah.model.policy import policy_record
+    from solah.model.json_fields import record_of
 
     if model.policy is None:
         return None
-    return {"policy": policy_record(model.policy)} if chosen is None else chosen.to_dict()
+    return {"policy": record_of(model.policy)} if chosen is None else chosen.to_dict()
 
 
 def show_policy(screen: Screen, model: "Model", chosen: "ChosenPolicy | None") -> None:

@@ -167,7 +167,7 @@ def edit(
     from solah.edit import Editor
     from solah.exceptions import ParameterError
     from solah.model import load_document
-    from solah.model.provenance import edit_record
+    from solah.model.json_fields import record_of
 
     document = load_document(model)
     editor = Editor(document, author=author)
@@ -186,7 +186,7 @@ def edit(
     editor.save(output)
     made = editor.model.edits[len(document.edits) :]
     if screen.json:
-        screen.document({"output": str(output), "edits": [edit_record(one) for one in made]})
+        screen.document({"output": str(output), "edits": [record_of(one) for one in made]})
     screen.result(*(one.text for one in made))
     screen.say(f"Written to {output}")
 

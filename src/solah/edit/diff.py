@@ -20,7 +20,7 @@ from solah.explain.legend import pinned_parts, spell_constraints, spell_policy
 from solah.model.document import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from solah.model import Feature, Target
     from solah.model.document import Term
@@ -31,9 +31,9 @@ _MOST_WORDS = 3
 def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     """Compare a model with another that takes its place.
 
-    Rules are compared as functions of the values where their words differ: the rules on a feature
-    add up to a curve, and the largest difference of two curves is reported, with the value where it
-    is. Trees with other branches are compared in a summary.
+    Where words differ, rules are compared as functions of the values: the rules on a feature add
+    up to a curve, and the largest difference of two curves is reported with its value. Trees with
+    other branches are summarised.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     Raises
     ------
     ParameterError
-        If the models decide different things.
+        If the models predict different things.
     DataError
         If X lacks a column of one of them or has no rows, or y has another length.
 
@@ -94,8 +94,8 @@ def _document(model: Any) -> Model:
     if isinstance(document, Model):
         return document
     raise ParameterError(
-        "models are compared: fitted estimators, what load_model returns, or documents. "
-        f"Got {type(model).__name__}, which is none or not fitted."
+        "diff() compares fitted estimators, loaded models and documents. "
+        f"Got {type(model).__name__}, which is not fitted or none of these."
     )
 
 
@@ -110,37 +110,50 @@ def _differences(a: Model, b: Model) -> list[Difference]:
         *baseline_differences(a, b, sides),
         *_feature_differences(a, b),
         *_group_differences(a, b),
-        *_handwork_differences(a, b),
         *(one for both in terms for one in term_differences(*both, sides)),
         *tree_differences(a, b, sides),
-        *_domain_differences(a, b),
-        *_figure_differences(a, b),
-        *_order_differences(a, b),
+        *_other_differences(a, b),
     ]
-    return found or [Difference("figures", b.target.name, "nodes are called or wired otherwise")]
+    return found or [Difference("figures", b.target.name, "another order, or other names of nodes")]
 
 
-def _figure_differences(a: Model, b: Model) -> Iterator[Difference]:
-    """Compare the figures that do not decide where all values are known."""
-    before = terms_of(a)
+def _other_differences(a: Model, b: Model) -> Iterator[Difference]:
+    """Compare constraints, policies, marks, the training domain and counts."""
+    lists: tuple[tuple[str, Callable[[Model], list[str]], Part], ...] = (
+        ("constraint", spell_constraints, "target"),
+        ("policy", spell_policy, "policy"),
+        ("training domain", _spell_domain, "policy"),
+        ("pinned rules in", pinned_parts, "figures"),
+        ("words moved after rows were counted, of", _moved_features, "figures"),
+    )
+    for what, sentences, part in lists:
+        for verb, some in zip(("new", "gone"), _changes(sentences(a), sentences(b)), strict=True):
+            for one in some:
+                yield Difference(part, b.target.name, f"{what}: {one} ({verb})")
+    before, masses = terms_of(a), {one.name: one.mean_masses for one in a.features}
     terms = [(before[key], one) for key, one in terms_of(b).items() if key in before]
-    facts = [
+    counts = [
         new.name
         for old, new in terms
         if old.vocabulary == new.vocabulary and _facts(old.term) != _facts(new.term)
     ]
-    for name, (first, second) in paired_trees(a, b).items():
-        if first is not None and second is not None and ask_alike(first, second):
-            branches = (
-                [(one.belief, one.support) for one in of.branches] for of in (first, second)
-            )
-            if next(branches) != next(branches) or first.start != second.start:
-                facts.append(name)
-    yield from _listed("figures", "rules state other shares or numbers of rows", facts, b, "trees")
-    loose = [new.name for old, new in terms if old.term.variance != new.term.variance]
-    masses = {one.name: one.mean_masses for one in a.features}
-    loose += [one.name for one in b.features if masses.get(one.name) not in (None, one.mean_masses)]
-    yield from _listed("figures", "an unknown reading counts for more or less", loose, b)
+    counts += [
+        name
+        for name, (old, new) in paired_trees(a, b).items()
+        if old is not None and new is not None and ask_alike(old, new)
+        if (old.branches, old.start) != (new.branches, new.start)
+    ]
+    missing = [new.name for old, new in terms if old.term.variance != new.term.variance]
+    missing += [
+        one.name for one in b.features if masses.get(one.name) not in (None, one.mean_masses)
+    ]
+    for what, names in (
+        ("other shares or numbers of rows", counts),
+        ("missing values count for more or less", missing),
+    ):
+        if names:
+            text = f"{what}: {named(names)}"
+            yield Difference("figures", b.target.name, text, details={"of": names})
 
 
 def _facts(term: Term) -> tuple[object, ...]:
@@ -148,49 +161,24 @@ def _facts(term: Term) -> tuple[object, ...]:
     return term.counts.tolist(), term.shares.tolist(), missing
 
 
-def _listed(
-    part: Part, text: str, names: Sequence[str], model: Model, key: str = "of"
-) -> Iterator[Difference]:
-    if names:
-        details = {key: list(names)}
-        yield Difference(part, model.target.name, f"{text}: {named(names)}", details=details)
-
-
 def _moved_features(model: Model) -> list[str]:
     return [one.name for one in model.features if one.is_moved]
 
 
-def _handwork_differences(a: Model, b: Model) -> Iterator[Difference]:
-    """Compare constraints, policies, pinned rules and moved words."""
-    spellers: tuple[tuple[str, Callable[[Model], list[str]], Part], ...] = (
-        ("the model keeps to", spell_constraints, "target"),
-        ("the policy says", spell_policy, "policy"),
-        ("pinned rules in", pinned_parts, "figures"),
-        ("words moved after rows were counted, of", _moved_features, "figures"),
-    )
-    for what, sentences, part in spellers:
-        for verb, some in zip(("new", "gone"), _changes(sentences(a), sentences(b)), strict=True):
-            for one in some:
-                yield Difference(part, b.target.name, f"{what}: {one} ({verb})")
-
-
-def _domain_differences(a: Model, b: Model) -> Iterator[Difference]:
-    """Compare the training domains, as far as the models report them."""
-    if a.domain is None or b.domain is None:
-        if a.domain is not b.domain:
-            text = "what the training rows held is " + ("told" if b.domain else "no longer told")
-            yield Difference("policy", b.target.name, text)
-        return
-    cells = {one.name: one for one in a.domain.cells}
-    moved = [one.name for one in b.domain.cells if cells.get(one.name) not in (None, one)]
-    text = "the training rows held other ranges, or are cut otherwise"
-    yield from _listed("policy", text, moved, b)
-    old, new = (
-        {f"{one.first} & {one.second}": one for one in domain.pairs}
-        for domain in (a.domain, b.domain)
-    )
-    pairs = [name for name in dict.fromkeys([*new, *old]) if old.get(name) != new.get(name)]
-    yield from _listed("policy", "other cells occurred together", pairs, b)
+def _spell_domain(model: Model) -> list[str]:
+    """Write the ranges and the pairs of a training domain."""
+    if model.domain is None:
+        return []
+    texts = [
+        f"{one.name} {spell_number(one.low)} to {spell_number(one.high)}, "
+        f"cuts {', '.join(map(spell_number, one.cuts)) or 'none'}"
+        for one in model.domain.cells
+        if one.low is not None and one.high is not None
+    ]
+    for pair in model.domain.pairs:
+        seen = "/".join("".join("01"[flag] for flag in row) for row in pair.seen)
+        texts.append(f"{pair.first} & {pair.second} {seen}")
+    return texts or ["categories"]
 
 
 def _refuse_strangers(a: Model, b: Model) -> None:
@@ -207,7 +195,7 @@ def _refuse_strangers(a: Model, b: Model) -> None:
         tasks = f"{who} share no feature"
     else:
         return
-    raise ParameterError(f"these models decide different things: {tasks}")
+    raise ParameterError(f"these models predict different things: {tasks}")
 
 
 def _changes(before: Iterable[str], after: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -220,7 +208,7 @@ def _changes(before: Iterable[str], after: Iterable[str]) -> tuple[list[str], li
 
 
 def _target_differences(a: Target, b: Target) -> Iterator[Difference]:
-    """Compare names, classes, class shares and thresholds."""
+    """Compare names, classes, overall shares and thresholds."""
 
     def differs(text: str, **details: object) -> Difference:
         return Difference("target", b.name, text, details=details)
@@ -231,26 +219,21 @@ def _target_differences(a: Target, b: Target) -> Iterator[Difference]:
     came, went = _changes(before, after)
     yield from (differs(f"class {name} is new", new=name) for name in came)
     yield from (differs(f"class {name} is gone", gone=name) for name in went)
-    if not came and not went and before != after:
-        yield differs(f"the classes stand in another order: {named(after)}", order=after)
-    equal = [(1 / max(len(target.classes), 1),) * len(target.classes) for target in (a, b)]
-    thresholds = a.thresholds or equal[0], b.thresholds or equal[1]
+    equal = {name: 1 / len(names) for names in (before, after) for name in names}
     for what, old, new in (
-        ("the class shares are", a.shares, b.shares),
-        ("the thresholds of decisions are", *thresholds),
+        ("overall shares", a.shares, b.shares),
+        ("thresholds", a.thresholds, b.thresholds),
     ):
-        first, second = dict(zip(before, old, strict=False)), dict(zip(after, new, strict=False))
-        moved = [name for name in second if first.get(name) not in (None, second[name])]
-        if moved:
-            spelt = ", ".join(f"{name} {instead(second[name], first[name])}" for name in moved)
-            yield differs(f"{what} {spelt}", before=first, after=second)
-    if bool(a.thresholds) != bool(b.thresholds) and thresholds[0] == thresholds[1]:
-        yield differs("thresholds are written out that change nothing")
+        first = dict(zip(before, old, strict=True)) if old else equal
+        second = dict(zip(after, new, strict=True)) if new else equal
+        moved = [name for name in after if first.get(name) not in (None, second[name])]
+        if moved and old != new:
+            texts = [f"{name} {instead(second[name], first[name])}" for name in moved]
+            yield differs(f"{what}: {', '.join(texts)}", before=first, after=second)
     if (a.words, a.peaks, a.centres) != (b.words, b.peaks, b.centres):
-        text = f"the words for {b.name} stand elsewhere"
-        if a.words != b.words:
-            words = f"{named(b.words)} instead of {named(a.words)}"
-            text = f"{b.name} is thought of in other words: {words}"
+        text = f"{b.name} has other words: {named(b.words)} instead of {named(a.words)}"
+        if a.words == b.words:
+            text = f"the words of {b.name} have other ranges"
         yield differs(text, before=list(a.centres), after=list(b.centres))
 
 
@@ -282,7 +265,7 @@ def _state_differences(a: Feature, b: Feature) -> Iterator[Difference]:
     came, went = _changes(before, after)
     parts = [f"{verb} {named(some)}" for verb, some in (("gains", came), ("loses", went)) if some]
     if not parts and before != after:
-        parts = [f"has its states in another order: {named(after)}"]
+        parts = [f"has its categories in another order: {named(after)}"]
     if parts:
         text = f"{b.name} {' and '.join(parts)}"
         yield Difference("feature", b.name, text, details={"new": came, "gone": went})
@@ -296,7 +279,7 @@ def _range_differences(a: Feature, b: Feature) -> Iterator[Difference]:
     ]
     if ends:
         details = {"before": [a.low, a.high], "after": [b.low, b.high]}
-        text = f"{b.name} was learned {' and '.join(ends)}"
+        text = f"training range of {b.name}: {' and '.join(ends)}"
         yield Difference("feature", b.name, text, details=details)
 
 
@@ -317,13 +300,13 @@ def _word_differences(a: Feature, b: Feature) -> Iterator[Difference]:
         most = max(abs(new - old) for old, new in zip(_edges(a), _edges(b), strict=True))
         span = (b.high or 0.0) - (b.low or 0.0)
         size = most / span if span > 0 else 1.0
-        far = f"{spell_number(most, 3)} ({100 * size:.2g} % of its range)"
+        far = f"{spell_number(most, 3)} ({100 * size:.2g}% of its range)"
         moved = [
             f"{word} is {where} instead of {before[word]}"
             for word, where in after.items()
             if before[word] != where
         ]
-        text = f"edges of words move by up to {far}"
+        text = f"words move by up to {far}"
         text += f": {'; '.join(moved[:_MOST_WORDS])}" if moved else ""
     details = {"before": before, "after": after}
     yield Difference("words", b.name, f"{b.name}: {text}", size, details)
@@ -335,7 +318,7 @@ def _edges(feature: Feature) -> list[float]:
     return ends[1:-1] if feature.cores else [*feature.peaks]
 
 
-# --- groups and order ----------------------------------------------------------------------------
+# --- groups --------------------------------------------------------------------------------------
 
 
 def _group_differences(a: Model, b: Model) -> Iterator[Difference]:
@@ -364,13 +347,3 @@ def _groups(model: Model) -> dict[str, frozenset[str]]:
         if node is not model.root:
             found[node.name] = frozenset(node.origins)
     return found
-
-
-def _order_differences(a: Model, b: Model) -> Iterator[Difference]:
-    """Compare the order of features and of nodes."""
-    for name, before, after in (
-        ("features", [one.name for one in a.features], [one.name for one in b.features]),
-        ("nodes", [one.name for one in a.parts], [one.name for one in b.parts]),
-    ):
-        if before != after and sorted(before) == sorted(after):
-            yield Difference("figures", name, f"the {name} stand in another order")

@@ -1,4 +1,4 @@
-"""Compares the rules of two models: terms by words or as functions, trees by branches.
+"""Compares the rules of two models: terms by words or by values, trees by branches.
 
 The rules on a feature add up to a curve over its values, those on two features to a surface. Both
 are linear, or bilinear, between the edges of words. So two of them differ most at such an edge, and
@@ -7,6 +7,7 @@ the largest difference is exact.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -21,8 +22,7 @@ from solah.explain.rule_text import signed
 from solah.explain.rules import part_rules
 from solah.explain.traversal import numbers_of
 from solah.model.document import AdditiveNode, TermInput
-from solah.model.features import shares_of_peaks
-from solah.model.program import Grid
+from solah.model.evaluate import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,13 +74,11 @@ class Sides:
         return before - before.mean(-1, keepdims=True), after - after.mean(-1, keepdims=True)
 
     def spell(self, place: int, after: float, before: float | None = None) -> str:
-        """Write what is added, and what it replaces."""
-        whom = f" for {self.names[place]}" if self.names else ""
+        """Write a weight with its class, and the weight that it replaces."""
+        whom = f"{self.names[place]} " if self.names else ""
         if before is None:
-            return signed(after, 2 if self.names else None) + whom
-        write = instead if self.names else measure_instead
-        new, _, old = write(after, before, signed=True).partition(" instead")
-        return f"{new}{whom} instead{old}"
+            return whom + signed(after, 2 if self.names else None)
+        return whom + (instead if self.names else measure_instead)(after, before, signed=True)
 
 
 def _node_name(model: Model, node: AdditiveNode) -> str | None:
@@ -89,7 +87,7 @@ def _node_name(model: Model, node: AdditiveNode) -> str | None:
 
 
 def baseline_differences(a: Model, b: Model, sides: Sides) -> Iterator[Difference]:
-    """Compare the scores before any term."""
+    """Compare the baselines."""
     baselines = {_node_name(a, node): node.baseline for node in a.sums}
     for node in b.sums:
         if (old := baselines.get(_node_name(b, node))) is None:
@@ -97,28 +95,31 @@ def baseline_differences(a: Model, b: Model, sides: Sides) -> Iterator[Differenc
         before, after = sides.project(np.array(old), np.array(node.baseline))
         place = int(np.argmax(np.abs(after - before)))
         if size := float(abs(after[place] - before[place])):
-            whose = "" if node is b.root else f"{node.name}, "
-            text = f"{whose}to begin with: {sides.spell(place, after[place], before[place])}"
+            whose = "" if node is b.root else f" of {node.name}"
+            text = f"baseline{whose}: {sides.spell(place, after[place], before[place])}"
             details = {"before": list(old), "after": list(node.baseline)}
             yield Difference("target", node.name, text, size, details)
 
 
 @dataclass(frozen=True, eq=False)
-class SortedTerm:
-    """A term with its name in the program, and its inputs in the order of their names.
+class PlacedTerm:
+    """A term of a model.
 
     Attributes
     ----------
-    weights : (n_1[, n_2], n_outputs) the weights of each rule
-    table : (n_1 + 1[, n_2 + 1], n_outputs) those at the peaks of its inputs; the last lines are for
-        missing values. Averages that are 0 but for rounding are 0
+    name : its name in the program
+    term : the term
+    inputs : its inputs, in the order of their names
+    model : the model
+    stage, number : where it is in the program
     """
 
     name: str
     term: Term
     inputs: tuple[TermInput, ...]
-    weights: Float
-    table: Float
+    model: Model
+    stage: int
+    number: int
 
     @property
     def title(self) -> str:
@@ -131,30 +132,48 @@ class SortedTerm:
         features = [one.feature for one in self.inputs]
         return [(one.is_coded, one.words, one.peaks, one.cores) for one in features]
 
+    def weights_at(self, points: Points) -> Float:
+        """Return what the term adds at all combinations of values, ``(n_1[, n_2], n_outputs)``."""
+        program, shape = self.model.program, tuple(map(len, points))
+        readings = np.full((math.prod(shape), len(program.features)), np.nan)
+        rows = Rows(program, readings)
+        axes = dict(zip(self.term.features, self._compiled_axes, strict=True))
+        for one, values, places in zip(self.inputs, points, np.indices(shape), strict=True):
+            known = {name: float(code) for code, name in enumerate(_categories(one))}
+            known = known if one.feature.is_coded else {value: value for value in values}
+            codes = [np.nan if value is None else known.get(value, np.nan) for value in values]
+            axis = program.axes[axes[one.name]]
+            column = readings[:, axis.source]
+            if not axis.is_read:
+                column = rows.outputs[:, axis.source, axis.output]
+            column[:] = np.array(codes)[places.ravel()]
+        weights = rows.part(self.stage, self.number, {}).weights
+        # Averages that are 0 but for rounding are 0.
+        least = _ROUNDING * np.abs(self.term.weights).max(initial=0.0)
+        return np.where(np.abs(weights) < least, 0.0, weights).reshape(*shape, -1)
 
-def terms_of(model: Model) -> dict[Key, SortedTerm]:
+    @property
+    def _compiled_axes(self) -> tuple[int, ...]:
+        return self.model.program.stages[self.stage].terms[self.number].axes
+
+
+def terms_of(model: Model) -> dict[Key, PlacedTerm]:
     """Return the terms of a model by their node and their features."""
-    found: dict[Key, SortedTerm] = {}
-    for node, stage in zip(model.nodes, model.program.stages, strict=True):
+    found: dict[Key, PlacedTerm] = {}
+    for stage, node in enumerate(model.nodes):
         if not isinstance(node, AdditiveNode):
             continue
-        for term, compiled in zip(node.terms, stage.terms, strict=True):
-            assert isinstance(compiled.cells, Grid)
-            order = sorted(range(len(term.inputs)), key=lambda side: term.features[side])
-            axes = (*order, len(order))
-            table = compiled.cells.table.transpose(axes)
-            found[_node_name(model, node), frozenset(term.features)] = SortedTerm(
-                compiled.name,
-                term,
-                tuple(term.inputs[side] for side in order),
-                term.weights.transpose(axes),
-                np.where(np.abs(table) < _ROUNDING * np.abs(table).max(), 0.0, table),
+        names = model.program.stages[stage].part_names
+        for number, term in enumerate(node.terms):
+            inputs = tuple(sorted(term.inputs, key=lambda one: one.name))
+            found[_node_name(model, node), frozenset(term.features)] = PlacedTerm(
+                names[number], term, inputs, model, stage, number
             )
     return found
 
 
 def term_differences(
-    first: SortedTerm | None, second: SortedTerm | None, sides: Sides
+    first: PlacedTerm | None, second: PlacedTerm | None, sides: Sides
 ) -> Iterator[Difference]:
     """Compare two terms on the same features; one may be None."""
     if first is None or second is None:
@@ -163,48 +182,55 @@ def term_differences(
         yield from _by_rule(first, second, sides)
     elif [words[0] for words in first.vocabulary] == [words[0] for words in second.vocabulary]:
         yield from _by_value(first, second, sides)
-    else:  # a feature has categories in one model, and is measured in the other
+    else:  # a feature has categories in one model, and is continuous in the other
         yield from _by_value(None, second, sides)
         yield from _by_value(first, None, sides)
 
 
-def _by_rule(a: SortedTerm, b: SortedTerm, sides: Sides) -> Iterator[Difference]:
+def _by_rule(a: PlacedTerm, b: PlacedTerm, sides: Sides) -> Iterator[Difference]:
     """Compare rule by rule, in words that both terms have; their parts may differ."""
-    rules: list[tuple[str, Float, Float]] = []
-    for cell in product(*map(_common_parts, a.inputs, b.inputs)):
-        rule_a, rule_b, conditions = zip(*cell, strict=True)
-        rules.append((" and ".join(conditions), a.weights[rule_a], b.weights[rule_b]))
+    conditions = [[*_common_parts(*both)] for both in zip(a.inputs, b.inputs, strict=True)]
+    points = [[value for value, _ in of_side] for of_side in conditions]
     if a.term.missing is not None or b.term.missing is not None:
-        rules.append((f"{a.title} is missing", a.table[-1], b.table[-1]))
-    for condition, *weights in rules:
-        before, after = sides.project(*weights)
-        moves = np.abs(after - before)
+        points[0].append(None)
+        conditions[0].append((None, f"{b.title} is missing"))
+    before, after = sides.project(a.weights_at(points), b.weights_at(points))
+    for cell in product(*(range(len(of_side)) for of_side in points)):
+        moves = np.abs(after[cell] - before[cell])
         if moves.max() > _ROUNDING:
             place = int(np.argmax(moves))
-            old, new = float(before[place]), float(after[place])
-            details = {"condition": condition, "before": old, "after": new}
+            old, new = float(before[cell][place]), float(after[cell][place])
+            texts = [of_side[i][1] for of_side, i in zip(conditions, cell, strict=True)]
+            details = {"condition": " and ".join(texts), "before": old, "after": new}
             details |= {"class": sides.names[place]} if sides.names else {}
-            text = f"if {condition} then {sides.spell(place, new, old)}"
+            text = f"if {details['condition']}: {sides.spell(place, new, old)}"
             yield Difference("rule", a.title, text, float(moves.max()), details)
 
 
-def _common_parts(a: TermInput, b: TermInput) -> Iterator[tuple[int, int, str]]:
-    """Yield the parts of two inputs that have words in common, and these words as a condition."""
-    for (i, of_a), (j, of_b) in product(enumerate(a.parts), enumerate(b.parts)):
+def _common_parts(a: TermInput, b: TermInput) -> Iterator[tuple[Any, str]]:
+    """Yield the words that parts of two inputs have in common: a value, and a condition."""
+    names = _categories(b)
+    for of_a, of_b in product(a.parts, b.parts):
         if common := tuple(word for word in of_a if word in of_b):
-            yield i, j, f"{b.name} is {TermInput(b.feature, (common,)).phrase(0)}"
+            value: Any = names[common[0]]
+            if b.feature.is_continuous:
+                value = b.feature.peaks[b.feature.set_words.index(common[0])]
+            elif not b.feature.is_coded:
+                value = b.feature.peaks[common[0]]
+            yield value, f"{b.name} is {TermInput(b.feature, (common,)).phrase(0)}"
 
 
 def _by_value(
-    first: SortedTerm | None, second: SortedTerm | None, sides: Sides
+    first: PlacedTerm | None, second: PlacedTerm | None, sides: Sides
 ) -> Iterator[Difference]:
-    """Compare functions: report the values at which they differ most."""
+    """Compare terms as functions: report the values at which they differ most."""
     terms = [one for one in (first, second) if one is not None]
     points = [*map(_edges, *(one.inputs for one in terms))]
     if any(one.term.missing is not None for one in terms):
         points[0].append(None)
+    nothing = np.zeros((*map(len, points), max(*sides.of_a, *sides.of_b) + 1))
     before, after = sides.project(
-        _weights_at(first, points, max(sides.of_a)), _weights_at(second, points, max(sides.of_b))
+        *(nothing if one is None else one.weights_at(points) for one in (first, second))
     )
     moves = np.abs(after - before)
     if not moves.max() > _ROUNDING:
@@ -217,14 +243,11 @@ def _by_value(
     details: dict[str, Any] = {"before": old, "after": new, "new": first is None}
     details["at"] = {one.name: value for one, value in zip(last.inputs, values, strict=True)}
     details |= {"class": sides.names[place]} if sides.names else {}
-    text = f"{where}: adds {sides.spell(place, new, old)}"
+    text = f"{where}: {sides.spell(place, new, old)}"
     if first is None:
-        text = (
-            f"rules about {last.title} are new: they add up to {sides.spell(place, new)} ({where})"
-        )
+        text = f"new rules on {last.title}: up to {sides.spell(place, new)} ({where})"
     elif second is None:
-        amount = sides.spell(place, old)
-        text = f"rules about {last.title} are gone: they added up to {amount} ({where})"
+        text = f"no rules on {last.title}, before up to {sides.spell(place, old)} ({where})"
     yield Difference("rule", last.title, text, float(moves.max()), details)
 
 
@@ -239,24 +262,6 @@ def _categories(one: TermInput) -> list[str]:
     return [spell(name) for name in one.feature.categories or one.feature.words]
 
 
-def _weights_at(one: SortedTerm | None, points: Points, last_output: int) -> Float:
-    """Return the weights at all combinations of values, ``(n_1[, n_2], n_outputs)``."""
-    if one is None:
-        return np.zeros((*map(len, points), last_output + 1))
-    table = one.table
-    for side, (of, values) in enumerate(zip(one.inputs, points, strict=True)):
-        if of.feature.is_coded:
-            codes = {name: code for code, name in enumerate(_categories(of))}
-            masses = np.eye(len(codes) + 1)[[codes.get(value, len(codes)) for value in values]]
-        else:
-            known = [value for value in values if value is not None]  # a missing one is the last
-            masses = np.zeros((len(values), len(of.asked.peaks) + 1))
-            masses[: len(known), :-1] = shares_of_peaks(known, of.asked.peaks)
-            masses[len(known) :, -1] = 1.0
-        table = np.moveaxis(np.tensordot(masses, table, (1, side)), 0, side)
-    return np.asarray(table)
-
-
 def _where(one: TermInput, value: Any, values: Sequence[Any]) -> str:
     """Write a value, with its word."""
     feature = one.asked
@@ -267,9 +272,8 @@ def _where(one: TermInput, value: Any, values: Sequence[Any]) -> str:
         return f"{one.name} anywhere"
     nearest = int(np.argmin(np.abs(np.array(feature.peaks) - value)))
     number = spell_number(value)
-    ends = {edges[0]: f"up to {number}", edges[-1]: f"from {number} on"}
-    words = "-or-".join(feature.focal_sets[nearest])
-    return f"{one.name} {ends.get(value, f'at {number}')} ({words})"
+    ends = {edges[0]: f"up to {number}", edges[-1]: f"from {number}"}
+    return f"{one.name} {ends.get(value, number)} ({'-or-'.join(feature.focal_sets[nearest])})"
 
 
 # --- linguistic trees ----------------------------------------------------------------------------
@@ -285,24 +289,26 @@ def paired_trees(a: Model, b: Model) -> dict[str, tuple[TreeNode | None, TreeNod
 
 def tree_differences(a: Model, b: Model, sides: Sides) -> Iterator[Difference]:
     """Compare the trees of two models, and report those that came or went."""
-    premises = [
-        {part.name: {i: rule.premise for i, rule in part.rules.items()} for part in part_rules(one)}
-        for one in (a, b)
-    ]
     is_summary = False
     for name, (old, new) in paired_trees(a, b).items():
         if old is not None and new is not None and ask_alike(old, new):
-            both = premises[0][old.name], premises[1][new.name]
-            yield from _by_branch(old, new, a.target, b.target, sides, both)
+            premises = [
+                [rule.premise for rule in part.rules.values()]
+                for model, tree in ((a, old), (b, new))
+                for part in part_rules(model)
+                if part.name == tree.name
+            ]
+            shown = _shown(old, a.target, sides.of_a), _shown(new, b.target, sides.of_b)
+            yield from _by_branch(old, new, b.target, sides, shown, premises)
         else:
             is_summary = True
-            yield Difference("tree", name, *_summary(old, new))
+            yield _summary(name, old, new)
     if is_summary:
         yield from _importance_differences(a, b)
 
 
 def ask_alike(a: TreeNode, b: TreeNode) -> bool:
-    """Whether two trees ask the same words in the same order."""
+    """Whether two trees split on the same words in the same order."""
     words = [
         [(one.name, one.kind, one.words, one.peaks, one.tree, one.place) for one in tree.inputs]
         for tree in (a, b)
@@ -313,13 +319,13 @@ def ask_alike(a: TreeNode, b: TreeNode) -> bool:
 def _by_branch(
     a: TreeNode,
     b: TreeNode,
-    old: Target,
-    new: Target,
+    target: Target,
     sides: Sides,
-    premises: tuple[dict[int, str], dict[int, str]],
+    shown: tuple[Float, Float],
+    premises: Sequence[Sequence[str]],
 ) -> Iterator[Difference]:
-    """Compare branch by branch; branches that were joined or parted are told part by part."""
-    before, after = _shown(a, old, sides.of_a), _shown(b, new, sides.of_b)
+    """Compare branch by branch; branches that were joined or split are compared in parts."""
+    before, after = shown
     leaves = b.walk.split < 0
     rules = [tree.walk.child[leaves].tolist() for tree in (a, b)]
     sizes = [np.bincount(of_leaf) for of_leaf in rules]
@@ -330,53 +336,49 @@ def _by_branch(
         premise = premises[0][i] if sizes[0][i] < sizes[1][j] else premises[1][j]
         place = int(np.argmax(moves))
         first, second = float(before[i, place]), float(after[j, place])
-        spelt = f"{new.name} about {measure_instead(second, first)}"
-        if not new.centres:
-            spelt = f"{sides.states[place]} {instead(second, first)}"
-        text = f"if {premise} then {spelt}" if premise else f"always: {spelt}"
+        if target.centres:
+            belief = f"{target.name} about {measure_instead(second, first)}"
+        else:
+            belief = f"{sides.states[place]} {instead(second, first)}"
+        text = f"if {premise} then {belief}" if premise else f"always: {belief}"
         details = {"tree": b.name, "condition": premise, "before": first, "after": second}
         yield Difference("rule", b.name, text, float(moves.max()), details)
 
 
 def _shown(tree: TreeNode, target: Target, of: tuple[int, ...]) -> Float:
-    """Return the belief of each branch in the classes in common, or the number it comes to."""
+    """Return the belief of each branch in the classes in common, or its number."""
     beliefs = np.array([branch.belief for branch in tree.branches])
     return numbers_of(target, beliefs)[:, None] if target.centres else beliefs[:, of]
 
 
-def _summary(a: TreeNode | None, b: TreeNode | None) -> tuple[str, float, dict[str, object]]:
-    """Return how two trees differ that ask otherwise; one may be None."""
+def _summary(name: str, a: TreeNode | None, b: TreeNode | None) -> Difference:
+    """Report two trees with other splits; one may be None."""
     if a is None or b is None:
         tree, verb = (b, "new") if a is None else (a, "gone")
         assert tree is not None
         names = named([one.name for one in tree.inputs])
-        return f"the tree {tree.name} is {verb}: {count(tree.n_rules, 'rule')} about {names}", 0, {}
+        rules = f"{count(tree.n_rules, 'rule')} on {names}"
+        return Difference("tree", name, f"the tree {tree.name} is {verb}: {rules}")
     parts = []
     if a.n_rules != b.n_rules:
         parts.append(f"{count(b.n_rules, 'rule')} instead of {a.n_rules}")
     if a.walk.depth != b.walk.depth:
         parts.append(f"at most {count(b.walk.depth, 'condition')} instead of {a.walk.depth}")
-    before, after = _asked(a), _asked(b)
-    for verb, names_asked in (
-        ("asks for", [name for name in after if name not in before]),
-        ("asks no longer for", [name for name in before if name not in after]),
-    ):
-        if names_asked:
-            parts.append(f"{verb} {named(names_asked)}")
+    before, after = (
+        [tree.inputs[place].name for place in np.unique(tree.walk.split).tolist() if place >= 0]
+        for tree in (a, b)
+    )
+    if came := [one for one in after if one not in before]:
+        parts.append(f"also uses {named(came)}")
+    if went := [one for one in before if one not in after]:
+        parts.append(f"no longer uses {named(went)}")
     what = "; ".join(parts) or "the same features in other branches"
-    inputs = [[one.name for one in tree.inputs] for tree in (a, b)]
-    details = {"rules": [a.n_rules, b.n_rules], "inputs": inputs}
-    return f"the tree {b.name} has other branches: {what}", 0, details
-
-
-def _asked(tree: TreeNode) -> list[str]:
-    """Return the names of the inputs that some branch asks for."""
-    asked = set(tree.walk.split.tolist())
-    return [one.name for place, one in enumerate(tree.inputs) if place in asked]
+    details = {"rules": [a.n_rules, b.n_rules], "inputs": [before, after]}
+    return Difference("tree", name, f"the tree {b.name} has other branches: {what}", 0, details)
 
 
 def _importance_differences(a: Model, b: Model) -> Iterator[Difference]:
-    """Report the features that matter more or less than before, the largest change first."""
+    """Report the features whose importance changed, the largest change first."""
     before, after = (
         dict(zip((one.name for one in model.features), feature_importances(model), strict=True))
         for model in (a, b)
@@ -384,7 +386,6 @@ def _importance_differences(a: Model, b: Model) -> Iterator[Difference]:
     shifts = {name: float(after[name] - before[name]) for name in after if name in before}
     for name in sorted(shifts, key=lambda name: -abs(shifts[name]))[:_MOST_SHIFTS]:
         if abs(shifts[name]) >= _LEAST_SHIFT:
-            shares = instead(100 * float(after[name]), 100 * float(before[name]), 0)
-            text = f"{name} brings {shares.replace(' instead', ' % of what was learned instead')} %"
             details = {"before": float(before[name]), "after": float(after[name])}
+            text = f"importance of {name}: {after[name]:.0%} instead of {before[name]:.0%}"
             yield Difference("feature", name, text, abs(shifts[name]), details)

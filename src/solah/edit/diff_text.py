@@ -224,14 +224,14 @@ class ModelDiff:
 # --- as text ----------------------------------------------------------------------------------
 
 _TITLES: dict[Part, str] = {
-    "target": "What is decided",
+    "target": "Target",
     "feature": "Features",
     "words": "Words",
     "group": "Groups",
     "rule": "Rules, the largest change first",
     "tree": "Trees",
-    "policy": "When it decides",
-    "figures": "Figures",
+    "policy": "Policy and training domain",
+    "figures": "Counts and marks",
 }
 _METRICS = {
     "accuracy": ("accuracy", ".4f"),
@@ -256,12 +256,12 @@ class Section:
 def sections(
     diff: ModelDiff, most: int | None = MOST_LINES, most_flips: int | None = MOST_FLIPS
 ) -> list[Section]:
-    """Write a comparison as sections, with at most so many lines of a kind; None is all."""
+    """Write a comparison as sections, with a maximum number of lines of a kind; None is all."""
     found = [] if diff.differences else [Section("The models are the same", ())]
     if any(diff.learned_from):
         before, after = (spell_origin(one or Provenance()) for one in diff.learned_from)
         both = (f"both: {after}",) if before == after else (f"before: {before}", f"after: {after}")
-        found.append(Section("Learned from", both))
+        found.append(Section("Training data", both))
     if diff.edits:
         found.append(Section("Edits", _some(diff.edits, most)))
     for part, title in _TITLES.items():
@@ -271,14 +271,14 @@ def sections(
 
 
 def spell_origin(origin: Provenance) -> str:
-    """Write what a model was learned from."""
+    """Describe the training data of a model."""
     parts = [
         origin.source,
         f"of {origin.modified}" if origin.modified else "",
         "" if origin.rows is None else f"{origin.rows:,} row{'' if origin.rows == 1 else 's'}",
         f"digest {origin.digest}" if origin.digest else "",
     ]
-    return ", ".join(filter(None, parts)) or "not told"
+    return ", ".join(filter(None, parts)) or "not known"
 
 
 def _some(lines: Sequence[str], most: int | None) -> tuple[str, ...]:
@@ -291,17 +291,17 @@ def _on_rows(found: Decisions, most: int | None) -> Iterator[Section]:
     flips, metrics = _some([*map(_flip, found.flips)], most), [*_metrics(found)]
     if found.mean_move is not None:
         move = f"on average by {spell_number(found.mean_move)}"
-        yield Section(f"Estimates that move: {n_flips}", (move, *metrics, *flips))
+        yield Section(f"Predictions that move: {n_flips}", (move, *metrics, *flips))
         return
     ways = [
         f"{way}: {count(number, 'row')}"
         + (f" ({right} now right, {wrong} now wrong)" if right or wrong else "")
         for way, number, right, wrong in found.ways()
     ]
-    share = f" ({100 * found.n_flips / found.n_rows:.1f} %)" if found.n_flips else ""
-    yield Section(f"Decisions that flip: {n_flips}{share}", (*ways, *flips))
+    share = f" ({100 * found.n_flips / found.n_rows:.1f}%)" if found.n_flips else ""
+    yield Section(f"Predictions that flip: {n_flips}{share}", (*ways, *flips))
     if metrics:
-        title = f"Scores, on {count(found.n_known, 'row')} of which the truth is known"
+        title = f"Metrics, on {count(found.n_known, 'row')} with a known class"
         yield Section(title, tuple(metrics))
         yield Section("By class", tuple(_by_class(found)))
 
@@ -312,9 +312,9 @@ def _metrics(found: Decisions) -> Iterator[str]:
         if before is not None and after is not None:
             yield f"{name}: {after:{form}}, before {before:{form}} ({after - before:+{form}})"
     who = {
-        (True, True): "both models were learned from these rows: the figures flatter them",
-        (True, False): "the first model was learned from these rows: the figures flatter it",
-        (False, True): "the second model was learned from these rows: the figures flatter it",
+        (True, True): "both models were trained on these rows, so the metrics are too good",
+        (True, False): "the first model was trained on these rows, so its metrics are too good",
+        (False, True): "the second model was trained on these rows, so its metrics are too good",
     }.get(found.flattered)
     if found.metrics and who is not None:
         yield who
@@ -325,14 +325,14 @@ def _flip(flip: Flip) -> str:
         text = decision if isinstance(decision, str) else spell_number(decision)
         return text if probability is None else f"{text} ({probability:.2f})"
 
-    truth = "" if flip.truth is None else f", truly {write(flip.truth, None)}"
+    truth = "" if flip.truth is None else f", truth {write(flip.truth, None)}"
     before, after = write(flip.before, flip.belief_before), write(flip.after, flip.belief_after)
     return f"row {flip.row}: {before} becomes {after}{truth}"
 
 
 def _by_class(found: Decisions) -> Iterator[str]:
     for one in found.classes:
-        parts = [f"decided for {one.decided[1]:,}, before {one.decided[0]:,}"]
+        parts = [f"predicted {one.decided[1]:,}, before {one.decided[0]:,}"]
         for name in ("recall", "precision", "calibration_error"):
             before, after = (
                 "unknown" if share is None else f"{share:.3f}" for share in getattr(one, name)

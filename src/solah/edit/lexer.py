@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(
     r"""
-      (?P<blank>   [^\S\n]+ )
-    | (?P<comment> \#[^\n]* )
+      (?P<blank>   [^\S\n]+ | \#[^\n]* )
     | (?P<line>    \n )
     | (?P<comma>   , )
     | (?P<bar>     \| )
@@ -31,7 +30,7 @@ _MOST_DIGITS = 60
 
 # Words that begin a line, and those that hold a sentence together: a name that is one of them is
 # quoted.
-_STARTS = "always baseline belief edit feature group if otherwise pin policy promise rules solah"
+_STARTS = "always baseline belief constraint edit feature group if otherwise pin policy rules solah"
 _JOINTS = "and anything at false from is known missing or then true"
 STATEMENTS = frozenset((*_STARTS.split(), "start", "sum", "target", "tree"))
 RESERVED = STATEMENTS.union(_JOINTS.split())
@@ -60,10 +59,9 @@ class Token(NamedTuple):
 NOWHERE = Token("end", "", 1, 1)
 
 
-def lex(text: str) -> tuple[list[Token], dict[int, str]]:
-    """Cut a text into tokens, and comments (without their sign) by the number of their line."""
+def lex(text: str) -> list[Token]:
+    """Cut a text into tokens."""
     tokens: list[Token] = []
-    comments: dict[int, str] = {}
     start, line, line_start = 0, 1, 0
     while start < len(text):
         match = _TOKEN.match(text, start)
@@ -71,13 +69,11 @@ def lex(text: str) -> tuple[list[Token], dict[int, str]]:
         if match is None or match.lastgroup is None:
             raise RuleTextError(_wrong_character(text, start), line, column)
         kind, start = match.lastgroup, match.end()
-        if kind == "comment":
-            comments[line] = match[0].removeprefix("#").removeprefix(" ").rstrip()
-        elif kind != "blank":
+        if kind != "blank":
             tokens.append(Token(kind, match[0], line, column))
         if kind == "line":
             line, line_start = line + 1, start
-    return [*tokens, Token("end", "", line, start - line_start + 1)], comments
+    return [*tokens, Token("end", "", line, start - line_start + 1)]
 
 
 def _wrong_character(text: str, start: int) -> str:

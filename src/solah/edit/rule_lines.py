@@ -7,7 +7,7 @@ from itertools import product, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from solah.data import Kind
-from solah.edit.lexer import spell_name, spell_number
+from solah.edit.lexer import spell_number
 from solah.edit.sentence import (
     SetName,
     focal_sets,
@@ -23,10 +23,10 @@ from solah.edit.sentence import (
 from solah.exceptions import did_you_mean, shorten
 from solah.model.document import Task
 from solah.model.node_format import set_words
-from solah.model.policy import policy_record
+from solah.model.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from solah.data import State
     from solah.edit.lexer import Cursor, Token
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from solah.edit.sentence import StatedCondition
     from solah.model.document import Target
     from solah.model.features import Feature
-    from solah.model.policy import Policy
 
 
 Words = tuple[int, ...]
+_NO_POLICY = Policy()
+_KEYS = ("min_completeness", "smoothing", "hysteresis", "min_hold")
 _Record = dict[str, Any]
 
 
@@ -54,7 +55,7 @@ def read_target_line(draft: Draft) -> tuple[Task, dict[str, Any]]:
         return Task.CLASSIFICATION, record | _read_classes(draft)
     lines, centres = [], []
     for token in draft.block():
-        line = _read_word(draft, token, "target")
+        line = _read_word(cursor, token)
         cursor.word("centre")
         centres.append(cursor.number("the mean of the target"))
         lines.append(line)
@@ -70,7 +71,7 @@ def _read_classes(draft: Draft) -> dict[str, Any]:
     for token in draft.block():
         state = read_state(cursor, "a class")
         _refuse_twice(state, states, token)
-        draft.begin(token, f"target {spell_state(state)}", f".target.classes[{len(states)}]")
+        draft.locate(f".target.classes[{len(states)}]", token)
         for key, column in columns.items():
             if cursor.took_word(key):
                 draft.locate(f".target.{key}s[{len(states)}]", cursor.token)
@@ -92,22 +93,21 @@ def read_feature_line(draft: Draft, token: Token, place: str) -> dict[str, Any]:
     """Read a feature behind its first word, as the model file has it."""
     cursor = draft.cursor
     name = cursor.name("the name of a feature")
-    anchor = f"feature {spell_name(name)}"
-    draft.begin(token, anchor, place)
+    draft.locate(place, token)
     kind = cursor.word(*(kind.value for kind in Kind))
     record: dict[str, Any] = {"name": name, "type": kind}
     if kind != Kind.CONTINUOUS:
-        return record | _read_categories(draft, anchor)
+        return record | _read_categories(draft)
     for word, key in (("from", "low"), ("to", "high")):
         cursor.word(word)
         draft.locate(f"{place}.{key}", cursor.token)
         record[key] = cursor.number(f"the {key}est value")
     moved = {"moved": True} if cursor.took_word("moved") else {}
     cursor.end_line()
-    return record | read_scale(draft, anchor) | moved
+    return record | read_scale(draft) | moved
 
 
-def _read_categories(draft: Draft, anchor: str) -> dict[str, Any]:
+def _read_categories(draft: Draft) -> dict[str, Any]:
     cursor = draft.cursor
     states: list[State] = []
     head, without = cursor.token, _read_missing(cursor)
@@ -116,7 +116,6 @@ def _read_categories(draft: Draft, anchor: str) -> dict[str, Any]:
     for token in draft.block():
         state = read_state(cursor, "a category")
         _refuse_twice(state, states, token)
-        draft.begin(token, f"{anchor} {spell_state(state)}")
         states.append(state)
         masses.append((token, _read_missing(cursor), 1))
     if without and states:
@@ -134,12 +133,12 @@ class _Word:
     ends: tuple[float | None, float | None] = (None, None)
 
 
-def read_scale(draft: Draft, anchor: str) -> dict[str, Any]:
+def read_scale(draft: Draft) -> dict[str, Any]:
     """Read the words of a continuous feature."""
     lines: list[_Word] = []
     masses: list[tuple[Token, list[float], int]] = []
     for token in draft.block():
-        line = _read_word(draft, token, anchor)
+        line = _read_word(draft.cursor, token)
         lines.append(line)
         has_two_ends = None not in line.ends and line.ends[0] != line.ends[1]
         masses.append((token, _read_missing(draft.cursor), 1 + has_two_ends))
@@ -149,9 +148,8 @@ def read_scale(draft: Draft, anchor: str) -> dict[str, Any]:
     return record | {"missing": _joined(masses)}
 
 
-def _read_word(draft: Draft, token: Token, anchor: str) -> _Word:
-    cursor, words = draft.cursor, read_words(draft.cursor)
-    draft.begin(token, f"{anchor} {SetName(words)}")
+def _read_word(cursor: Cursor, token: Token) -> _Word:
+    words = read_words(cursor)
     how = cursor.word("up", "from", "at", "everywhere", "peaks")
     if how == "everywhere":
         return _Word(token, words)
@@ -240,13 +238,12 @@ class TermLines:
         self._parts: list[dict[int, tuple[Words, Token]]] = [{} for _ in inputs]  # by word
         self._rest: tuple[Token, _Record] | None = None
 
-    def read(self, place: str, anchor: str) -> list[_Record]:
-        """Read the lines, and return the rules as the model file has them, in the grid's order.
+    def read(self, place: str) -> list[_Record]:
+        """Return the rules as the model file has them, in the grid's order.
 
         Parameters
         ----------
         place : the term's path
-        anchor : what its comments are kept under
         """
         cursor = self._draft.cursor
         while (token := cursor.next_line()) and cursor.is_at("if", "pin", "otherwise"):
@@ -256,12 +253,9 @@ class TermLines:
                     raise token.fail(
                         f"there is an 'otherwise' already, in line {self._rest[0].line}"
                     )
-                self._draft.begin(token, f"{anchor} / otherwise")
                 self._rest = token, self._read_facts() | pin
             else:
                 cell = self._read_cell(token)
-                named = zip(self._inputs, cell or (), strict=False)
-                self._draft.begin(token, f"{anchor} / {rule_anchor(named, sets=False)}")
                 self._cells[cell] = token, self._read_facts() | pin
             cursor.end_line()
         return self._rules(place, token)
@@ -332,7 +326,8 @@ class TermLines:
             if line is None:
                 assert cell is not None
                 named = zip(self._inputs, cell, strict=True)
-                raise end.fail(f"expected a rule for {rule_anchor(named, sets=False)}")
+                first = [spell_condition(one, words[:1], sets=False) for one, words in named]
+                raise end.fail(f"expected a rule for {' and '.join(first)}")
             self._draft.locate(f"{place}.rules[{len(rules)}]", line[0])
             rules.append({"if": self._conditions(cell), **line[1]})
         return rules
@@ -348,7 +343,7 @@ class TermLines:
 
 
 def read_branches(
-    draft: Draft, target: Target, inputs: Sequence[Feature], place: str, anchor: str
+    draft: Draft, target: Target, inputs: Sequence[Feature], place: str
 ) -> list[_Record]:
     """Read the branches of a tree, and return them as the model file has them."""
     cursor, rules = draft.cursor, list[_Record]()
@@ -359,7 +354,6 @@ def read_branches(
             cursor.word("if")
             stated = read_conditions(cursor)
         conditions = []
-        branch: list[tuple[Feature, Words]] = []
         for one in stated:
             feature = _asked(one, inputs)
             if one.form == "missing":
@@ -367,11 +361,9 @@ def read_branches(
             sets = one.indices(feature.focal_sets)
             if len(sets) > 1 and one is not stated[-1]:
                 raise one.token.fail("only the last condition of a branch may have several words")
-            branch.append((feature, sets))
             words = set_words(feature)
             conditions.append([one.feature, [list(words[index]) for index in sets]])
-        path = f"{place}.rules[{len(rules)}]"
-        draft.begin(token, f"{anchor} / {rule_anchor(branch, sets=True)}", path)
+        draft.locate(f"{place}.rules[{len(rules)}]", token)
         belief = list(read_conclusion(cursor).shares_for(target_names(target)))
         rules.append({"if": conditions, "belief": belief, "rows": read_rows(cursor), **pin})
         cursor.end_line()
@@ -398,76 +390,47 @@ def _asked(condition: StatedCondition, inputs: Sequence[Feature]) -> Feature:
     return known[condition.feature]
 
 
-def rule_anchor(conditions: Iterable[tuple[Feature, Words]], *, sets: bool) -> str:
-    """Name a rule by the first words of its conditions, for comments."""
-    return " and ".join(spell_condition(one, words[:1], sets=sets) for one, words in conditions)
-
-
 # --- the policy ----------------------------------------------------------------------------------
 
-# The words around the numbers of a policy, by the names of these.
-_LINES = {
-    ("min_completeness",): "needs # of the evidence",
-    ("smoothing",): "smooths over #",
-    ("hysteresis",): "leads by #",
-    ("votes", "window"): "settles # of #",
-    ("min_hold",): "stays for #",
-}
+
+def spell_policy(policy: Policy, target: Target) -> Iterator[str]:
+    """Yield the lines of a policy: a key and its number, which may be of a class or of a window."""
+    for state, limit in zip(target.classes, policy.min_probability, strict=False):
+        yield f"min_probability {spell_state(state)} {spell_number(limit)}"
+    for key in _KEYS:
+        if (value := getattr(policy, key)) != getattr(_NO_POLICY, key):
+            yield f"{key} {spell_number(value)}"
+    if policy.window > 1:
+        yield f"votes {policy.votes} of {policy.window}"
 
 
-def spell_policy(policy: Policy, target: Target) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a policy, each with the anchor of its comments."""
-    yield "policy", "policy"
-    for state, belief in zip(target.classes, policy.min_probability, strict=False):
-        name = spell_state(state)
-        yield f"needs belief {spell_number(belief)} in {name}", f"policy needs belief in {name}"
-    record = policy_record(policy)
-    for keys, line in _LINES.items():
-        if not record.keys().isdisjoint(keys):
-            text = line
-            for key in keys:
-                text = text.replace("#", spell_number(getattr(policy, key)), 1)
-            yield text, f"policy {line}"
+def read_policy(draft: Draft, target: Target) -> dict[str, Any]:
+    """Read the lines below ``policy``, as the model file has them."""
+    cursor, record = draft.cursor, dict[str, Any]()
+    limits: dict[int, float] = {}
 
+    def read(key: str, what: str = "a number") -> float:
+        draft.locate(f".policy.{key}", cursor.token)
+        number = cursor.number(what)
+        return int(number) if number.is_integer() else number
 
-def read_policy(draft: Draft, target: Target, token: Token) -> dict[str, Any]:
-    """Read the lines behind ``policy``, as the model file has them; the token is that word."""
-    cursor = draft.cursor
-    draft.begin(token, "policy", ".policy")
-    cursor.end_line()
-    by_word = {line.split()[0]: (keys, line) for keys, line in _LINES.items()}
-    record: dict[str, Any] = {}
-    beliefs: dict[int, float] = {}
-    while (first := cursor.next_line()) and cursor.is_at(*by_word):
-        keys, line = by_word[cursor.word(*by_word)]
-        if line.startswith("needs") and cursor.took_word("belief"):
-            number_token, belief = cursor.token, cursor.number("the belief")
-            cursor.word("in")
-            class_token, number = cursor.token, read_class(cursor, target)
-            if number in beliefs:
-                raise class_token.fail(f"the belief in {class_token.text} is said twice")
-            anchor = f"policy needs belief in {spell_state(target.classes[number])}"
-            draft.begin(first, anchor)
-            draft.locate(f".policy.min_probability[{number}]", number_token)
-            beliefs[number] = belief
-        else:
-            if keys[0] in record:
-                raise first.fail("this is said twice")
-            draft.begin(first, f"policy {line}")
-            left = iter(keys)
-            for word in line.split()[1:]:
-                if word != "#":
-                    cursor.word(word)
-                    continue
-                key = next(left)
-                draft.locate(f".policy.{key}", cursor.token)
-                value = cursor.number("a number")
-                record[key] = int(value) if value.is_integer() else value
-        cursor.end_line()
-    for number, state in enumerate(target.classes):
-        if beliefs and number not in beliefs:
-            name = spell_state(state)
-            raise token.fail(f"other classes need a belief, and {name} has no line for it")
-    return record | (
-        {"min_probability": [beliefs[one] for one in sorted(beliefs)]} if beliefs else {}
-    )
+    for token in draft.block():
+        key = cursor.word("min_probability", "votes", *_KEYS)
+        if key == "min_probability":
+            place = read_class(cursor, target)
+            if place in limits:
+                raise token.fail(f"{spell_state(target.classes[place])} has a limit already")
+            limits[place] = read(f"min_probability[{place}]", "the probability")
+            continue
+        if key in record:
+            raise token.fail(f"{key} is set twice")
+        record[key] = read(key)
+        if key == "votes":
+            cursor.word("of")
+            record["window"] = read("window", "the window")
+    for place, state in enumerate(target.classes if limits else ()):
+        if place not in limits:
+            raise cursor.expected(f"'min_probability {spell_state(state)}', as of other classes")
+    if limits:
+        record["min_probability"] = [limits[place] for place in sorted(limits)]
+    return record

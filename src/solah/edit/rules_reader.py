@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from solah.data.json_reader import Reader
-from solah.edit.lexer import STATEMENTS, Cursor, lex, spell_name
+from solah.edit.lexer import STATEMENTS, Cursor, lex
 from solah.edit.rule_lines import (
     TermLines,
     read_branches,
@@ -24,7 +24,6 @@ from solah.exceptions import ModelFormatError, RuleTextError, did_you_mean, shor
 from solah.model.feature_format import read_feature, read_target
 from solah.model.features import Feature, belief_feature
 from solah.model.format import FORMAT_NAME, FORMAT_VERSION, MAX_BYTES, read_model
-from solah.model.provenance import MAX_TEXT
 
 if TYPE_CHECKING:
     import os
@@ -62,14 +61,10 @@ class Draft:
     Attributes
     ----------
     cursor : the tokens that are left
-    comments : the comments read so far, as the model file has them
     """
 
     def __init__(self, text: str) -> None:
-        tokens, self._of_lines = lex(text)
-        self.cursor = Cursor(tokens)
-        self.comments: list[dict[str, Any]] = []
-        self._lines = sorted(self._of_lines, reverse=True)
+        self.cursor = Cursor(lex(text))
         self._tokens: dict[str, Token] = {}
 
     def locate(self, path: str, token: Token) -> None:
@@ -81,24 +76,6 @@ class Draft:
         token : where it begins
         """
         self._tokens[path] = token
-
-    def begin(self, token: Token, anchor: str, path: str | None = None) -> None:
-        """Begin a statement: keep the comments before it and in its line.
-
-        Parameters
-        ----------
-        token : its first token
-        anchor : the name under which the comments are kept
-        path : the part of the model file that it is, if it is one
-        """
-        while self._lines and self._lines[-1] <= token.line:
-            line = self._lines.pop()
-            if len(self._of_lines[line]) > MAX_TEXT:
-                raise RuleTextError(f"a comment has at most {MAX_TEXT} characters", line)
-            record: dict[str, Any] = {"on": anchor, "text": self._of_lines[line]}
-            self.comments.append(record | ({"behind": True} if line == token.line else {}))
-        if path is not None:
-            self.locate(path, token)
 
     def block(self) -> Iterator[Token]:
         """Yield the first token of each line up to the next statement, and end each line."""
@@ -187,7 +164,7 @@ class _RulesReader:
     def model(self) -> Model:
         cursor, draft = self._cursor, self._draft
         start = cursor.next_line()
-        draft.begin(start, "solah", "")
+        draft.locate("", start)
         self._read_version()
         self._read_target(cursor.next_line())
         statements: dict[str, Callable[[Token], None]] = {
@@ -197,13 +174,12 @@ class _RulesReader:
             "rules": self._read_rules,
             "group": self._read_group,
             "tree": self._read_tree,
-            "promise": self._read_promise,
+            "constraint": self._read_constraint,
             "policy": self._read_policy,
             "edit": self._read_edit,
         }
         while (token := cursor.next_line()).kind != "end":
             statements[cursor.word(*statements)](token)
-        draft.begin(token, "end")
         self._check_end(token)
         document = {
             "format": FORMAT_NAME,
@@ -213,7 +189,6 @@ class _RulesReader:
             "target": self._target_record,
         }
         document |= {key: value for key, value in self._lists.items() if value}
-        document |= {"comments": draft.comments} if draft.comments else {}
         document |= {} if self._policy is None else {"policy": self._policy}
         model = draft.checked(read_model, document)
         for number, name, token in self._belief_tokens:
@@ -245,7 +220,7 @@ class _RulesReader:
     # --- target and features ---------------------------------------------------------------------
 
     def _read_target(self, token: Token) -> None:
-        self._draft.begin(token, "target", ".target")
+        self._draft.locate(".target", token)
         self._cursor.word("target")
         self._task, self._target_record = read_target_line(self._draft)
         read = partial(read_target, task=self._task)
@@ -264,14 +239,13 @@ class _RulesReader:
         """Read words over the output of a node, for the node that comes next."""
         cursor, place = self._cursor, ".beliefs"
         name = cursor.name("a name for the belief")
-        anchor = f"belief {spell_name(name)}"
-        self._draft.begin(token, anchor, place)
+        self._draft.locate(place, token)
         cursor.word("of")
         node = self._known(cursor.token, cursor.name("the name of a node"), self._nodes, "node")
         cursor.word("in")
         number = read_class(cursor, self._target)
         cursor.end_line()
-        record = {"name": name, **read_scale(self._draft, anchor)}
+        record = {"name": name, **read_scale(self._draft)}
         # For the checks of its words, it is a feature like any other.
         described = record | {"type": "continuous", "low": 0.0, "high": 1.0}
         words = self._draft.checked(read_feature, described, place)
@@ -290,22 +264,21 @@ class _RulesReader:
 
     # --- nodes -----------------------------------------------------------------------------------
 
-    def _new_node(self, token: Token, kind: str) -> tuple[dict[str, Any], str, str]:
-        """Begin a node; return its record, its path, and the anchor of its comments."""
+    def _new_node(self, token: Token) -> tuple[dict[str, Any], str]:
+        """Begin a node; return its record and its path."""
         place = f".nodes[{len(self._nodes)}]"
         self._draft.locate(f"{place}.name", self._cursor.token)
         name = self._cursor.name("a name")
         if name in self._nodes:
             raise token.fail(f"the name {shorten(name)} is taken already")
-        anchor = f"{kind} {spell_name(name)}"
-        self._draft.begin(token, anchor, place)
+        self._draft.locate(place, token)
         record: dict[str, Any] = {"name": name}
         if self._next_beliefs:
             record["beliefs"] = [one for _, one in self._next_beliefs.values()]
         self._beliefs = {key: words for key, (words, _) in self._next_beliefs.items()}
         self._next_beliefs = {}
         self._lists["nodes"].append(record)
-        return record, place, anchor
+        return record, place
 
     def _read_input(self, known: Mapping[str, Feature]) -> Feature:
         token, name = self._cursor.token, self._cursor.name("the name of a feature")
@@ -314,13 +287,12 @@ class _RulesReader:
         return feature
 
     def _read_sum(self, token: Token) -> None:
-        record, place, anchor = self._new_node(token, "sum")
+        record, place = self._new_node(token)
         if self._target.classes and not self._target.shares:
             raise token.fail("a sum needs a target whose classes have shares ('yes share 0.1')")
         self._nodes[record["name"]] = token
         self._cursor.end_line()
-        begin = self._cursor.next_line()
-        self._draft.begin(begin, f"{anchor} baseline", f"{place}.baseline")
+        self._draft.locate(f"{place}.baseline", self._cursor.next_line())
         self._cursor.word("baseline")
         record["baseline"] = list(read_conclusion(self._cursor).scores_for(self._target.classes))
         record["terms"] = []
@@ -345,16 +317,13 @@ class _RulesReader:
         cursor.word("on")
         draft.locate(place, cursor.token)
         inputs = self._read_features({**self._features, **self._beliefs})
-        features = " and ".join(spell_name(one.name) for one in inputs)
-        anchor = f"{spell_name(node['name'])} rules on {features}"
-        draft.begin(token, anchor)
         record: dict[str, Any] = {}
         if cursor.took("bar"):
             cursor.word("variance")
             draft.locate(f"{place}.variance", cursor.token)
             record["variance"] = cursor.number("the variance")
         cursor.end_line()
-        record["rules"] = TermLines(draft, self._target, inputs).read(place, anchor)
+        record["rules"] = TermLines(draft, self._target, inputs).read(place)
         node["terms"].append(record)
 
     def _read_group(self, token: Token) -> None:
@@ -362,15 +331,12 @@ class _RulesReader:
         node, place = self._sum(token)
         groups = node.setdefault("groups", [])
         name = cursor.name("the name of a group")
-        anchor = f"group {spell_name(name)}"
-        draft.begin(token, anchor, f"{place}.groups[{len(groups)}]")
+        draft.locate(f"{place}.groups[{len(groups)}]", token)
         cursor.end_line()
         known = [frozenset(name for name, _ in one["rules"][0]["if"]) for one in node["terms"]]
         numbers: set[int] = set()
         for line in draft.block():
-            features = self._read_features({**self._features, **self._beliefs})
-            names = [one.name for one in features]
-            draft.begin(line, f"{anchor} {' and '.join(map(spell_name, names))}")
+            names = [one.name for one in self._read_features({**self._features, **self._beliefs})]
             if frozenset(names) not in known:
                 raise line.fail(f"there are no rules on {' and '.join(map(shorten, names))} above")
             number = known.index(frozenset(names))
@@ -381,7 +347,7 @@ class _RulesReader:
 
     def _read_tree(self, token: Token) -> None:
         cursor, draft = self._cursor, self._draft
-        record, place, anchor = self._new_node(token, "tree")
+        record, place = self._new_node(token)
         states = self._target.classes
         outputs = {
             name: belief_feature(name, states, (1.0 / len(states),) * len(states))
@@ -397,21 +363,21 @@ class _RulesReader:
         cursor.end_line()
         record["inputs"] = [one.name for one in inputs]
         begin = cursor.next_line()
-        draft.begin(begin, f"{anchor} start", f"{place}.start")
+        draft.locate(f"{place}.start", begin)
         cursor.word("start")
         if self._target.is_additive_number:
             raise begin.fail("a tree needs a target with classes or words")
         record["start"] = list(read_conclusion(cursor).shares_for(target_names(self._target)))
         cursor.end_line()
-        record["rules"] = read_branches(draft, self._target, inputs, place, anchor)
+        record["rules"] = read_branches(draft, self._target, inputs, place)
 
     # --- what else a file has --------------------------------------------------------------------
 
-    def _read_promise(self, token: Token) -> None:
+    def _read_constraint(self, token: Token) -> None:
         cursor, number = self._cursor, len(self._lists["monotonic"])
         if not number:
             self._draft.locate(".monotonic", token)
-        self._draft.begin(token, f"promise {number + 1}", f".monotonic[{number}]")
+        self._draft.locate(f".monotonic[{number}]", token)
         record: dict[str, Any] = {}
         if self._target.classes:
             record["class"] = read_class(cursor, self._target)
@@ -425,12 +391,14 @@ class _RulesReader:
 
     def _read_policy(self, token: Token) -> None:
         if self._policy is not None:
-            raise token.fail("a model has one policy, and it stands above already")
-        self._policy = read_policy(self._draft, self._target, token)
+            raise token.fail("the file has a policy above; a model has one")
+        self._draft.locate(".policy", token)
+        self._cursor.end_line()
+        self._policy = read_policy(self._draft, self._target)
 
     def _read_edit(self, token: Token) -> None:
         cursor, number = self._cursor, len(self._lists["edits"])
-        self._draft.begin(token, f"edit {number + 1}", f".edits[{number}]")
+        self._draft.locate(f".edits[{number}]", token)
         record = {"text": cursor.name("what was done, in double quotes")}
         for word, key in (("by", "author"), ("at", "time"), ("because", "reason")):
             if cursor.took_word(word):

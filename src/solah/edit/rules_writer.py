@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from solah.edit.lexer import spell_name, spell_number, spell_signed
-from solah.edit.rule_lines import rule_anchor, spell_policy
+from solah.edit.rule_lines import spell_policy
 from solah.edit.rules_reader import RULES_VERSION
 from solah.edit.sentence import SetName, spell_condition, spell_state, target_names
 from solah.exceptions import ParameterError
-from solah.model.document import AdditiveNode, MissingRule, Task
+from solah.model.document import TreeNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from solah.model.document import Model, Monotonic, Target, Term, TreeNode
+    from solah.model.document import Model, Monotonic, Target, Term
     from solah.model.features import Feature
-    from solah.model.provenance import Comment, Edit
+    from solah.model.provenance import Edit
 
-_INDENT = "  "
-
-
-@dataclass
-class _Line:
-    """A line in columns, and the name under which its comments are kept."""
-
-    cells: list[str]
-    anchor: str
-    facts: str = ""
-    depth: int = 0
+    _Block = tuple[str, list[list[str]]]  # its first line, and the cells of the lines below
 
 
 def write_rules(model: Model) -> str:
@@ -48,147 +38,96 @@ def write_rules(model: Model) -> str:
     Raises
     ------
     ParameterError
-        If readings are made of samples, or there is a domain, which a rules file cannot say.
+        If the model has signals or a training domain, which a rules file cannot have.
     """
-    if model.signals is not None:
-        raise ParameterError(
-            "the readings of this model are made of samples, which a rules file cannot say; change "
-            "the model with 'solah rules edit' or .edit()"
-        )
-    if model.domain is not None:
-        raise ParameterError(
-            "this model has a domain, what its training rows held, which a rules file cannot say; "
-            "change the model with 'solah rules edit' or .edit()"
-        )
-    comments: dict[str, list[Comment]] = {}
-    for comment in model.comments:
-        comments.setdefault(comment.on, []).append(comment)
-    lines: list[str] = []
-    for block in _blocks(model):
-        if lines:
-            lines.append("")
-        lines += _laid_out(block, comments)
-    left = [f"# {one.text}".rstrip() for of in comments.values() for one in of]
-    return "\n".join([*lines, *([""] if left else []), *left]) + "\n"
+    for part, what in ((model.signals, "signals"), (model.domain, "a training domain")):
+        if part is not None:
+            raise ParameterError(
+                f"the model has {what}, which a rules file cannot have; change the model with "
+                "'solah rules edit' or .edit()"
+            )
+    return "\n\n".join("\n".join(_laid_out(block)) for block in _blocks(model)) + "\n"
 
 
-def _laid_out(block: Sequence[_Line], comments: dict[str, list[Comment]]) -> Iterator[str]:
-    """Align the columns of a block, each line with its comments."""
-    widths: dict[int, int] = {}
-    for line in block:
-        if line.depth:  # the block's head stands for itself
-            for column, cell in enumerate(line.cells):
-                width = len(cell) + (len(_INDENT) * line.depth if column == 0 else 0)
-                widths[column] = max(widths.get(column, 0), width)
-    for line in block:
-        indent, behind = _INDENT * line.depth, ""
-        for comment in comments.pop(line.anchor, []):
-            if comment.is_behind and not behind:
-                behind = f"  # {comment.text}".rstrip()
-            else:
-                yield f"{indent}# {comment.text}".rstrip()
-        cells = [f"{indent}{line.cells[0]}", *line.cells[1:]]
-        if line.facts:
-            cells.append(f"| {line.facts}")
-        if line.depth:
-            last = len(cells) - 1
-            cells[:last] = [cell.ljust(widths[n]) for n, cell in enumerate(cells[:last])]
-        yield f"{' '.join(cells)}{behind}"
+def _laid_out(block: _Block) -> Iterator[str]:
+    """Write the head of a block, and align the columns of its lines."""
+    head, lines = block
+    yield head
+    # Facts, which begin with a bar, are behind the last column.
+    columns = zip_longest(*([c for c in line if c[:2] != "| "] for line in lines), fillvalue="")
+    widths = [max(map(len, column)) for column in columns]
+    for *cells, last in lines:
+        aligned = (cell.ljust(width) for cell, width in zip(cells, widths, strict=False))
+        yield "  " + " ".join([*aligned, last])
 
 
-def _blocks(model: Model) -> Iterator[list[_Line]]:
+def _blocks(model: Model) -> Iterator[_Block]:
     target = model.target
-    yield [_Line([f"solah rules {RULES_VERSION}"], "solah")]
-    yield _target_lines(target)
+    yield f"solah rules {RULES_VERSION}", []
+    yield _target_block(target)
     for feature in model.features:
-        yield _feature_lines(feature)
+        yield _feature_block(feature)
     for node in model.nodes:
         for feature in node.inputs:
             if feature.tree is not None:
-                yield _belief_lines(feature, target)
-        if not isinstance(node, AdditiveNode):
-            yield list(_tree_lines(node, target))
+                name, state = spell_name(feature.name), spell_state(target.classes[feature.place])
+                head = f"belief {name} of {spell_name(feature.origin)} in {state}"
+                yield head, list(_words(feature))
+        if isinstance(node, TreeNode):
+            yield _tree_block(node, target)
             continue
-        anchor, cells = f"sum {spell_name(node.name)}", _weights(node.baseline, target)
-        baseline = _Line([" ".join(["baseline:", *cells])], f"{anchor} baseline", depth=1)
-        yield [_Line([anchor], anchor), baseline]
+        baseline = " ".join(["baseline:", *_weights(node.baseline, target)])
+        yield f"sum {spell_name(node.name)}", [[baseline]]
         for term in node.terms:
-            yield list(_term_lines(term, spell_name(node.name), target))
+            yield _term_block(term, target)
         for group in node.groups:
-            anchor = f"group {spell_name(group.name)}"
-            names = [_features(node.terms[number]) for number in group.terms]
-            lines = [_Line([name], f"{anchor} {name}", depth=1) for name in names]
-            yield [_Line([anchor], anchor), *lines]
+            names = [[_features(node.terms[number])] for number in group.terms]
+            yield f"group {spell_name(group.name)}", names
     if model.monotonic:
-        yield [
-            _Line([_promise_text(one, target)], f"promise {number}")
-            for number, one in enumerate(model.monotonic, 1)
-        ]
+        yield "\n".join(_constraint_text(one, target) for one in model.monotonic), []
     if model.policy is not None:
-        yield [
-            _Line([text], anchor, depth=int(anchor != "policy"))
-            for text, anchor in spell_policy(model.policy, target)
-        ]
+        yield "policy", [[text] for text in spell_policy(model.policy, target)]
     if model.edits:
-        yield [
-            _Line([_edit_text(one)], f"edit {number}") for number, one in enumerate(model.edits, 1)
-        ]
+        yield "\n".join(map(_edit_text, model.edits)), []
 
 
 # --- target and features -------------------------------------------------------------------------
 
 
-def _target_lines(target: Target) -> list[_Line]:
-    kind = "classes" if target.task is Task.CLASSIFICATION else "number"
-    lines = [_Line([f"target {spell_name(target.name)} {kind}"], "target")]
-    for number, state in enumerate(target.classes):
-        cells = [spell_state(state)]
-        cells += [f"share {spell_number(target.shares[number])}"] if target.shares else []
-        cells += (
-            [f"threshold {spell_number(target.thresholds[number])}"] if target.thresholds else []
-        )
-        lines.append(_Line(cells, f"target {spell_state(state)}", depth=1))
+def _target_block(target: Target) -> _Block:
+    kind, lines = "number", []
+    if target.classes:
+        kind, lines = "classes", [[spell_state(state)] for state in target.classes]
+    for word, numbers in (("share", target.shares), ("threshold", target.thresholds)):
+        for line, number in zip(lines, numbers, strict=False):
+            line.append(f"{word} {spell_number(number)}")
     if target.centres:
-        names = map(SetName, target_names(target))
-        for name, peak, centre in zip(names, target.peaks, target.centres, strict=True):
-            cells = [str(name), f"peaks at {spell_number(peak)}", f"centre {spell_number(centre)}"]
-            lines.append(_Line(cells, f"target {name}", depth=1))
-    return lines
-
-
-def _feature_lines(feature: Feature) -> list[_Line]:
-    anchor = f"feature {spell_name(feature.name)}"
-    head = f"{anchor} {feature.kind.value}"
-    if not feature.is_continuous:
-        masses = [_missing([mass]) for mass in feature.mean_masses]
-        texts = [spell_state(state) for state in feature.categories]
-        return [
-            _Line([head], anchor, "" if texts else masses[0]),
-            *(
-                _Line([text], f"{anchor} {text}", mass, depth=1)
-                for text, mass in zip(texts, masses, strict=False)
-            ),
+        sets = zip(map(SetName, target_names(target)), target.peaks, target.centres, strict=True)
+        lines = [
+            [str(name), f"peaks at {spell_number(peak)}", f"centre {spell_number(centre)}"]
+            for name, peak, centre in sets
         ]
-    low, high = (spell_number(end or 0.0) for end in (feature.low, feature.high))
-    moved = " moved" if feature.is_moved else ""
-    return [_Line([f"{head} from {low} to {high}{moved}"], anchor), *_words(feature, anchor)]
+    return f"target {spell_name(target.name)} {kind}", lines
 
 
-def _belief_lines(feature: Feature, target: Target) -> list[_Line]:
-    anchor = f"belief {spell_name(feature.name)}"
-    state = spell_state(target.classes[feature.place])
-    head = f"{anchor} of {spell_name(feature.origin)} in {state}"
-    return [_Line([head], anchor), *_words(feature, anchor)]
+def _feature_block(feature: Feature) -> _Block:
+    head = f"feature {spell_name(feature.name)} {feature.kind.value}"
+    if feature.is_continuous:
+        low, high = (spell_number(end or 0.0) for end in (feature.low, feature.high))
+        moved = " moved" if feature.is_moved else ""
+        return f"{head} from {low} to {high}{moved}", list(_words(feature))
+    masses = [_missing([mass]) for mass in feature.mean_masses]
+    if not feature.categories:
+        return f"{head} {masses[0]}", []
+    return head, [*map(list, zip(map(spell_state, feature.categories), masses, strict=True))]
 
 
-def _words(feature: Feature, anchor: str) -> Iterator[_Line]:
+def _words(feature: Feature) -> Iterator[list[str]]:
     if not feature.cores:
         sets = zip(feature.focal_sets, feature.peaks, feature.mean_masses, strict=True)
         for words, peak, mass in sets:
-            cells = [str(SetName(words)), f"peaks at {spell_number(peak)}"]
-            yield _Line(cells, f"{anchor} {SetName(words)}", _missing([mass]), depth=1)
+            yield [str(SetName(words)), f"peaks at {spell_number(peak)}", _missing([mass])]
         return
-    masses = list(zip(feature.set_words, feature.mean_masses, strict=True))
     for number, (word, (low, high)) in enumerate(zip(feature.words, feature.cores, strict=True)):
         if math.isinf(low):
             where = "everywhere" if math.isinf(high) else f"up to {spell_number(high)}"
@@ -197,12 +136,12 @@ def _words(feature: Feature, anchor: str) -> Iterator[_Line]:
         else:
             end = "" if math.isinf(high) else f" to {spell_number(high)}"
             where = f"from {spell_number(low)}{end}"
-        facts = _missing([mass for of, mass in masses if of == number])
-        yield _Line([spell_name(word), where], f"{anchor} {spell_name(word)}", facts, depth=1)
+        masses = zip(feature.set_words, feature.mean_masses, strict=True)
+        yield [spell_name(word), where, _missing(mass for of, mass in masses if of == number)]
 
 
 def _missing(masses: Iterable[float]) -> str:
-    return f"missing {', '.join(map(spell_number, masses))}"
+    return f"| missing {', '.join(map(spell_number, masses))}"
 
 
 # --- rules ---------------------------------------------------------------------------------------
@@ -223,42 +162,25 @@ def _listed(cells: Iterable[str]) -> list[str]:
     return [*(f"{cell}," for cell in others), last]
 
 
-def _term_lines(term: Term, node: str, target: Target) -> Iterator[_Line]:
-    anchor = f"{node} rules on {_features(term)}"
-    variance = f"variance {spell_number(term.variance)}" if term.variance else ""
-    yield _Line([f"rules on {_features(term)}"], anchor, variance)
-    features = [one.feature for one in term.inputs]
+def _term_block(term: Term, target: Target) -> _Block:
     everything = "anything" if term.missing is None else "known"
-
-    rules = []
-    for cell in term.cells():
-        parts = [one.parts[place] for one, place in zip(term.inputs, cell, strict=True)]
-        told = " and ".join(
-            spell_condition(one, part, sets=False, everything=everything)
-            for one, part in zip(features, parts, strict=True)
-        )
-        at = rule_anchor(zip(features, parts, strict=True), sets=False)
-        facts = MissingRule(
-            float(term.counts[cell]),
-            tuple(term.shares[cell].tolist()),
-            tuple(term.weights[cell].tolist()),
-            cell in term.pinned,
-        )
-        rules.append((told, at, facts))
-    if term.missing is not None:
-        rules.append((f"{_features(term)} is missing", "", term.missing))
-    for told, at, one in rules:
+    lines = []
+    for cell, one in term.rules():
+        conditions = f"{_features(term)} is missing"
+        if cell is not None:
+            conditions = " and ".join(
+                spell_condition(side.feature, side.parts[line], sets=False, everything=everything)
+                for side, line in zip(term.inputs, cell, strict=True)
+            )
         shares = ", ".join(map(spell_number, one.belief))
-        yield _Line(
-            [f"{'pin ' if one.is_pinned else ''}if {told}:", *_weights(one.scores, target)],
-            f"{anchor} / {at}",
-            f"{spell_number(one.support)} rows: {shares}",
-            depth=1,
-        )
+        head = f"{'pin ' if one.is_pinned else ''}if {conditions}:"
+        facts = f"| {spell_number(one.support)} rows: {shares}"
+        lines.append([head, *_weights(one.scores, target), facts])
+    variance = f" | variance {spell_number(term.variance)}" if term.variance else ""
+    return f"rules on {_features(term)}{variance}", lines
 
 
-def _tree_lines(tree: TreeNode, target: Target) -> Iterator[_Line]:
-    anchor = f"tree {spell_name(tree.name)}"
+def _tree_block(tree: TreeNode, target: Target) -> _Block:
     names = [str(SetName(name)) for name in target_names(target)]
     if target.classes:
         names = [spell_state(state) for state in target.classes]
@@ -267,30 +189,28 @@ def _tree_lines(tree: TreeNode, target: Target) -> Iterator[_Line]:
         numbers = (spell_number(abs(one)) for one in belief)
         return _listed(f"{name} {number}" for name, number in zip(names, numbers, strict=True))
 
-    inputs = ", ".join(spell_name(one.name) for one in tree.inputs)
-    yield _Line([f"{anchor} on {inputs}"], anchor)
     first, *others = shares(tree.start)
-    yield _Line(["start:", f"{'':4} {first}", *others], f"{anchor} start", depth=1)
+    lines = [["start:", f"{'':4} {first}", *others]]
     for branch in tree.branches:
-        asked = [(tree.inputs[place], sets) for place, sets in branch.conditions]
-        told = " and ".join(spell_condition(*one, sets=True) for one in asked)
-        first, *others = shares(branch.belief)
-        when = f"if {told}" if told else "always"
-        yield _Line(
-            [f"{'pin ' if branch.is_pinned else ''}{when}", f"then {first}", *others],
-            f"{anchor} / {rule_anchor(asked, sets=True)}",
-            f"{spell_number(branch.support)} rows",
-            depth=1,
+        conditions = " and ".join(
+            spell_condition(tree.inputs[place], sets, sets=True)
+            for place, sets in branch.conditions
         )
+        first, *others = shares(branch.belief)
+        when = f"if {conditions}" if conditions else "always"
+        cells = [f"{'pin ' if branch.is_pinned else ''}{when}", f"then {first}", *others]
+        lines.append([*cells, f"| {spell_number(branch.support)} rows"])
+    inputs = ", ".join(spell_name(one.name) for one in tree.inputs)
+    return f"tree {spell_name(tree.name)} on {inputs}", lines
 
 
-# --- what else a model has -----------------------------------------------------------------------
+# --- constraints and edits -----------------------------------------------------------------------
 
 
-def _promise_text(promise: Monotonic, target: Target) -> str:
-    state = f"{spell_state(target.classes[promise.state])} " if target.classes else ""
-    moves = "falls" if promise.direction > 0 else "rises"
-    return f"promise {state}never {moves} with {spell_name(promise.feature)}"
+def _constraint_text(one: Monotonic, target: Target) -> str:
+    state = f"{spell_state(target.classes[one.state])} " if target.classes else ""
+    moves = "falls" if one.direction > 0 else "rises"
+    return f"constraint {state}never {moves} with {spell_name(one.feature)}"
 
 
 def _edit_text(edit: Edit) -> str:

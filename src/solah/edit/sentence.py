@@ -242,7 +242,7 @@ def parse_change(text: str) -> StatedRule:
     """Read a rule that adds weights or has shares, or only its conditions."""
     if not isinstance(text, str):
         raise RuleTextError(f"a rule must be text. Got a value of type {type(text).__name__}.")
-    cursor = Cursor(lex(text)[0])
+    cursor = Cursor(lex(text))
     cursor.next_line()
     cursor.word("if")
     conditions = read_conditions(cursor)

@@ -74,10 +74,10 @@ class ChosenPolicy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        from solah.model.policy import policy_record
+        from solah.model.json_fields import record_of
 
         return {
-            "policy": policy_record(self.policy),
+            "policy": record_of(self.policy),
             "rows": self.curve.n_rows,
             "method": self.rows.method,
             "error": float(self.curve.risk[-1]),

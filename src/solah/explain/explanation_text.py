@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from solah.data.spelling import count, spell_number
 from solah.explain.fired_rules import WORTH_SHOWING
-from solah.explain.rule_text import gain_of, spell_class, spell_gain
+from solah.explain.rule_text import gain_of, signed, spell_class, spell_gain
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _contributions(explanation: Explanation, top: int | None) -> Section:
     scale = 1.0 if is_number else 100.0
 
     def write(amount: float) -> str:
-        return spell_number(amount, sign="+") if is_number else f"{scale * amount:+.1f}"
+        return spell_number(amount, sign="+") if is_number else signed(100 * amount, 1)
 
     shown = [
         one

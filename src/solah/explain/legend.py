@@ -92,22 +92,22 @@ def spell_policy(model: Model) -> list[str]:
     least = sorted(set(policy.min_probability))
     if len(least) > 1:
         pairs = zip(map(spell, model.target.classes), policy.min_probability, strict=True)
-        limits = [f"{name} is decided for at a belief of at least {one:.4g}" for name, one in pairs]
+        limits = [f"the probability of {name} must be at least {one:.4g}" for name, one in pairs]
     else:
-        limits = [f"a decision needs a belief of at least {one:.4g}" for one in least if one]
+        limits = [f"the probability must be at least {one:.4g}" for one in least if one]
     pairs_seen = f"all but {count(policy.max_unseen, 'pair')}" if policy.max_unseen else "each pair"
     told = {
         f"completeness must be at least {policy.min_completeness:.4g}": policy.min_completeness > 0,
-        "known readings must lie within the range of the training rows": policy.stays_in_range,
-        f"{pairs_seen} of readings must have occurred together in training": (
+        "values must be within the training range": policy.stays_in_range,
+        f"{pairs_seen} of values must have occurred together in training": (
             policy.max_unseen is not None
         ),
-        f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
-        f"another class must lead the settled one by a belief of {policy.hysteresis:.4g}": (
+        f"scores are averaged over {policy.smoothing} decisions": policy.smoothing > 1,
+        f"another class must lead the stable decision by {policy.hysteresis:.4g}": (
             policy.hysteresis > 0
         ),
         f"{policy.votes} of the last {policy.window} decisions must agree": policy.window > 1,
-        f"a settled decision stays for at least {policy.min_hold}": policy.min_hold > 1,
+        f"a stable decision stays for at least {policy.min_hold}": policy.min_hold > 1,
     }
     return [*limits, *(text for text, holds in told.items() if holds)]
 

@@ -90,7 +90,7 @@ def name_doubts(abstain_reasons: int) -> list[str]:
     Examples
     --------
     >>> name_doubts(AbstainReason.LOW_PROBABILITY | AbstainReason.UNSEEN)
-    ['low belief', 'unseen']
+    ['low probability', 'unseen']
     """
     return [
         (one.name or "").lower().replace("_", " ") for one in AbstainReason if one & abstain_reasons

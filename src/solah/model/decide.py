@@ -1,4 +1,4 @@
-"""Judges rows in the order of time: decides, holds back, and settles, as a model's policy says."""
+"""Decides on rows in the order of time, as the policy of a model says."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.data.spelling import count, spell
+from solah.data.spelling import count
 from solah.exceptions import DataError, ParameterError
-from solah.explain.novelty import name_doubts, novelty_of
+from solah.explain.novelty import novelty_of
 from solah.model.encode import warn_of_unseen
 from solah.model.evaluate import predict, stage_outputs
 from solah.model.policy import Policy, Settling
@@ -25,24 +25,20 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 
-# How many rows a notebook shows.
-_MOST_ROWS = 20
-
-
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What a model with a policy says of rows.
+    """The decisions of a model with a policy.
 
     Attributes
     ----------
     states : the classes
-    places : (n_rows,) the place of the class that each row is decided for; -1 for "don't know"
-    settled_places : (n_rows,) that of the decision which stands after it
+    places : (n_rows,) the index of each row's class; -1 for "don't know"
+    settled_places : (n_rows,) that of the stable decision after it
     abstain_reasons : (n_rows,) the flags of :class:`~solah.model.policy.AbstainReason`, also those
-        for which nothing is held back
-    n_unseen : (n_rows,) how many pairs of cells never occurred together
-    known : (n_rows,) the share of all evidence that is known
-    beliefs : (n_rows, n_classes) the belief in each class, of evidence that is smoothed
+        for which the policy does not abstain
+    n_unseen : (n_rows,) the number of pairs of cells that never occurred together
+    known : (n_rows,) the completeness
+    beliefs : (n_rows, n_classes) the probability of each class, after smoothing
     """
 
     states: tuple[State, ...]
@@ -55,36 +51,17 @@ class Decisions:
 
     @cached_property
     def decisions(self) -> list[State | None]:
-        """The class that each row is decided for; None for "don't know"."""
+        """The class of each row; None for "don't know"."""
         return self._named(self.places)
 
     @cached_property
     def settled(self) -> list[State | None]:
-        """The decision that stands after each row; None for "don't know"."""
+        """The stable decision after each row; None for "don't know"."""
         return self._named(self.settled_places)
 
     def __repr__(self) -> str:
         n_held = int((self.places < 0).sum())
-        return f"<Decisions: {count(len(self.places), 'row')}, {n_held:,} held back>"
-
-    def _repr_html_(self) -> str:
-        from solah.explain.html import render
-
-        rows = [self._row(place) for place in range(min(len(self.places), _MOST_ROWS))]
-        n_more = len(self.places) - len(rows)
-        return render("decisions.html.j2", summary=repr(self)[1:-1], rows=rows, n_more=n_more)
-
-    def _row(self, row: int) -> dict[str, str]:
-        """Spell what is said of a row."""
-        decided, settled = self.decisions[row], self.settled[row]
-        believed = int(self.beliefs[row].argmax())
-        return {
-            "decision": "don't know" if decided is None else spell(decided),
-            "believed": f"{spell(self.states[believed])} {self.beliefs[row, believed]:.2f}",
-            "settled": "don't know" if settled is None else spell(settled),
-            "known": f"{100 * self.known[row]:.0f} %",
-            "abstain_reasons": ", ".join(name_doubts(int(self.abstain_reasons[row]))),
-        }
+        return f"<Decisions: {count(len(self.places), 'row')}, {n_held:,} abstained>"
 
     def _named(self, places: NDArray[np.intp]) -> list[State | None]:
         return [None if place < 0 else self.states[place] for place in places.tolist()]
@@ -92,49 +69,46 @@ class Decisions:
 
 @dataclass
 class _Memory:
-    """What is remembered of a recording: averaged evidence, and what is settled."""
+    """The averaged scores and the debounced decisions of a recording."""
 
     settling: Settling
     average: Float | None = field(default=None)
 
 
 class PolicyDecider:
-    """Judges rows as they come, and remembers what a policy needs of those before.
+    """Decides on rows as they come, and keeps the state of the policy.
 
     Parameters
     ----------
     model : Model
-        One that decides between classes; without a policy each row is decided by itself.
+        A classifier; without a policy, each row is decided by itself.
     n_threads : int, default=1
 
     Raises
     ------
     ParameterError
-        If the model estimates a number.
+        If the model predicts a number.
     """
 
     def __init__(self, model: Model, n_threads: int = 1) -> None:
         if not model.target.classes:
-            raise ParameterError(
-                "a model that estimates a number has no policy; there is nothing to judge"
-            )
+            raise ParameterError("decisions need classes, and this model predicts a number")
         self._model, self._n_threads = model, n_threads
         self._policy = model.policy or Policy()
         self._memories: dict[Hashable, _Memory] = {}
 
     def take(self, table: Table, groups: Sequence[Hashable] | None = None) -> Decisions:
-        """PolicyDecider the next rows, which stand in the order of time.
+        """Decide on the next rows, which are in the order of time.
 
         Parameters
         ----------
         table : Table
         groups : sequence of shape (n_rows,), default=None
-            The recording that each row belongs to; what is remembered of one says nothing of
-            another. By default all rows are one.
+            The recording of each row; each has a state of its own. By default, all rows are one.
 
         Returns
         -------
-        judgement : Decisions
+        decisions : Decisions
         """
         of_rows = [None] * table.n_rows if groups is None else list(groups)
         if len(of_rows) != table.n_rows:
@@ -168,7 +142,7 @@ class PolicyDecider:
         return self._memories[group]
 
     def _beliefs(self, table: Table, memories: Sequence[_Memory]) -> Float:
-        """Return the beliefs of evidence that is averaged with that of the rows before."""
+        """Return the probabilities of scores that are averaged with those of the rows before."""
         if self._policy.smoothing == 1:
             return predict(self._model, table, self._n_threads)
         averages = predict(self._model, table, self._n_threads, scores=True)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from solah.model.features import Feature
     from solah.model.policy import Domain, Policy
     from solah.model.program import Program
-    from solah.model.provenance import Comment, Edit, Provenance
+    from solah.model.provenance import Edit, Provenance
     from solah.model.signals import Signals
 
 # Shares below count as this where logarithms are taken: a class without rows is not impossible.
@@ -149,11 +149,11 @@ class TermInput:
 
 @dataclass(frozen=True)
 class MissingRule:
-    """The rule for a missing value of a feature.
+    """The figures of a rule of a term, such as that for a missing value.
 
     Attributes
     ----------
-    support : the weight of the training rows without a value
+    support : the weight of its training rows
     belief : their shares of the classes; for a number, its mean
     scores : the weights that the rule adds
     is_pinned : whether a refit keeps the rule
@@ -209,6 +209,15 @@ class Term:
     def cells(self) -> Iterator[tuple[int, ...]]:
         """Yield the cells of the grid, the last input changing fastest."""
         return product(*map(range, self.shape))
+
+    def rules(self) -> Iterator[tuple[tuple[int, ...] | None, MissingRule]]:
+        """Yield the rules with their cells, and the one for a missing value with None."""
+        for cell in self.cells():
+            shares, weights = self.shares[cell].tolist(), self.weights[cell].tolist()
+            figures = float(self.counts[cell]), tuple(shares), tuple(weights)
+            yield cell, MissingRule(*figures, cell in self.pinned)
+        if self.missing is not None:
+            yield None, self.missing
 
     @property
     def n_rules(self) -> int:
@@ -396,8 +405,8 @@ class Monotonic:
 class Model:
     """A target, the features it is predicted from, and the nodes, from bottom to top.
 
-    Models are compared by what they predict, and not by how they were made: what wrote the file,
-    the training data, later edits, and the comments of the rules file.
+    Models are equal if they predict alike, whatever wrote the file, the training data and later
+    edits.
 
     Each term keeps the constraints of ``monotonic`` by itself.
 
@@ -413,7 +422,6 @@ class Model:
     generator: str = field(default="", compare=False)
     provenance: Provenance | None = field(default=None, compare=False)
     edits: tuple[Edit, ...] = field(default=(), compare=False)
-    comments: tuple[Comment, ...] = field(default=(), compare=False)
     monotonic: tuple[Monotonic, ...] = ()
     signals: Signals | None = None
     domain: Domain | None = None

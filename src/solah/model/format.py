@@ -24,18 +24,11 @@ from solah.model.feature_format import (
     read_target,
     target_record,
 )
-from solah.model.json_fields import read_choice
+from solah.model.json_fields import read_choice, record_of
 from solah.model.monotone import broken_promises
 from solah.model.node_format import NodesReader, block, dump, node_text
-from solah.model.policy import domain_record, policy_record, read_domain, read_policy
-from solah.model.provenance import (
-    comment_record,
-    edit_record,
-    provenance_record,
-    read_comments,
-    read_edits,
-    read_provenance,
-)
+from solah.model.policy import domain_record, read_domain, read_policy
+from solah.model.provenance import provenance_record, read_edits, read_provenance
 from solah.model.signals import read_signals, signals_record
 
 if TYPE_CHECKING:
@@ -50,7 +43,7 @@ FORMAT_VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024
 MAX_PROMISES = 1_000_000
 FIELDS = ("format", "version", "generator", "task", "target", "features", "nodes")
-_OPTIONAL = ("provenance", "monotonic", "edits", "comments", "signals", "domain", "policy")
+_OPTIONAL = ("provenance", "monotonic", "edits", "signals", "domain", "policy")
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -105,8 +98,7 @@ def to_json(model: Model) -> str:
         "features": (dump(feature_record(one)) for one in model.features),
         "nodes": (node_text(one, model.target) for one in model.nodes),
         "monotonic": (dump(_promise_record(one, model.target)) for one in model.monotonic),
-        "edits": (dump(edit_record(one)) for one in model.edits),
-        "comments": (dump(comment_record(one)) for one in model.comments),
+        "edits": (dump(record_of(one)) for one in model.edits),
     }
     found = ((key, list(lines)) for key, lines in lists.items())
     texts |= {key: block(lines, "    ") for key, lines in found if lines}
@@ -115,7 +107,7 @@ def to_json(model: Model) -> str:
     if model.domain is not None:
         texts["domain"] = dump(domain_record(model.domain))
     if model.policy is not None:
-        texts["policy"] = dump(policy_record(model.policy))
+        texts["policy"] = dump(record_of(model.policy))
     return "{\n" + ",\n".join(f'  "{key}": {text}' for key, text in texts.items()) + "\n}\n"
 
 
@@ -156,7 +148,6 @@ def read_model(document: Reader) -> Model:
     readers: dict[str, Callable[[Reader], Any]] = {
         "provenance": partial(read_provenance, n_classes=len(target.classes)),
         "edits": read_edits,
-        "comments": read_comments,
         "signals": partial(read_signals, features=features),
         "domain": partial(read_domain, features=features),
     }

@@ -389,29 +389,23 @@ def _term_text(term: Term, target: Target) -> str:
 
 
 def _rule_records(term: Term, target: Target) -> Iterator[dict[str, Any]]:
-    def record(
-        words: list[Any], weights: list[float], rows: float, shares: list[float], is_pinned: bool
-    ) -> dict[str, Any]:
-        told = {"mean": shares[0]} if target.is_additive_number else {"shares": shares}
-        conditions = [list(one) for one in zip(term.features, words, strict=True)]
-        pin = {"pinned": True} if is_pinned else {}
-        return {"if": conditions, "weights": weights, "rows": rows, **told, **pin}
-
     named = [one.feature.categories or one.feature.words for one in term.inputs]
-    for cell in term.cells():
-        words = [
-            [names[word] for word in one.parts[place]]
-            for one, names, place in zip(term.inputs, named, cell, strict=True)
-        ]
-        yield record(
-            [one[0] if len(one) == 1 else one for one in words],
-            term.weights[cell].tolist(),
-            float(term.counts[cell]),
-            term.shares[cell].tolist(),
-            cell in term.pinned,
-        )
-    if (rule := term.missing) is not None:
-        yield record([None], list(rule.scores), rule.support, list(rule.belief), rule.is_pinned)
+    for cell, rule in term.rules():
+        words: list[Any] = [None]
+        if cell is not None:
+            parts = [one.parts[line] for one, line in zip(term.inputs, cell, strict=True)]
+            both = zip(parts, named, strict=True)
+            words = [[names[word] for word in part] for part, names in both]
+        yield {
+            "if": [
+                [name, of[0] if of is not None and len(of) == 1 else of]
+                for name, of in zip(term.features, words, strict=True)
+            ],
+            "weights": list(rule.scores),
+            "rows": rule.support,
+            **({"shares": list(rule.belief)} if target.classes else {"mean": rule.belief[0]}),
+            **({"pinned": True} if rule.is_pinned else {}),
+        }
 
 
 def _branch_records(node: TreeNode) -> Iterator[dict[str, Any]]:

@@ -13,11 +13,11 @@ from solah.data import to_numbers
 from solah.data.digests import chain, digest_column, digest_numbers
 from solah.model.document import Task
 from solah.model.encode import encode_column, encode_target
-from solah.model.json_fields import read_mark, record_of
+from solah.model.json_fields import read_record, record_of
 from solah.model.limits import MOST_NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from solah.data import Column, Table
     from solah.data.json_reader import Reader
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 MAX_EDITS = 10_000
-MAX_COMMENTS = 100_000
 MAX_TEXT = 2_000
 MAX_ROWS = 2**53
 _MAX_LEFT_OUT = 10_000
@@ -33,7 +32,7 @@ _MAX_COLUMNS, _MAX_NAME = 1_000_000, 1_000_000
 _MAX_ORIGIN = 1_000
 _DIGITS = 32
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
-_SCORES = {
+_METRICS = {
     "accuracy": (0.0, 1.0),
     "log_loss": (0.0, MOST_NUMBER),
     "r2": (-MOST_NUMBER, 1.0),
@@ -43,14 +42,7 @@ _SCORES = {
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """How well such a model decides on rows that were held out.
-
-    Attributes
-    ----------
-    accuracy, log_loss : for classes
-    r2, rmse : for a number, the share of its variance that is explained, and the root mean squared
-        error in its unit
-    """
+    """Cross-validated metrics: accuracy and log-loss for classes, R² and RMSE for a number."""
 
     accuracy: float | None = None
     log_loss: float | None = None
@@ -60,20 +52,20 @@ class OutOfFold:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is kept of the rows that a model was learned from; what is not known is left empty.
+    """The training data of a model, as far as it is known.
 
-    There is no clock in it, so that equal rows give equal documents.
+    It has no time of training, so that equal rows give equal model files.
 
     Attributes
     ----------
     source : the name of the file, without folders, or of the data set
     modified : when the file was changed last, in UTC
-    rows : how many rows there were
-    classes : how many of them each class had, in the order of the classes
-    digest : what :func:`digest_data` made of all their columns
-    columns : what :func:`digest_columns` made of each feature
-    left_out : columns that were kept out of decisions
-    out_of_fold : how such a model did on rows held out
+    rows : the number of rows
+    classes : the number of rows of each class, in the order of the classes
+    digest : of all columns, see :func:`digest_data`
+    columns : a digest of each feature, see :func:`digest_columns`
+    left_out : the columns that were dropped
+    out_of_fold : cross-validated metrics
     """
 
     source: str = ""
@@ -87,10 +79,10 @@ class Provenance:
 
 
 def digest_data(table: Table) -> str:
-    """Digest the rows of a table, whatever a model uses of them.
+    """Digest all columns of a table.
 
-    Neither the order of the rows nor that of the columns matters, nor does it whether a number is
-    written as 7, 7.0 or text. It tells rows apart; it is no proof against those who forge them.
+    The digest does not depend on the order of rows or columns, nor on whether a number is written
+    as 7, 7.0 or text. It distinguishes rows, but does not prove that nobody forged them.
 
     Examples
     --------
@@ -109,8 +101,8 @@ def digest_data(table: Table) -> str:
 def digest_columns(model: Model, table: Table, target: Column) -> dict[str, str]:
     """Digest each feature of a model together with the target, as the model reads them.
 
-    A model that has lost features, and rows that have more columns or are written in another
-    way, can so be matched by the features that are left.
+    So a model that lost features can be matched by those that are left, and rows with more columns
+    too.
     """
     is_class = model.target.task is Task.CLASSIFICATION
     truth = encode_target(target, model.target) if is_class else to_numbers(target).values
@@ -123,7 +115,7 @@ def digest_columns(model: Model, table: Table, target: Column) -> dict[str, str]
 
 
 def is_learned_from(model: Model, table: Table, target: Column | None) -> bool | None:
-    """Return whether a model was learned from these rows; None if its document does not tell."""
+    """Return whether a model was trained on these rows; None if its file does not say."""
     if target is None or model.provenance is None:
         return None
     known = model.provenance.columns
@@ -133,35 +125,39 @@ def is_learned_from(model: Model, table: Table, target: Column | None) -> bool |
 
 
 def provenance_record(provenance: Provenance) -> dict[str, Any]:
-    """Return what a document keeps; what is not known is left out."""
-    found = provenance.out_of_fold and record_of(provenance.out_of_fold)
+    """Return provenance as JSON's objects."""
+    metrics = provenance.out_of_fold and record_of(provenance.out_of_fold)
     record = record_of(replace(provenance, out_of_fold=None))
-    return record | ({"out_of_fold": found} if found else {})
+    return record | ({"out_of_fold": metrics} if metrics else {})
 
 
 def read_provenance(reader: Reader, n_classes: int) -> Provenance:
-    """Read and check what a document keeps."""
-    texts = ("source", "modified", "digest")
-    fields = reader.record((), (*texts, "rows", "classes", "columns", "left_out", "out_of_fold"))
-    found: dict[str, Any] = {
-        key: fields[key].text(most=_MAX_ORIGIN) for key in texts if key in fields
+    """Read provenance."""
+
+    def text(part: Reader) -> str:
+        return part.text(most=_MAX_ORIGIN)
+
+    def count(part: Reader) -> int:
+        return part.integer(0, MAX_ROWS)
+
+    def digests(part: Reader) -> dict[str, str]:
+        return {name: text(one) for name, one in part.named(_MAX_COLUMNS, _MAX_NAME).items()}
+
+    def number(key: str) -> Callable[[Reader], float]:
+        return lambda part: part.number(*_METRICS[key])
+
+    metrics = {key: number(key) for key in _METRICS}
+    readers: dict[str, Callable[[Reader], Any]] = {
+        "source": text,
+        "modified": text,
+        "digest": text,
+        "rows": count,
+        "classes": lambda part: tuple(map(count, part.items(n_classes, n_classes))),
+        "columns": digests,
+        "left_out": lambda part: part.texts(0, _MAX_LEFT_OUT),
+        "out_of_fold": lambda part: read_record(part, OutOfFold, metrics),
     }
-    if "rows" in fields:
-        found["rows"] = fields["rows"].integer(0, MAX_ROWS)
-    if "classes" in fields:
-        counts = fields["classes"].items(n_classes, n_classes)
-        found["classes"] = tuple(one.integer(0, MAX_ROWS) for one in counts)
-    if "columns" in fields:
-        digests = fields["columns"].named(_MAX_COLUMNS, _MAX_NAME)
-        found["columns"] = {name: one.text(most=_MAX_ORIGIN) for name, one in digests.items()}
-    if "left_out" in fields:
-        found["left_out"] = fields["left_out"].texts(0, _MAX_LEFT_OUT)
-    if "out_of_fold" in fields:
-        scores = fields["out_of_fold"].record((), _SCORES)
-        found["out_of_fold"] = OutOfFold(
-            **{key: score.number(*_SCORES[key]) for key, score in scores.items()}
-        )
-    return Provenance(**found)
+    return read_record(reader, Provenance, readers)
 
 
 # --- changes by people ---------------------------------------------------------------------------
@@ -173,8 +169,8 @@ class Edit:
 
     Attributes
     ----------
-    text : what was done, as a sentence
-    author : who did it; empty if not given
+    text : the change, as a sentence
+    author : who made it; empty if not given
     time : when, as ISO 8601 in UTC (``2026-05-17T09:30:00Z``); empty if not given
     reason : why; empty if not given
     """
@@ -185,26 +181,9 @@ class Edit:
     reason: str = ""
 
     def __str__(self) -> str:
-        """Return the edit as one line."""
         made = ", ".join(filter(None, (self.time, self.author)))
         because = f" (because: {self.reason})" if self.reason else ""
         return f"{made}: {self.text}{because}" if made else f"{self.text}{because}"
-
-
-@dataclass(frozen=True)
-class Comment:
-    """A comment of a rules file.
-
-    Attributes
-    ----------
-    on : the statement that it stands before or behind, as the file's writer names it
-    text : the comment, without its sign
-    is_behind : whether it stands in the statement's own line
-    """
-
-    on: str
-    text: str
-    is_behind: bool = False
 
 
 def spell_time(moment: datetime) -> str:
@@ -221,46 +200,23 @@ def spell_time(moment: datetime) -> str:
 
 
 def is_time(text: str) -> bool:
-    """Tell whether a text is a moment as edits have it."""
+    """Whether a text is a moment as edits have it."""
     try:
         return spell_time(datetime.strptime(text, _TIME_FORMAT)) == text
     except ValueError:
         return False
 
 
-def edit_record(edit: Edit) -> dict[str, Any]:
-    """Return an edit as the document has it."""
-    return record_of(edit)
-
-
-def comment_record(comment: Comment) -> dict[str, Any]:
-    """Return a comment as the document has it."""
-    record: dict[str, Any] = {"on": comment.on, "text": comment.text}
-    return record | ({"behind": True} if comment.is_behind else {})
-
-
 def read_edits(reader: Reader) -> tuple[Edit, ...]:
-    """Read the edits of a document."""
-    return tuple(_read_edit(item) for item in reader.items(1, MAX_EDITS))
+    """Read the edits of a model file."""
 
+    def text(part: Reader) -> str:
+        return part.text(most=MAX_TEXT)
 
-def _read_edit(reader: Reader) -> Edit:
-    fields = reader.record(["text"], ["author", "time", "reason"])
-    edit = Edit(**{key: field.text(most=MAX_TEXT) for key, field in fields.items()})
-    if edit.time and not is_time(edit.time):
-        raise fields["time"].fail("a moment in UTC such as '2026-05-17T09:30:00Z'")
-    return edit
+    def time(part: Reader) -> str:
+        if not is_time(text(part)):
+            raise part.fail("a moment in UTC such as '2026-05-17T09:30:00Z'")
+        return text(part)
 
-
-def read_comments(reader: Reader) -> tuple[Comment, ...]:
-    """Read the comments of a document."""
-    return tuple(_read_comment(item) for item in reader.items(1, MAX_COMMENTS))
-
-
-def _read_comment(reader: Reader) -> Comment:
-    fields = reader.record(["on", "text"], ["behind"])
-    text = fields["text"].text(least=0, most=MAX_TEXT)
-    if "\n" in text:
-        raise fields["text"].fail("a text in one line")
-    is_behind = "behind" in fields and read_mark(fields["behind"])
-    return Comment(fields["on"].text(), text, is_behind)
+    readers = {"text": text, "author": text, "time": time, "reason": text}
+    return tuple(read_record(one, Edit, readers) for one in reader.items(1, MAX_EDITS))

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ModelFormatError, ParameterError, did_you_mean, shorten
-from solah.model.json_fields import read_choice, record_of
+from solah.model.json_fields import read_choice, read_record, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from solah.data.json_reader import Reader
     from solah.model.features import Feature
@@ -25,7 +25,7 @@ MOST_CHANNELS, MOST_FEATURES = 255, 10_000
 
 
 class FeatureKind(StrEnum):
-    """What is computed of the samples in a window."""
+    """The computation of a window feature."""
 
     MEAN = "mean"
     MIN = "min"
@@ -45,7 +45,7 @@ class FeatureKind(StrEnum):
 
     @property
     def is_spectral(self) -> bool:
-        """Whether it is told from the power of frequencies."""
+        """Whether it needs the power of frequencies."""
         return self in (FeatureKind.ENERGY, FeatureKind.PITCH)
 
 
@@ -58,10 +58,10 @@ class Channel:
 
     Attributes
     ----------
-    name : what samples and rules call it
-    every : a sample comes with every so many ticks
-    unit : what its samples are measured in, such as ``"g"``; empty if that is not known
-    axes : the channels whose magnitude it is; none for a channel that is measured
+    name : its name in samples and rules
+    every : the number of ticks from a sample to the next
+    unit : the unit of its samples, such as ``"g"``; empty if it is not known
+    axes : the channels whose magnitude it is; none for a measured channel
     """
 
     name: str
@@ -72,13 +72,13 @@ class Channel:
 
 @dataclass(frozen=True)
 class WindowFeature:
-    """A number that is told from the samples in a window.
+    """A feature computed from a sample window.
 
     Attributes
     ----------
-    name : the feature that it is the reading of
-    kind : what is computed
-    channels : what of: one channel, or the two of a correlation
+    name : the name of the feature
+    kind : the computation
+    channels : one channel, or the two of a correlation
     at : which percentile, from 0 to 100
     low, high : the band of an energy, in Hz; the upper end does not belong to it
     """
@@ -93,15 +93,15 @@ class WindowFeature:
 
 @dataclass(frozen=True)
 class Signals:
-    """A description of the way from samples to readings.
+    """The computation of features from samples.
 
     Attributes
     ----------
     rate : ticks per second
-    window, step : how many ticks a window has, and by how many it moves on
-    max_gap : for how many ticks the last sample stands for missing ones
+    window, step : the length of a window, and the way from one to the next, in ticks
+    max_gap : for how many ticks the last sample replaces missing ones
     channels : measured ones in the order of a device's samples, and magnitudes of them
-    features : the readings, each the value of a feature
+    features : the features of each window
 
     Raises
     ------
@@ -142,12 +142,12 @@ class Signals:
 
     @property
     def window_seconds(self) -> float:
-        """How long a window is."""
+        """The length of a window."""
         return self.window / self.rate
 
     @property
     def step_seconds(self) -> float:
-        """How much later each window begins than the one before."""
+        """The time from the start of a window to that of the next."""
         return self.step / self.rate
 
     def last_row(self, tick: int) -> int:
@@ -166,11 +166,11 @@ class Signals:
         return self._by_name[name]
 
     def length(self, channel: str) -> int:
-        """Return how many samples of a channel a window has."""
+        """Return the number of samples that a window has of a channel."""
         return self.window // self.channel(channel).every
 
     def bins(self, feature: WindowFeature) -> range:
-        """Return the frequencies that a feature asks for, as waves per window.
+        """Return the frequencies that a feature needs, as waves per window.
 
         The mean is no frequency, nor is half of the rate, where a wave has but two samples.
         """
@@ -184,7 +184,7 @@ class Signals:
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 
     def unit(self, feature: WindowFeature) -> str:
-        """Return what a feature is measured in; empty for a pure number or where none is known."""
+        """Return the unit of a feature; empty for a pure number or if it is not known."""
         if feature.kind in (*_COUNTS, FeatureKind.CORRELATION):
             return ""
         if feature.kind is FeatureKind.PITCH:
@@ -209,15 +209,15 @@ class Signals:
             if self.channel(axis).axes or self.channel(axis).every != channel.every:
                 raise ParameterError(
                     f"channel {shorten(channel.name)}: the axes of a magnitude are measured "
-                    f"channels of its own rate, and {shorten(axis)} is none"
+                    f"channels of its own rate. Got {shorten(axis)}."
                 )
         for what in ("window", "step"):
             ticks = getattr(self, what)
             if ticks % channel.every:
                 raise ParameterError(
                     f"channel {shorten(channel.name)}: the {what} of {ticks} samples of the "
-                    f"fastest channel must be a multiple of {channel.every}, as the channel is so "
-                    "many times slower"
+                    f"fastest channel must be a multiple of {channel.every}, as the channel is "
+                    f"{channel.every} times slower"
                 )
         if self.window // channel.every < 2:
             raise ParameterError(
@@ -233,57 +233,53 @@ class Signals:
             raise ParameterError(f"{where}: its channels must have one rate")
         if feature.kind.is_spectral and not self.bins(feature):
             raise ParameterError(
-                f"{where}: a window of {self.length(feature.channels[0])} samples tells no "
-                "frequency in this band apart; take a wider band or a longer window"
+                f"{where}: a window of {self.length(feature.channels[0])} samples has no "
+                "frequency in this band; take a wider band or a longer window"
             )
 
 
 # --- in model files ------------------------------------------------------------------------------
 
+_NUMBERS_OF = {FeatureKind.PERCENTILE: ("at",), FeatureKind.ENERGY: ("low", "high")}
+"""The numbers that some kinds of features have."""
+
 
 def signals_record(signals: Signals) -> dict[str, Any]:
     """Return signals as JSON's objects."""
+    computed = []
+    for one in signals.features:
+        keys = ("name", "kind", "channels", *_NUMBERS_OF.get(one.kind, ()))
+        computed.append({key: getattr(one, key) for key in keys})
     return {
-        "rate": signals.rate,
-        "window": signals.window,
-        "step": signals.step,
-        "max_gap": signals.max_gap,
+        **{key: getattr(signals, key) for key in ("rate", "window", "step", "max_gap")},
         "channels": [record_of(channel) for channel in signals.channels],
-        "features": [_feature_record(feature) for feature in signals.features],
+        "features": computed,
     }
-
-
-def _feature_record(feature: WindowFeature) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "name": feature.name,
-        "kind": feature.kind.value,
-        "channels": list(feature.channels),
-    }
-    if feature.kind is FeatureKind.PERCENTILE:
-        record["at"] = feature.at
-    if feature.kind is FeatureKind.ENERGY:
-        record |= {"low": feature.low, "high": feature.high}
-    return record
 
 
 def read_signals(reader: Reader, features: Iterable[Feature]) -> Signals:
-    """Read signals, and check that the features are features of them."""
-    fields = reader.record(["rate", "window", "step", "max_gap", "channels", "features"])
-    window = fields["window"].integer(2, MOST_WINDOW)
-    rate = fields["rate"].number(LEAST_RATE, MOST_RATE)
-    channels = fields["channels"].items(1, MOST_CHANNELS)
-    computed = fields["features"].items(1, MOST_FEATURES)
-    try:
-        signals = Signals(
-            rate=rate,
-            window=window,
-            step=fields["step"].integer(1, MOST_STEP),
-            max_gap=fields["max_gap"].integer(0, window),
-            channels=tuple(_read_channel(item, window) for item in channels),
-            features=tuple(_read_feature(item, rate) for item in computed),
-        )
-    except ParameterError as error:
-        raise ModelFormatError(f"{reader.place}: {error}") from None
+    """Read signals, and check that they compute these features."""
+    window = reader.part("window").integer(2, MOST_WINDOW)
+    rate = reader.part("rate").number(LEAST_RATE, MOST_RATE)
+    channel: dict[str, Callable[[Reader], Any]] = {
+        "name": type(reader).text,
+        "every": lambda part: part.integer(1, window),
+        "unit": type(reader).text,
+        "axes": lambda part: part.texts(2, MOST_CHANNELS),
+    }
+    readers: dict[str, Callable[[Reader], Any]] = {
+        "rate": lambda _: rate,
+        "window": lambda _: window,
+        "step": lambda part: part.integer(1, MOST_STEP),
+        "max_gap": lambda part: part.integer(0, window),
+        "channels": lambda part: tuple(
+            read_record(one, Channel, channel) for one in part.items(1, MOST_CHANNELS)
+        ),
+        "features": lambda part: tuple(
+            _read_feature(one, rate) for one in part.items(1, MOST_FEATURES)
+        ),
+    }
+    signals = read_record(reader, Signals, readers)
     for feature in features:
         if feature.name not in signals.names or not feature.is_continuous:
             raise ModelFormatError(
@@ -293,27 +289,12 @@ def read_signals(reader: Reader, features: Iterable[Feature]) -> Signals:
     return signals
 
 
-def _read_channel(reader: Reader, window: int) -> Channel:
-    fields = reader.record(["name"], ["every", "unit", "axes"])
-    return Channel(
-        name=fields["name"].text(),
-        every=fields["every"].integer(1, window) if "every" in fields else 1,
-        unit=fields["unit"].text() if "unit" in fields else "",
-        axes=fields["axes"].texts(2, MOST_CHANNELS) if "axes" in fields else (),
-    )
-
-
 def _read_feature(reader: Reader, rate: float) -> WindowFeature:
-    kinds = [kind.value for kind in FeatureKind]
-    kind = FeatureKind(read_choice(reader.part("kind"), kinds))
-    own = {FeatureKind.PERCENTILE: ["at"], FeatureKind.ENERGY: ["low", "high"]}.get(kind, [])
+    kind = FeatureKind(read_choice(reader.part("kind"), [kind.value for kind in FeatureKind]))
+    own = _NUMBERS_OF.get(kind, ())
     fields = reader.record(["name", "kind", "channels", *own])
-    low = fields["low"].number(0.0, rate) if "low" in fields else 0.0
-    return WindowFeature(
-        name=fields["name"].text(),
-        kind=kind,
-        channels=fields["channels"].texts(1, 2),
-        at=fields["at"].number(0.0, 100.0) if "at" in fields else 0.0,
-        low=low,
-        high=fields["high"].number(low, rate) if "high" in fields else 0.0,
-    )
+    numbers: dict[str, float] = {}
+    for key in own:
+        least, most = (0.0, 100.0) if key == "at" else (numbers.get("low", 0.0), rate)
+        numbers[key] = fields[key].number(least, most)
+    return WindowFeature(fields["name"].text(), kind, fields["channels"].texts(1, 2), **numbers)

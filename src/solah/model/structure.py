@@ -11,15 +11,17 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from solah.data.json_reader import JsonParser
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.drawing import drawn, quoted
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterator, Sequence
+
+# Features that need more columns go below the name of their node if it leaves them fewer.
+_MIN_ROOM = 24
 
 
 @dataclass(frozen=True)
@@ -95,19 +97,19 @@ class Hierarchy:
                 "Hierarchy.from_dict read other forms"
             )
         if twice := first_repeated(node.name for node in nodes):
-            raise ParameterError(f"two trees are called {shorten(twice)}")
+            raise ParameterError(f"two nodes are called {shorten(twice)}")
         names = {node.name for node in nodes}
         parents = _parents((node.name, names.intersection(node.inputs)) for node in nodes)
         try:
             TopologicalSorter({node.name: names & {*node.inputs} for node in nodes}).prepare()
         except CycleError as error:
             shown = " <- ".join(map(_spelled, reversed(error.args[1])))
-            raise ParameterError(f"the trees feed each other in a cycle: {shown}") from None
+            raise ParameterError(f"the nodes feed each other in a cycle: {shown}") from None
         roots = [node.name for node in nodes if node.name not in parents]
         if len(roots) > 1:
             shown = ", ".join(map(shorten, roots[:8])) + (", …" if len(roots) > 8 else "")
             raise ParameterError(
-                f"a hierarchy has one root, but {len(roots)} trees feed no other: {shown}"
+                f"a hierarchy has one root, but {len(roots)} nodes feed no other: {shown}"
             )
         object.__setattr__(self, "nodes", _bottom_up(nodes))
 
@@ -126,7 +128,7 @@ class Hierarchy:
         """Return the node of this name."""
         if name not in self._by_name:
             known = did_you_mean(name, self._by_name)
-            raise ParameterError(f"the hierarchy has no tree {shorten(name)}{known}")
+            raise ParameterError(f"the hierarchy has no node {shorten(name)}{known}")
         return self._by_name[name]
 
     def children(self, name: str) -> tuple[str, ...]:
@@ -143,8 +145,13 @@ class Hierarchy:
 
         A node is one level above its highest child. One without children is at the bottom.
         """
-        levels: list[list[str]] = [[] for _ in range(max(self._heights.values()))]
-        for name, height in self._heights.items():
+        heights: dict[str, int] = {}
+        for node in self.nodes:
+            heights[node.name] = 1 + max(
+                map(heights.__getitem__, self.children(node.name)), default=0
+            )
+        levels: list[list[str]] = [[] for _ in range(max(heights.values()))]
+        for name, height in heights.items():
             levels[height - 1].append(name)
         return tuple(map(tuple, levels))
 
@@ -153,21 +160,9 @@ class Hierarchy:
         """The paper's iota: the levels of nodes and, below them, the features."""
         return len(self.levels) + 1
 
-    def height(self, name: str) -> int:
-        """Return the level of a node, from 1 on."""
-        return self._heights[name]
-
     @cached_property
     def _by_name(self) -> dict[str, HierarchyNode]:
         return {node.name: node for node in self.nodes}
-
-    @cached_property
-    def _heights(self) -> dict[str, int]:
-        heights: dict[str, int] = {}
-        for node in self.nodes:
-            below = (heights[child] for child in self.children(node.name))
-            heights[node.name] = 1 + max(below, default=0)
-        return heights
 
     @classmethod
     def parse(cls, text: str) -> Hierarchy:
@@ -186,7 +181,7 @@ class Hierarchy:
         ... '''))
         warmth <- "inside, °C", outside; alarm <- warmth, smoke
         """
-        return cls(tuple(_ShortText(text).nodes())).each_once()
+        return cls(tuple(_parsed(text))).each_once()
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.nodes))
@@ -207,7 +202,7 @@ class Hierarchy:
         """
         if not isinstance(inputs, Mapping):
             raise ParameterError(
-                "a hierarchy maps each tree's name to the list of its inputs. "
+                "a hierarchy maps each node's name to the list of its inputs. "
                 f"Got {type_of(inputs)} instead."
             )
         nodes = (HierarchyNode(name, of) for name, of in inputs.items())  # type: ignore[arg-type]
@@ -251,9 +246,7 @@ class Hierarchy:
         Returns
         -------
         str
-            A line per node, its features behind an arrow and its children indented below it. If a
-            hierarchy is so deep that this would leave no room, the highest child of a node comes
-            last, without indent and behind ``↑``.
+            A line per node, its features behind an arrow and its children indented below it.
 
         Examples
         --------
@@ -269,7 +262,35 @@ class Hierarchy:
             if name not in known:
                 near = did_you_mean(name, known)
                 raise ParameterError(f"the hierarchy has no {shorten(name)} to annotate{near}")
-        return "\n".join(drawn(self, annotations or {}, width))
+        return "\n".join(self._drawn(annotations or {}, width))
+
+    def _drawn(self, notes: Mapping[str, str], width: int) -> Iterator[str]:
+        def label(name: str) -> str:
+            is_plain = name == name.strip() and name.isprintable() and not set(name) & set(',"←')
+            shown = name if is_plain else _quoted(name)
+            return f"{shown} ({notes[name]})" if name in notes else shown
+
+        waiting = [(self.root, "", "")]  # a node, what is before it, and before the lines below
+        while waiting:
+            name, lead, below = waiting.pop()
+            children = list(self.children(name))
+            head, indent = lead + label(name), below + ("│" if children else " ")
+            if children:
+                waiting.append((children.pop(), f"{below}└─ ", f"{below}   "))
+            waiting += [(one, f"{below}├─ ", f"{below}│  ") for one in reversed(children)]
+            labels = [label(one) for one in self.features_of(name)]
+            if not labels:
+                yield head
+                continue
+            column = len(head) + 3
+            if width - column < min(_MIN_ROOM, len(", ".join(labels))):
+                yield f"{head} ←"
+                head, column = f"{indent:<{len(indent) + 3}}", len(indent) + 3
+            else:
+                head += " ← "
+            for text in _wrapped(labels, max(width - column, _MIN_ROOM)):
+                yield head + text
+                head = f"{indent:<{column}}"
 
     def _repr_html_(self) -> str:
         return (  # screen readers read the label instead
@@ -341,7 +362,7 @@ def _parents(inputs: Iterable[tuple[str, Iterable[str]]]) -> dict[str, str]:
             if name in fed:
                 raise ParameterError(
                     f"{shorten(name)} feeds both {shorten(fed[name])} and {shorten(node)}; "
-                    "a feature or a tree feeds one tree only"
+                    "a feature or a node feeds one node only"
                 )
             fed[name] = node
     return fed
@@ -362,6 +383,18 @@ def _bottom_up(nodes: Sequence[HierarchyNode]) -> tuple[HierarchyNode, ...]:
     return tuple(done.values())
 
 
+def _wrapped(labels: Sequence[str], room: int) -> Iterator[str]:
+    """Fill lines with labels, and break between two of them only."""
+    line = labels[0]
+    for label in labels[1:]:
+        if len(line) + len(label) + 3 > room:  # the comma that follows has to fit, too
+            yield f"{line},"
+            line = label
+        else:
+            line += f", {label}"
+    yield line
+
+
 # --- short text ----------------------------------------------------------------------------------
 
 _TOKEN = re.compile(
@@ -378,82 +411,63 @@ _TOKEN = re.compile(
 )
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    start: int
+def _parsed(text: str) -> Iterator[HierarchyNode]:
+    """Yield the nodes of short text."""
+    tokens: list[tuple[str, str, int]] = []  # kind, text, where it starts
+    start = 0
 
-
-class _ShortText:
-    """A hierarchy as short text, and the next token of it to read."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._next = text, 0
-        self._tokens: list[_Token] = []
-        start = 0
-        while start < len(text):
-            match = _TOKEN.match(text, start)
-            if match is None or match.lastgroup is None:
-                raise self._fail("a double quote is not closed", start)
-            if match.lastgroup != "blank":
-                self._tokens.append(_Token(match.lastgroup, match[0], start))
-            start = match.end()
-        self._tokens.append(_Token("stop", "", start))
-
-    def nodes(self) -> Iterator[HierarchyNode]:
-        while True:
-            while self._took("line", "semicolon"):
-                pass
-            if self._took("stop"):
-                return
-            name = self._name("the name of a tree")
-            if not self._took("arrow"):
-                raise self._expected("'<-'")
-            inputs = [self._input()]
-            while self._took("comma"):
-                inputs.append(self._input())
-            if not self._took("line", "semicolon") and self._tokens[self._next].kind != "stop":
-                raise self._expected("a comma, a semicolon or the end of the line")
-            yield HierarchyNode(name, tuple(inputs))
-
-    def _input(self) -> str:
-        while self._took("line"):
-            pass
-        return self._name("the name of an input")
-
-    def _name(self, wanted: str) -> str:
-        token = self._tokens[self._next]
-        if self._took("name"):
-            return token.text
-        if not self._took("quoted"):
-            raise self._expected(wanted)
-        try:
-            return str(json.loads(token.text, strict=False))
-        except json.JSONDecodeError:
-            problem = f"{token.text} has an escape that JSON does not know"
-            raise self._fail(problem, token.start) from None
-
-    def _took(self, *kinds: str) -> bool:
-        took = self._tokens[self._next].kind in kinds
-        self._next += took
-        return took
-
-    def _expected(self, wanted: str) -> ParameterError:
-        token = self._tokens[self._next]
-        ends = {"stop": "the end", "line": "the end of the line"}
-        problem = f"expected {wanted}, found {ends.get(token.kind) or shorten(token.text)}"
-        if token.kind == "name":
-            problem += "; a name with spaces needs double quotes"
-        return self._fail(problem, token.start)
-
-    def _fail(self, problem: str, start: int) -> ParameterError:
-        line = self._text.count("\n", 0, start) + 1
-        column = start - self._text.rfind("\n", 0, start)
+    def fail(problem: str, start: int) -> ParameterError:
+        line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
         return ParameterError(f"line {line}, column {column}: {problem}")
+
+    def expected(wanted: str) -> ParameterError:
+        kind, found, start = tokens[-1]
+        ends = {"stop": "the end", "line": "the end of the line"}
+        hint = "; a name with spaces needs double quotes" if kind == "name" else ""
+        return fail(f"expected {wanted}, found {ends.get(kind) or shorten(found)}{hint}", start)
+
+    def took(*kinds: str) -> bool:
+        return tokens[-1][0] in kinds and bool(tokens.pop())
+
+    def name(wanted: str) -> str:
+        kind, found, start = tokens[-1]
+        if not took("name", "quoted"):
+            raise expected(wanted)
+        try:
+            return found if kind == "name" else str(json.loads(found, strict=False))
+        except json.JSONDecodeError:
+            raise fail(f"{found} has an escape that JSON does not know", start) from None
+
+    while start < len(text):
+        match = _TOKEN.match(text, start)
+        if match is None or match.lastgroup is None:
+            raise fail("a double quote is not closed", start)
+        if match.lastgroup != "blank":
+            tokens.append((match.lastgroup, match[0], start))
+        start = match.end()
+    tokens = [("stop", "", start), *reversed(tokens)]
+    while tokens[-1][0] != "stop":
+        if took("line", "semicolon"):
+            continue
+        node, inputs = name("the name of a node"), list[str]()
+        if not took("arrow"):
+            raise expected("'<-'")
+        while not inputs or took("comma"):
+            while took("line"):
+                pass
+            inputs.append(name("the name of an input"))
+        if not took("line", "semicolon") and tokens[-1][0] != "stop":
+            raise expected("a comma, a semicolon or the end of the line")
+        yield HierarchyNode(node, tuple(inputs))
+
+
+def _quoted(name: str) -> str:
+    """Write a name in double quotes, with JSON's escapes."""
+    return json.dumps(name, ensure_ascii=not name.isprintable())
 
 
 def _spelled(name: str) -> str:
     """Write a name so that ``parse`` reads it back."""
     match = _TOKEN.fullmatch(name)
     is_name = match is not None and match.lastgroup == "name" and name.isprintable()
-    return name if is_name else quoted(name)
+    return name if is_name else _quoted(name)
