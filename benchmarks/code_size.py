@@ -30,7 +30,7 @@ BUDGETS = {
     ("dependence",): 1_600,  # distance correlation
     ("learn",): 7_000,  # rule models, trees, hierarchies, genetic search, online learning
     ("explain",): 3_200,  # rules, contributions, counterfactuals, importances
-    ("edit", "difference"): 3_200,  # rules file, editor, diff
+    ("edit",): 3_200,  # rules file, editor, diff
     ("estimators", "evaluation"): 3_600,  # the scikit-learn classes
     ("export", "device"): 5_500,  # C, q15, blob, MicroPython, JavaScript, SQL, ONNX, simulators
     ("report", "plot"): 3_300,  # page, card, plots

@@ -2,13 +2,14 @@
 
     python benchmarks/scale.py exact [--rows 200000]
     python benchmarks/scale.py growth [--rows 2500000 5000000 10000000 20000000] [--memory 2GB]
-    python benchmarks/scale.py peers [--rows 5000000]
+    python benchmarks/scale.py peers [--rows 5000000] [--features 50] [--memory 500MB] [--jobs 1]
     python benchmarks/scale.py real
 
 Sensor data come from the seeded generator in ``sensors.py`` (50 features, float32, Parquet with
 row groups of 250,000) and stay in --folder. Every run is a process of its own; its wall and CPU
-time, and its peak memory, are what the system says of it. Peers (LightGBM, scikit-learn's
-HistGradientBoosting) read the same files with PyArrow and learn from them in memory.
+time, and its peak memory, are those that the system reports. Peers (LightGBM, scikit-learn's
+HistGradientBoosting) read the same files with PyArrow and learn from them in memory. A plain read
+iterates over all columns with PyArrow, in one thread, and converts them to float64.
 """
 
 from __future__ import annotations
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 TARGET = "fault"
-N_FEATURES = 50
 ROWS_AT_ONCE = 65_536
 REAL = ("iot_occupancy", "iot_skab_water_pump", "iot_gas_sensor_drift_part", "iot_hapt_windows")
 
@@ -70,7 +70,7 @@ def main() -> None:
 def exact(options: argparse.Namespace) -> None:
     """Compare model documents, byte by byte."""
     n_rows = options.rows[0] if options.rows else 200_000
-    files = sensor_files(options.folder, n_rows)
+    files = sensor_files(options, n_rows)
     frame = _read_whole(files)
     X, y = frame.drop(columns=TARGET), frame[TARGET]
     print(f"{n_rows:,} rows x {X.shape[1]}: documents equal to the one from memory")
@@ -93,14 +93,14 @@ def growth(options: argparse.Namespace) -> None:
     """Show how time and memory grow with the rows."""
     sizes = options.rows or [2_500_000, 5_000_000, 10_000_000, 20_000_000]
     times = []
-    print(f"{N_FEATURES} features, {options.jobs} threads, limit {options.memory}")
+    print(f"{options.features} features, {options.jobs} threads, limit {options.memory}")
     for n_rows in sizes:
-        files = sensor_files(options.folder, n_rows)
+        files = sensor_files(options, n_rows)
         run = _child("solah", files, jobs=options.jobs, memory=options.memory)
         passes = run.said["passes"]
-        in_passes = sum(seconds for _, _, seconds in passes)
+        in_passes = sum(seconds for _, seconds, _ in passes)
         rows_seen = n_rows * len(passes)
-        cells = n_rows * sum(n_columns for _, n_columns, _ in passes)
+        cells = rows_seen * (options.features + 1)
         times.append(run.wall)
         print(f"  {n_rows:>11,} rows {run}")
         print(
@@ -121,13 +121,19 @@ def growth(options: argparse.Namespace) -> None:
 def peers(options: argparse.Namespace) -> None:
     """Compare with what learns from rows in memory."""
     n_rows = options.rows[0] if options.rows else 5_000_000
-    files = sensor_files(options.folder, n_rows)
-    test = sensor_files(options.folder, 100_000, seed=1)
-    print(f"{n_rows:,} rows x {N_FEATURES}, {options.jobs} threads; accuracy on 100,000 others")
+    files = sensor_files(options, n_rows)
+    test = sensor_files(options, 100_000, seed=1)
+    shape = f"{n_rows:,} rows x {options.features}, {options.jobs} threads"
+    print(f"{shape}, limit {options.memory}; accuracy on 100,000 others")
     runs = {}
     for name in ("solah", "lightgbm", "histgradient"):
-        runs[name] = _child(name, files, jobs=options.jobs, test=str(test))
+        memory = options.memory if name == "solah" else None
+        runs[name] = _child(name, files, jobs=options.jobs, test=str(test), memory=memory)
         print(f"  {name:<14}{runs[name]}   accuracy {runs[name].said['accuracy']:.4f}", flush=True)
+    plain = _child("plain", files).said["cpu"]
+    print(f"  a plain read: {plain:.1f} s CPU")
+    for name, _, cpu in runs["solah"].said["passes"]:
+        print(f"  pass: {name:<24}{cpu:6.1f} s CPU, {cpu / plain:.1f} plain reads")
     best = {
         what: min(getattr(runs[name], what) for name in ("lightgbm", "histgradient"))
         for what in ("wall", "cpu", "peak")
@@ -159,8 +165,23 @@ def real(options: argparse.Namespace) -> None:
 
 def child(options: argparse.Namespace) -> None:
     """Be one of the processes: learn, and say what it took."""
-    said = {"solah": _learn, "lightgbm": _boost, "histgradient": _boost}[options.model](options)
+    work = {"solah": _learn, "lightgbm": _boost, "histgradient": _boost, "plain": _read_plainly}
+    said = work[options.model](options)
+    # Not ru_maxrss, which begins with what the process had that started this one.
+    status = Path("/proc/self/status").read_text(encoding="ascii").split()
+    said["peak"] = int(status[status.index("VmHWM:") + 1]) * 1024 / 1e9
     print(json.dumps(said))
+
+
+def _read_plainly(options: argparse.Namespace) -> dict[str, Any]:
+    import pyarrow.parquet as pq
+
+    start = time.process_time()
+    for path in sorted(Path(options.files).glob("*.parquet")):
+        for batch in pq.ParquetFile(path).iter_batches(32_768, use_threads=False):
+            for column in batch.columns[: options.features]:
+                column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return {"cpu": time.process_time() - start}
 
 
 def _learn(options: argparse.Namespace) -> dict[str, Any]:
@@ -201,30 +222,30 @@ def _accuracy(options: argparse.Namespace, predict: Callable[[Any], Any]) -> dic
 
 
 class _Passes:
-    """Who keeps what passes took."""
+    """The name of each pass, its wall time and its processor time."""
 
     def __init__(self) -> None:
-        self.passes: list[tuple[str, int, float]] = []
+        self.passes: list[tuple[str, float, float]] = []
 
     def begin(self, name: str, n_rows: int | None) -> None:
-        self._name, self._start = name, time.perf_counter()
+        self._name, self._start, self._cpu = name, time.perf_counter(), time.process_time()
 
     def advance(self, n_rows: int) -> None:
         """Rows are counted by who runs this."""
 
     def end(self) -> None:
-        taken = time.perf_counter() - self._start
-        self.passes.append((self._name, N_FEATURES + 1, taken))
+        taken = time.perf_counter() - self._start, time.process_time() - self._cpu
+        self.passes.append((self._name, *taken))
 
 
-def sensor_files(folder: Path, n_rows: int, seed: int = 0) -> Path:
-    """Return the folder of so many rows; write it if it is not there."""
-    place = folder / f"{n_rows}-{seed}"
+def sensor_files(options: argparse.Namespace, n_rows: int, seed: int = 0) -> Path:
+    """Return the folder of N rows; write it if it does not exist."""
+    place = options.folder / f"{n_rows}-{options.features}-{seed}"
     if not (place / "done").exists():
         n_files = max(1, n_rows // 1_000_000)
         place.mkdir(parents=True, exist_ok=True)
         write_parquet(
-            place, n_rows, N_FEATURES, n_files=n_files, seed=seed, jobs=available_threads()
+            place, n_rows, options.features, n_files=n_files, seed=seed, jobs=options.jobs
         )
         (place / "done").touch()
     return place
@@ -270,7 +291,8 @@ def _as_arrays(files: Path) -> tuple[Any, Any]:
 
     paths = sorted(files.glob("*.parquet"))
     n_rows = sum(pq.read_metadata(path).num_rows for path in paths)
-    X, y, row = np.empty((n_rows, N_FEATURES), dtype=np.float32), [], 0
+    n_features = pq.read_schema(paths[0]).names.index(TARGET)
+    X, y, row = np.empty((n_rows, n_features), dtype=np.float32), [], 0
     for path in paths:
         table = pq.read_table(path)
         for j, name in enumerate(name for name in table.column_names if name != TARGET):
@@ -319,7 +341,8 @@ def _child(model: str, files: Path, **arguments: Any) -> Run:
     wall = time.perf_counter() - start
     if status:
         raise SystemExit(f"{model} failed")
-    return Run(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20, json.loads(said))
+    found = json.loads(said)
+    return Run(wall, used.ru_utime + used.ru_stime, found.pop("peak"), found)
 
 
 def _options() -> argparse.Namespace:
@@ -327,6 +350,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("part", choices=["exact", "growth", "peers", "real", "child"])
     parser.add_argument("--rows", type=int, nargs="+")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "solah-sensors"))
+    parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--memory", default=None)
     parser.add_argument("--jobs", type=int, default=available_threads())
     for name in ("model", "files", "output", "test"):

@@ -29,7 +29,7 @@ OWN = {"plan.json", "alerts.yaml", "acl.txt", "passwords.txt"}  # what a user pu
 @pytest.fixture(scope="module")
 def told():
     """Return the labels of every metric that a site with a shadow and an alert tells."""
-    sys.path.insert(0, str(ROOT / "tests" / "network"))
+    sys.path.insert(0, str(ROOT / "tests" / "site"))
     try:
         from watched_site import START, Site, feed, make_bundle
     finally:

@@ -32,21 +32,3 @@ def make_set():
         return Dataset("made", Table(columns, n_rows), target, "class", groups=groups)
 
     return make
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Return a function that compares models on bundled sets in this process."""
-    from comparison.models import choose_models
-    from comparison.running import Comparison, Wish
-    from comparison.sets import choose_sets
-    from comparison.summary import summarise
-
-    def compute(sets=("iris", "wine"), models=("solah-tree", "tree"), seeds=(0,), **more):
-        wish = Wish(
-            choose_sets(list(sets)), choose_models(list(models)), seeds, **{"folds": 2, **more}
-        )
-        work = Comparison.plan(wish, tmp_path)
-        return summarise(work, work.run(1, lambda steps, news="": None))
-
-    return compute

@@ -20,7 +20,7 @@ from solah.estimators.inputs import (
     tolerant_tags,
     without_identifiers,
 )
-from solah.estimators.out_of_core import fit_scan, score_rows
+from solah.estimators.out_of_core import fit_scan, score_scan
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.explain import feature_importances, rules_of
 from solah.kernels.choose import count_threads
@@ -388,7 +388,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
                 raise ParameterError(
                     "rows in files, frames or a cluster are scored without weights; read them first"
                 )
-            return score_rows(self, X, y).accuracy
+            return score_scan(self, X, y)
         return float(super().score(X, y, sample_weight))
 
     def predict(self, X: ArrayLike) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +12,6 @@ from solah.data.cells import encode_states
 from solah.estimators.inputs import class_target, known_names, read_problem, refuse_one_group
 from solah.exceptions import ColumnError, DataError, ParameterError, shorten
 from solah.kernels.choose import count_threads
-from solah.kernels.sums import exact_sum, negative_log, whole_and_parts
-from solah.learn.rows import add_up
 from solah.model.encode import encode_target, is_path
 from solah.scale import Scan, scan
 from solah.scale.memory_limit import batch_within, sample_within
@@ -21,10 +19,8 @@ from solah.scale.scanned_rows import ScannedRows, read_whole
 from solah.scale.survey import ColumnRoles, Survey
 
 if TYPE_CHECKING:
-    from solah.data import Column, Table
+    from solah.data import Table
     from solah.kernels.arrays import Int64
-    from solah.learn.rows import Statistics
-    from solah.model import Target
 
 
 def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups: Any) -> None:
@@ -71,8 +67,6 @@ def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups:
         estimator._column_names = list(names)
         estimator.n_features_in_ = len(names)
         estimator._learn(opened)
-    if rows.source.is_nameless:
-        del estimator.feature_names_in_
 
 
 def _in_memory_only(estimator: Any, target: object) -> str:
@@ -84,42 +78,8 @@ def _in_memory_only(estimator: Any, target: object) -> str:
     )
 
 
-# --- scoring --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class RowScores:
-    """Metrics of a classifier over very many rows.
-
-    Attributes
-    ----------
-    n_rows : the number of rows
-    confusion : (n_classes, n_classes) the number of rows by their class and their prediction
-    log_loss : the mean negative log-likelihood, in nats; lower is better
-    brier : half the mean squared distance of probabilities to the truth; lower is better
-    """
-
-    n_rows: int
-    confusion: Int64
-    log_loss: float
-    brier: float
-
-    @property
-    def accuracy(self) -> float:
-        """The share of rows that are predicted correctly."""
-        return float(np.trace(self.confusion)) / self.n_rows
-
-
-def score_rows(estimator: Any, data: Any, target: str) -> RowScores:
-    """Measure a classifier on rows that need not be in memory.
-
-    Parameters
-    ----------
-    estimator : a fitted classifier
-    data : whatever ``scan`` takes, or a Scan
-    target : str
-        The column of the true classes.
-    """
+def score_scan(estimator: Any, data: Any, target: object) -> float:
+    """Return the accuracy of a classifier on rows in files, frames or a Dask collection."""
     check_is_fitted(estimator)
     rows = data if isinstance(data, Scan) else scan(data)
     if not isinstance(target, str):
@@ -131,14 +91,12 @@ def score_rows(estimator: Any, data: Any, target: str) -> RowScores:
     for name in (*names, target):
         if name not in rows.names:
             raise ColumnError.unknown(name, rows.names)
-    sums = rows.run(Score(estimator, names, target), count_threads(estimator.n_jobs))
-    n_rows = int(sums["confusion"].sum())
-    log_loss, distance = (whole_and_parts(sums[name]) / n_rows for name in ("loss", "distance"))
-    return RowScores(n_rows, sums["confusion"], log_loss, distance / 2)
+    right, n_rows = rows.run(Hits(estimator, names, target), count_threads(estimator.n_jobs))
+    return float(right) / float(n_rows)
 
 
-class Score:
-    """Sums up predictions and losses."""
+class Hits:
+    """A pass that counts the rows that are predicted correctly, and all rows."""
 
     name = "scoring"
 
@@ -146,33 +104,24 @@ class Score:
         self.estimator, self.names, self.target = estimator, names, target
         self.columns = (*names, target)
 
-    @property
-    def _target(self) -> Target:
-        target: Target = self.estimator._target
-        return target
+    def begin(self) -> Int64:
+        """Return the counts of no rows."""
+        return np.zeros(2, dtype=np.int64)
 
-    def begin(self) -> Statistics:
-        """Return the sums of no rows."""
-        sizes = {"confusion": (self._target.size,) * 2, "loss": (2,), "distance": (2,)}
-        return {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
-
-    def add(self, gathered: Statistics, table: Table) -> None:
-        """Predict rows, and compare."""
-        column: Column = table.column(self.target)
-        truth = encode_target(column, self._target)
+    def add(self, gathered: Int64, table: Table) -> None:
+        """Count the rows of a table."""
+        column = table.column(self.target)
+        target = self.estimator.model_.target
+        truth = encode_target(column, target)
         if (truth < 0).any():
             row = int(np.argmax(truth < 0))
             raise DataError(
                 f"row {table.first_row + row} of {self.target!r} is "
                 f"{shorten(column.values[row])}, which no training row was"
             )
-        probabilities = self.estimator.predict_proba(table.select(self.names))
-        rows = np.arange(len(truth))
-        np.add.at(gathered["confusion"], (truth, self._target.decide(probabilities)), 1)
-        gathered["loss"] += exact_sum(negative_log(probabilities[rows, truth]))
-        probabilities[rows, truth] -= 1.0
-        gathered["distance"] += exact_sum((probabilities**2).sum(axis=1))
+        predicted = target.decide(self.estimator.predict_proba(table.select(self.names)))
+        gathered += (predicted == truth).sum(), len(truth)
 
-    def merge(self, one: Statistics, other: Statistics) -> Statistics:
-        """Merge the sums of different rows."""
-        return add_up(one, other)
+    def merge(self, one: Int64, other: Int64) -> Int64:
+        """Add counts of different rows."""
+        return one + other

@@ -18,8 +18,6 @@ from solah.scale.passes import NO_PROGRESS
 from solah.scale.sources import FramePart, Source, add_part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from solah.scale.passes import Pass, ProgressReporter
 
 Method = Literal["predict", "predict_proba"]
@@ -51,37 +49,32 @@ class DaskSource(Source):
 
 
 def open_collection(data: Any, target: Any = None) -> tuple[DaskSource, str | None]:
-    """Open a Dask DataFrame, or an array with the classes of its rows; return the target, too.
+    """Open a Dask DataFrame; return the column of classes, too.
 
     Parameters
     ----------
-    data : Dask DataFrame or Array
-    target : str, Dask Series or Array, or None
+    data : Dask DataFrame
+    target : str, Dask Series or None
         The column of classes, or the classes.
     """
-    dataframe = require("dask.dataframe", "dask", "learning from Dask collections")
-    frame, is_nameless = data, not hasattr(data, "columns")
-    if is_nameless:
-        if data.ndim != 2:
-            raise DataError(f"X must have two dimensions. Got a Dask array of {data.ndim}.")
-        names = [f"x{j}" for j in range(data.shape[1])]
-        frame = dataframe.from_dask_array(data.rechunk({1: -1}), columns=names)
-    name = target
+    frame, name = _of_frames("X", data), target
     if is_dask(target):
-        is_series = hasattr(target, "divisions")
-        name = getattr(target, "name", None)
-        name = name if isinstance(name, str) and is_series else "class"
-        frame = _beside(frame, target if is_series else dataframe.from_dask_array(target), name)
+        name = getattr(_of_frames("y", target), "name", None)
+        name = name if isinstance(name, str) else "class"
+        frame = _beside(frame, target, name)
     if not all(isinstance(column, str) for column in frame.columns):
         raise DataError("the columns of a Dask DataFrame must have names that are texts")
-    source = DaskSource(
-        name=f"the {type(data).__name__}",
-        names=tuple(frame.columns),
-        parts=(),
-        is_nameless=is_nameless,
-        frame=frame,
-    )
-    return source, name
+    return DaskSource("the Dask DataFrame", tuple(frame.columns), (), frame=frame), name
+
+
+def _of_frames(what: str, data: Any) -> Any:
+    """Refuse Dask arrays, whose columns have no names."""
+    if not hasattr(data, "divisions"):
+        raise DataError(
+            f"{what} must be a Dask DataFrame or Series. Got a Dask {type(data).__name__}; make "
+            "one with dask.dataframe.from_dask_array"
+        )
+    return data
 
 
 def _beside(frame: Any, values: Any, target: str) -> Any:
@@ -118,60 +111,31 @@ def _merge(one: Pass[G], *found: G) -> G:
     return reduce(one.merge, found, one.begin())
 
 
-# --- prediction -----------------------------------------------------------------------------------
-
-
 def predict_partitions(estimator: Any, data: Any, method: Method) -> Any:
-    """Predict the rows of a Dask collection, where they are and when they are asked for.
+    """Predict the partitions of a Dask DataFrame, when they are computed.
 
     Parameters
     ----------
     estimator : a fitted classifier
-    data : Dask DataFrame or Array
-        A frame may have other columns too.
+    data : Dask DataFrame
+        It may have other columns too.
     method : {"predict", "predict_proba"}
 
     Returns
     -------
-    predictions : of the kind of ``data``, not yet computed
-        A series of classes, or a frame of probabilities with one column per class; for an array,
-        arrays.
+    predictions : Dask Series of classes, or Dask DataFrame with a column per class
     """
-    classes = estimator.classes_
-    if not hasattr(data, "columns"):
-        if data.ndim != 2:
-            raise DataError(f"X must have two dimensions. Got a Dask array of {data.ndim}.")
-        rows = data.rechunk({1: -1})
+    pandas = require("pandas", "dask", "predicting Dask collections")
+    classes, names = estimator.classes_, list(estimator.feature_names_in_)
+
+    def predict(frame: Any) -> Any:
+        shape = (0,) if method == "predict" else (0, len(classes))
+        found = getattr(estimator, method)(frame) if len(frame) else np.empty(shape, classes.dtype)
         if method == "predict":
-            return rows.map_blocks(_predict, estimator, method, drop_axis=1, dtype=classes.dtype)
-        chunks = (rows.chunks[0], (len(classes),))
-        return rows.map_blocks(_predict, estimator, method, chunks=chunks, dtype=np.float64)
-    pandas = require("pandas", "dask", "predicting Dask collections")
-    if method == "predict":
-        meta = pandas.Series(name="decision", dtype=classes.dtype)
-    else:
-        meta = pandas.DataFrame({str(name): np.empty(0) for name in classes.tolist()})
-    names = list(getattr(estimator, "feature_names_in_", data.columns))
+            return pandas.Series(found, index=frame.index, name="prediction")
+        return pandas.DataFrame(found, frame.index, list(map(str, classes.tolist())), float)
+
     for name in names:
-        if name not in data.columns:
+        if name not in _of_frames("X", data).columns:
             raise ColumnError.unknown(name, list(data.columns))
-    return data[names].map_partitions(_predict_frame, estimator, method, meta=meta)
-
-
-def _predict_frame(frame: Any, estimator: Any, method: Method) -> Any:
-    pandas = require("pandas", "dask", "predicting Dask collections")
-    found = _predict(frame, estimator, method)
-    if method == "predict":
-        return pandas.Series(found, index=frame.index, name="decision")
-    names = [str(name) for name in estimator.classes_.tolist()]
-    return pandas.DataFrame(found, index=frame.index, columns=names)
-
-
-def _predict(rows: Any, estimator: Any, method: Method) -> NDArray[Any]:
-    """Predict rows in memory; a partition may have none."""
-    if len(rows):
-        found: NDArray[Any] = getattr(estimator, method)(rows)
-        return found
-    n_classes = len(estimator.classes_)
-    shape = (0,) if method == "predict" else (0, n_classes)
-    return np.empty(shape, estimator.classes_.dtype if method == "predict" else np.float64)
+    return data[names].map_partitions(predict, meta=predict(data._meta[names]))

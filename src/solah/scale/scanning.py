@@ -80,9 +80,9 @@ def scan(
     data : path, pattern, folder, frames or Dask collection
         - A Parquet, Arrow (Feather) or text file, a pattern such as ``"data/*.parquet"``, a folder
           of Parquet and Arrow files, or a list of files.
-        - A list of data frames, or a function that returns them each time it is called.
-        - A Dask DataFrame, or a Dask Array.
-    y : Dask Series or Array, default=None
+        - A list of data frames.
+        - A Dask DataFrame.
+    y : Dask Series, default=None
         The classes of the rows of a Dask collection, where they are not a column of it.
     columns : sequence of str, default=None
         The columns to learn from, and that of the classes; all by default.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +52,6 @@ class Source:
     names : the columns, in order
     parts : the parts
     n_rows : the number of rows, where it is known
-    is_nameless : whether the columns have no names of their own, as those of an array
     is_untyped : whether all cells are written as text, as those of CSV files
     """
 
@@ -60,7 +59,6 @@ class Source:
     names: tuple[str, ...]
     parts: tuple[Part, ...] = field(repr=False)
     n_rows: int | None = None
-    is_nameless: bool = False
     is_untyped: bool = False
 
     def run(self, one: Pass[G], n_threads: int, rows: int, progress: ProgressReporter) -> G:
@@ -117,8 +115,7 @@ def open_source(data: Any, options: ReadOptions) -> Source:
     if isinstance(data, Iterator):
         raise DataError(
             f"a {type(data).__name__} can be read only once, and training reads the rows several "
-            "times; give a function that returns the frames, such as "
-            "scan(lambda: map(pandas.read_parquet, files)), a list of frames, or files"
+            "times; give files, or a list of frames"
         )
     if _is_list(data) or _is_whole(data):
         frames = data if _is_list(data) else [data]
@@ -126,15 +123,9 @@ def open_source(data: Any, options: ReadOptions) -> Source:
         names = _same_names([(part.name, _table(part.frame, part.name).names) for part in parts])
         n_rows = sum(_n_rows(frame) for frame in frames)
         return _with_rows(Source(count(len(frames), "frame"), names, parts, n_rows))
-    if callable(data):
-        part = FunctionPart(f"{getattr(data, '__name__', type(data).__name__)}()", data)
-        first = next(part.frames(), None)
-        if first is None:
-            raise DataError(f"{part.name} returns no frames")
-        return Source(part.name, _table(first, "frame 1").names, (part,))
     raise DataError(
-        f"rows cannot be read from a {type(data).__name__}; give a path, a pattern, a folder, "
-        "data frames or a function that returns them"
+        f"rows cannot be read from a {type(data).__name__}; give a path, a pattern, a folder or "
+        "data frames"
     )
 
 
@@ -148,7 +139,7 @@ def is_source(data: object) -> bool:
     """
     if _is_list(data):
         return _is_path(data[0]) or _is_whole(data[0])
-    return _is_path(data) or callable(data) or isinstance(data, Iterator)
+    return _is_path(data) or isinstance(data, Iterator)
 
 
 def check_columns(columns: Sequence[str], known: Sequence[str], source: str) -> None:
@@ -278,32 +269,6 @@ class FramePart:
     def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
         """Yield the rows."""
         yield from cut_table(_table(self.frame, self.name, columns), columns, rows)
-
-
-@dataclass(frozen=True, eq=False)
-class FunctionPart:
-    """The frames that a function returns each time it is called."""
-
-    name: str
-    function: Callable[[], Iterable[Any]]
-
-    def frames(self) -> Iterator[Any]:
-        """Call for the frames; one frame alone would be taken apart into its columns."""
-        given = self.function()
-        if _is_whole(given) or not isinstance(given, Iterable):
-            raise DataError(
-                f"{self.name} returns a {type(given).__name__}; let it return an iterator or a "
-                "list of data frames"
-            )
-        return iter(given)
-
-    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
-        """Yield the rows of all frames."""
-        first_row = 1
-        for number, frame in enumerate(self.frames(), start=1):
-            for table in cut_table(_table(frame, f"frame {number}", columns), columns, rows):
-                yield Table(table.columns, table.n_rows, first_row)
-                first_row += table.n_rows
 
 
 def cut_table(table: Table, columns: Sequence[str], rows: int) -> Iterator[Table]:
