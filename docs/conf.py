@@ -48,10 +48,14 @@ CONTENTS = {
         "comparison",
     ],
     "Notebooks": ["notebooks/first-steps", "notebooks/correct", "notebooks/signals-to-c"],
-    "Learn and decide": [
+    "Train and predict": [
         "concepts",
         "data",
         "signals",
+        "rule-models",
+        "constraints",
+        "missing-values",
+        "groups",
         "trees",
         "hierarchies",
         "command-line",
@@ -65,8 +69,8 @@ CONTENTS = {
         "diff-and-card",
         "gallery",
     ],
-    "Devices and nodes": ["export", "blob-format", "network", "site", "operations"],
-    "Many rows": ["scale", "streams"],
+    "Devices and nodes": ["export", "blob-format", "site", "network", "operations"],
+    "Large data": ["scale", "streams"],
     "Reference": [
         "api",
         "reference/estimators",
@@ -80,7 +84,7 @@ CONTENTS = {
         "reference/errors",
         "model-format",
     ],
-    "Evidence": ["measured", "accuracy", "reproduction", "decisions"],
+    "Benchmarks": ["measured", "accuracy", "reproduction", "decisions"],
 }
 
 
