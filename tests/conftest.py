@@ -5,6 +5,8 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
+import textwrap
 import threading
 from pathlib import Path
 
@@ -102,6 +104,32 @@ def find_header(find_tool):
         pytest.skip(f"{name} is not installed: make test-system")
 
     return find
+
+
+@pytest.fixture(scope="session")
+def traced_peak():
+    """Return a function that measures the peak memory of statements.
+
+    They run in a process of their own: where other threads allocate, tracemalloc may crash.
+    """
+
+    def peak(preparation: str, statements: str) -> int:
+        code = "\n".join(
+            [
+                textwrap.dedent(preparation),
+                "import os, tracemalloc",
+                "tracemalloc.start()",
+                textwrap.dedent(statements),
+                "print(tracemalloc.get_traced_memory()[1], flush=True)",
+                "os._exit(0)",
+            ]
+        )
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+        return int(done.stdout)
+
+    return peak
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,16 +61,24 @@ def test_lines_of_nothing_but_delimiters_are_refused(
     assert "has 1,001 columns, more than the limit of 50" in capsys.readouterr().err
 
 
-def test_a_long_row_is_refused_before_the_next_is_read(tmp_path: Path) -> None:
+def test_a_long_row_is_refused_before_the_next_is_read(tmp_path: Path, traced_peak: Any) -> None:
     path = tmp_path / "late.csv"
     path.write_text("a,b\n" + "1,2\n" * 300 + 60 * ("," * 200_000 + "\n"))
-    tracemalloc.start()
-    try:
-        with pytest.raises(FileFormatError, match="line 302: 200001 fields where 2 should be"):
+    with pytest.raises(FileFormatError, match="line 302: 200001 fields where 2 should be"):
+        read_table(path)
+    peak = traced_peak(
+        f"""
+        import contextlib
+        from pathlib import Path
+        from solah.data import read_table
+        from solah.exceptions import FileFormatError
+        path = Path({str(path)!r})
+        """,
+        """
+        with contextlib.suppress(FileFormatError):
             read_table(path)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+        """,
+    )
     assert peak < 20_000_000  # a row takes 1.6 MB, and all of them 96
 
 

@@ -1,6 +1,5 @@
 """Many columns: block by block, on any number of threads, in little memory."""
 
-import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -80,20 +79,21 @@ def test_relevance_alone_is_that_of_the_whole(X, monkeypatch, nominal, method):
 
 
 @pytest.mark.skipif(kernels.load() is None, reason="NumPy remembers less than it works with")
-def test_what_columns_remember_goes_with_their_block(monkeypatch):
-    monkeypatch.setenv("SOLAH_KERNEL", "native")
-    X = np.random.default_rng(0).random((1_000, 80))
-    remembered = 80 * 1_000 * (8 + 4)
-
+def test_what_columns_remember_goes_with_their_block(traced_peak):
     def peak(width):
-        monkeypatch.setattr(table, "_block_width", lambda n_rows: width)
-        tracemalloc.start()
-        try:
-            distance_correlation_matrix(X)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+        return traced_peak(
+            f"""
+            import os
+            os.environ["SOLAH_KERNEL"] = "native"
+            import numpy as np
+            from solah.dependence import distance_correlation_matrix, table
+            table._block_width = lambda n_rows: {width}
+            X = np.random.default_rng(0).random((1_000, 80))
+            """,
+            "distance_correlation_matrix(X)",
+        )
 
+    remembered = 80 * 1_000 * (8 + 4)
     assert peak(80) - peak(8) > remembered / 2
 
 
