@@ -173,7 +173,7 @@ def test_an_end_of_a_word_stays_between_its_neighbours(edit, edited):
     first = page.locator(".handle").first
     assert first.get_attribute("aria-label").startswith("flavanoids, fully low up to")
     press(page, first, "End")
-    assert first.get_attribute("aria-valuenow") == first.get_feature("aria-valuemax")
+    assert first.get_attribute("aria-valuenow") == first.get_attribute("aria-valuemax")
     second = page.locator(".edges input").nth(1)
     second.fill("-1000")
     second.press("Enter")

@@ -23,7 +23,7 @@ def make_certificates(folder):
     from cryptography.x509.oid import NameOID
 
     def name_of(text):
-        return x509.Name([x509.NameFeature(NameOID.COMMON_NAME, text)])
+        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
     def certificate(subject, key, issuer, issuer_key, is_authority):
         now = datetime.datetime.now(datetime.UTC)
