@@ -57,7 +57,7 @@ def test_it_survives_the_round_trip_and_the_schema(provenance):
     ("key", "value", "message"),
     [
         ("rows", -1, "provenance.rows must be an integer"),
-        ("classes", [1], "provenance.classes must have 2 items"),
+        ("classes", [1], "provenance.classes must be a number of rows for each class"),
         ("source", "", "provenance.source must be a text"),
         ("columns", {"a": 1}, "provenance.columns.a must be a text"),
         ("left_out", ["a", "a"], "provenance.left_out must be a list without repetition"),

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from solah.data.spelling import count, spell_number
-from solah.model.provenance import Provenance, provenance_record
+from solah.model.json_fields import record_of
+from solah.model.provenance import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -197,7 +198,7 @@ class ModelDiff:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        before, after = (one and provenance_record(one) for one in self.learned_from)
+        before, after = (one and record_of(one) for one in self.learned_from)
         found = {
             "differ": not self.is_empty,
             "differences": self.differences,

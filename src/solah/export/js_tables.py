@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from solah.explain.importance import feature_importances
 from solah.export.programs import as_walk
-from solah.model.policy import Domain, Policy, cell_cuts, domain_record
+from solah.model.json_fields import record_of
+from solah.model.policy import Domain, Policy, cell_cuts
 
 if TYPE_CHECKING:
     from solah.kernels.arrays import Float
@@ -108,6 +109,6 @@ def _policy(model: Model) -> dict[str, Any] | None:
         ],
         "pairs": [
             record | {"first": places[record["first"]], "second": places[record["second"]]}
-            for record in domain_record(domain).get("pairs", [])
+            for record in record_of(domain).get("pairs", [])
         ],
     }

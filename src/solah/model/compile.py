@@ -174,14 +174,14 @@ def part_of(model: Model, name: str) -> Model:
             below.append(node)
     features = tuple(one for one in model.features if one.name in wanted)
     features = features or model.features  # a constant keeps the feature that it was given
-    promises = tuple(one for one in model.monotonic if one.feature in wanted)
+    constraints = tuple(one for one in model.monotonic if one.feature in wanted)
     names_left = [one.name for one in features]
     return Model(
         model.target,
         features,
         (*reversed(below), last),
         model.generator,
-        monotonic=promises,
+        monotonic=constraints,
         signals=model.signals and model.signals.only(names_left),
         domain=model.domain and model.domain.only(names_left),
     )

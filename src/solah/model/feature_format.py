@@ -22,6 +22,7 @@ from solah.model.limits import (
     LEAST_GAP,
     LEAST_INTEGER,
     LEAST_THRESHOLD,
+    MOST_FEATURES,
     MOST_INTEGER,
     MOST_NUMBER,
     ROUGH_SUM,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from solah.data.json_reader import Reader
 
 MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
-_MAX_FEATURES = 1_000_000
 
 
 def read_target(reader: Reader, task: Task) -> Target:
@@ -61,7 +61,7 @@ def read_target(reader: Reader, task: Task) -> Target:
 
 def read_features(reader: Reader) -> dict[str, Feature]:
     """Read the features."""
-    features = {one.name: one for one in map(read_feature, reader.items(1, _MAX_FEATURES))}
+    features = {one.name: one for one in map(read_feature, reader.items(1, MOST_FEATURES))}
     if len(features) != len(reader.value):
         raise ModelFormatError(f"{reader.place} has one name twice")
     return features
@@ -69,11 +69,7 @@ def read_features(reader: Reader) -> dict[str, Feature]:
 
 def read_feature(reader: Reader) -> Feature:
     """Read a feature."""
-    fields = reader.record(
-        ["name", "type", "missing"],
-        ["words", "ranges", "peaks", "low", "high", "moved", "categories"],
-    )
-    kind = Kind(read_choice(fields["type"], [kind.value for kind in Kind]))
+    kind = read_choice(reader.part("type"), Kind)
     if kind is not Kind.CONTINUOUS:
         fields = reader.record(["name", "type", "categories", "missing"])
         states = _read_states(fields["categories"], 0, what_states_must_be)
@@ -81,7 +77,7 @@ def read_feature(reader: Reader) -> Feature:
             raise fields["categories"].fail("at most two categories")
         mean_masses = read_shares(fields["missing"], max(1, len(states)))
         return discrete_feature(fields["name"].text(), kind, states, mean_masses)
-    where = "ranges" if "ranges" in fields else "peaks"
+    where = "ranges" if "ranges" in reader.value else "peaks"
     fields = reader.record(["name", "type", "words", where, "low", "high", "missing"], ["moved"])
     low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
     high = fields["high"].number(low, MOST_NUMBER)
@@ -157,22 +153,6 @@ def read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
     return peaks
 
 
-def target_record(target: Target) -> dict[str, Any]:
-    """Return the target as JSON's objects."""
-    if target.is_additive_number:
-        return {"name": target.name}
-    if target.task is Task.CLASSIFICATION:
-        record = {"name": target.name, "classes": list(target.classes)}
-        record |= {"thresholds": list(target.thresholds)} if target.thresholds else {}
-        return record | ({"shares": list(target.shares)} if target.shares else {})
-    return {
-        "name": target.name,
-        "words": list(target.words),
-        "peaks": list(target.peaks),
-        "centres": list(target.centres),
-    }
-
-
 def feature_record(feature: Feature) -> dict[str, Any]:
     """Return a feature as JSON's objects."""
     record: dict[str, Any] = {"name": feature.name, "type": feature.kind.value}
@@ -180,8 +160,7 @@ def feature_record(feature: Feature) -> dict[str, Any]:
         record |= words_record(feature) | {"low": feature.low, "high": feature.high}
     else:
         record |= {"categories": list(feature.categories)}
-    record |= {"missing": list(feature.mean_masses)}
-    return record | ({"moved": True} if feature.is_moved else {})
+    return record | {"missing": list(feature.mean_masses)} | marks(moved=feature.is_moved)
 
 
 def words_record(feature: Feature) -> dict[str, Any]:
@@ -190,3 +169,8 @@ def words_record(feature: Feature) -> dict[str, Any]:
         return {"words": list(feature.words), "peaks": list(feature.peaks)}
     ranges = [[end if math.isfinite(end) else None for end in core] for core in feature.cores]
     return {"words": list(feature.words), "ranges": ranges}
+
+
+def marks(**are_set: bool) -> dict[str, bool]:
+    """Return the marks that are set, which are true or absent."""
+    return {key: True for key, is_set in are_set.items() if is_set}

@@ -6,9 +6,9 @@ and needs memory in proportion to the file (:mod:`solah.data.json_reader`).
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from importlib.metadata import version as package_version
 from pathlib import Path
@@ -18,18 +18,13 @@ from solah.atomic import write_whole
 from solah.data.json_reader import JsonParser
 from solah.exceptions import ModelFormatError, ModelVersionError
 from solah.model.document import AdditiveNode, Model, Monotonic, Task
-from solah.model.feature_format import (
-    feature_record,
-    read_features,
-    read_target,
-    target_record,
-)
-from solah.model.json_fields import read_choice, record_of
-from solah.model.monotone import broken_promises
-from solah.model.node_format import NodesReader, block, dump, node_text
-from solah.model.policy import domain_record, read_domain, read_policy
-from solah.model.provenance import provenance_record, read_edits, read_provenance
-from solah.model.signals import read_signals, signals_record
+from solah.model.feature_format import feature_record, read_features, read_target
+from solah.model.json_fields import errors_at, read_choice, read_record, record_of, records
+from solah.model.monotone import broken_constraints
+from solah.model.node_format import NodesReader, node_record
+from solah.model.policy import read_domain, read_policy
+from solah.model.provenance import MAX_EDITS, Edit, Provenance
+from solah.model.signals import Signals, check_signals
 
 if TYPE_CHECKING:
     import os
@@ -41,8 +36,10 @@ if TYPE_CHECKING:
 FORMAT_NAME = "solah-model"
 FORMAT_VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024
-MAX_PROMISES = 1_000_000
+MAX_CONSTRAINTS = 1_000_000
 FIELDS = ("format", "version", "generator", "task", "target", "features", "nodes")
+# Lists whose objects begin a line each.
+_LINE_BY_LINE = ("features", "nodes", "terms", "rules", "groups", "monotonic", "edits")
 _OPTIONAL = ("provenance", "monotonic", "edits", "signals", "domain", "policy")
 
 
@@ -84,36 +81,45 @@ def model_hash(model: Model) -> str:
 
 def to_json(model: Model) -> str:
     """Write a model as JSON, one line per feature and per rule."""
-    head: dict[str, Any] = {
+    record: dict[str, Any] = {
         "format": FORMAT_NAME,
         "version": FORMAT_VERSION,
         "generator": model.generator or f"solah {package_version('solah')}",
         "task": model.target.task.value,
-        "target": target_record(model.target),
+        "target": record_of(model.target),
+        "provenance": model.provenance and record_of(model.provenance),
+        "features": [feature_record(one) for one in model.features],
+        "nodes": [node_record(one, model.target) for one in model.nodes],
+        "monotonic": [_constraint_record(one, model.target) for one in model.monotonic] or None,
+        "edits": [record_of(one) for one in model.edits] or None,
+        "signals": model.signals and record_of(model.signals),
+        "domain": model.domain and record_of(model.domain),
+        "policy": model.policy and record_of(model.policy),
     }
-    if model.provenance is not None:
-        head["provenance"] = provenance_record(model.provenance)
-    texts = {key: dump(value) for key, value in head.items()}
-    lists = {
-        "features": (dump(feature_record(one)) for one in model.features),
-        "nodes": (node_text(one, model.target) for one in model.nodes),
-        "monotonic": (dump(_promise_record(one, model.target)) for one in model.monotonic),
-        "edits": (dump(record_of(one)) for one in model.edits),
-    }
-    found = ((key, list(lines)) for key, lines in lists.items())
-    texts |= {key: block(lines, "    ") for key, lines in found if lines}
-    if model.signals is not None:
-        texts["signals"] = dump(signals_record(model.signals))
-    if model.domain is not None:
-        texts["domain"] = dump(domain_record(model.domain))
-    if model.policy is not None:
-        texts["policy"] = dump(record_of(model.policy))
-    return "{\n" + ",\n".join(f'  "{key}": {text}' for key, text in texts.items()) + "\n}\n"
+    texts = [
+        f'  "{key}": {_text(key, value, "    ")}'
+        for key, value in record.items()
+        if value is not None
+    ]
+    return "{\n" + ",\n".join(texts) + "\n}\n"
 
 
-def _promise_record(promise: Monotonic, target: Target) -> dict[str, Any]:
-    record = {"feature": promise.feature, "direction": promise.direction}
-    return record | ({"class": promise.state} if target.classes else {})
+def _text(key: str, value: Any, indent: str) -> str:
+    """Write the value of a key; of some lists, each object begins a line."""
+    if key not in _LINE_BY_LINE or not (value and isinstance(value[0], dict)):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inner = indent + "  "
+    objects = (
+        ", ".join(f'"{key}": {_text(key, part, inner)}' for key, part in one.items())
+        for one in value
+    )
+    lines = ",\n".join(f"{indent}{{{one}}}" for one in objects)
+    return f"[\n{lines}\n{indent[:-2]}]"
+
+
+def _constraint_record(one: Monotonic, target: Target) -> dict[str, Any]:
+    record = {"feature": one.feature, "direction": one.direction}
+    return record | ({"class": one.state} if target.classes else {})
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -137,7 +143,7 @@ def read_model(document: Reader) -> Model:
             "pip install --upgrade solah"
         )
     fields = document.record(FIELDS, _OPTIONAL)
-    task = Task(read_choice(fields["task"], [task.value for task in Task]))
+    task = read_choice(fields["task"], Task)
     target = read_target(fields["target"], task)
     by_name = read_features(fields["features"])
     features = tuple(by_name.values())
@@ -146,24 +152,30 @@ def read_model(document: Reader) -> Model:
         raise ModelFormatError(f"{fields['target'].place} needs shares, for there are terms")
     model = Model(target, features, nodes, generator=fields["generator"].text())
     readers: dict[str, Callable[[Reader], Any]] = {
-        "provenance": partial(read_provenance, n_classes=len(target.classes)),
-        "edits": read_edits,
-        "signals": partial(read_signals, features=features),
-        "domain": partial(read_domain, features=features),
+        "provenance": lambda part: read_record(part, Provenance),
+        "edits": records(Edit, MAX_EDITS)["read"],
+        "signals": lambda part: read_record(part, Signals),
+        "domain": lambda part: read_domain(part, features),
     }
     found = {key: read(fields[key]) for key, read in readers.items() if key in fields}
     model = replace(model, **found)
+    counts = model.provenance.classes if model.provenance else ()
+    if counts and len(counts) != len(target.classes):
+        raise fields["provenance"].part("classes").fail("a number of rows for each class")
+    if model.signals:
+        with errors_at(fields["signals"]):
+            check_signals(model.signals, features)
     if "policy" in fields:
         model = replace(model, policy=read_policy(fields["policy"], model.domain, target))
     if "monotonic" in fields:
-        items = fields["monotonic"].items(1, MAX_PROMISES)
-        model = replace(model, monotonic=tuple(_read_promise(one, target) for one in items))
-        for broken in broken_promises(model):
+        items = fields["monotonic"].items(1, MAX_CONSTRAINTS)
+        model = replace(model, monotonic=tuple(_read_constraint(one, target) for one in items))
+        for broken in broken_constraints(model):
             raise ModelFormatError(f"{fields['monotonic'].place} is not kept: {broken}")
     return model
 
 
-def _read_promise(reader: Reader, target: Target) -> Monotonic:
+def _read_constraint(reader: Reader, target: Target) -> Monotonic:
     fields = reader.record(["feature", "direction", *(["class"] if target.classes else [])])
     direction = fields["direction"].integer(-1, 1)
     if not direction:

@@ -30,6 +30,7 @@ MOST_VARIANCE = 1e12
 # Weights of rows that are not 0.
 LEAST_SUPPORT, MOST_SUPPORT = 1e-120, 1e120
 LEAST_THRESHOLD = 1e-12
+MOST_FEATURES = 1_000_000
 # Shares sum to 1; those that are off by more than the first are scaled, by more than the second
 # refused.
 EXACT_SUM, ROUGH_SUM = 1e-12, 1e-6

@@ -32,12 +32,12 @@ def may_be_monotonic(feature: Feature) -> bool:
     return len(feature.categories) == 2 and not any(isinstance(s, str) for s in feature.categories)
 
 
-def signs_of(promises: Sequence[Monotonic], n_outputs: int) -> Float:
+def signs_of(constraints: Sequence[Monotonic], n_outputs: int) -> Float:
     """Return what steps of scores are multiplied with to give numbers that must not be negative.
 
     Parameters
     ----------
-    promises : sequence of Monotonic
+    constraints : sequence of Monotonic
         Those of one feature.
     n_outputs : int
         How many scores a rule has.
@@ -48,7 +48,7 @@ def signs_of(promises: Sequence[Monotonic], n_outputs: int) -> Float:
         For a class, one line for each other class: its evidence less that of the other.
     """
     lines = []
-    for one in promises:
+    for one in constraints:
         own = np.zeros(n_outputs)
         own[one.state] = one.direction
         others = [k for k in range(n_outputs) if k != one.state]
@@ -56,15 +56,15 @@ def signs_of(promises: Sequence[Monotonic], n_outputs: int) -> Float:
     return np.unique(np.array(lines).reshape(len(lines), n_outputs), axis=0)
 
 
-def broken_promises(model: Model) -> Iterator[str]:
+def broken_constraints(model: Model) -> Iterator[str]:
     """Describe where a model breaks each constraint that it does not keep."""
     features = {feature.name: feature for feature in model.features}
     least = 0.0 if model.target.is_additive_number else 1.0
     sizes = [float(np.abs(term.weights).max()) for term in model.terms]
     slack = _ROUNDING * max(least, *sizes, 0.0)
-    for promise in model.monotonic:
-        feature = features.get(promise.feature)
-        shown = shorten(promise.feature)
+    for constraint in model.monotonic:
+        feature = features.get(constraint.feature)
+        shown = shorten(constraint.feature)
         if feature is None:
             yield f"the model has no feature {shown}"
         elif not may_be_monotonic(feature):
@@ -72,11 +72,11 @@ def broken_promises(model: Model) -> Iterator[str]:
         elif model.trees:
             yield f"{shown} can be monotonic only in an additive model"
         else:
-            signs = signs_of([promise], model.target.size)
+            signs = signs_of([constraint], model.target.size)
             for term in model.terms:
-                if least_step(term, promise.feature, signs) < -slack:
-                    verb = "falls" if promise.direction > 0 else "rises"
-                    others = [shorten(name) for name in term.features if name != promise.feature]
+                if least_step(term, constraint.feature, signs) < -slack:
+                    verb = "falls" if constraint.direction > 0 else "rises"
+                    others = [shorten(name) for name in term.features if name != constraint.feature]
                     beside = f" beside {others[0]}" if others else ""
                     yield f"the weights {verb[:-1]} with {shown}{beside}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -22,12 +21,7 @@ from solah.model.document import (
     TermInput,
     TreeNode,
 )
-from solah.model.feature_format import (
-    read_shares,
-    read_state,
-    read_words,
-    words_record,
-)
+from solah.model.feature_format import marks, read_shares, read_state, read_words, words_record
 from solah.model.features import belief_feature
 from solah.model.json_fields import read_mark
 from solah.model.limits import LEAST_SUPPORT, MOST_NUMBER, MOST_SCORE, MOST_SUPPORT, MOST_VARIANCE
@@ -153,44 +147,41 @@ class NodesReader:
 
     def _read_term(self, reader: Reader, beliefs: Mapping[str, Feature]) -> Term:
         fields = reader.record(["rules"], ["variance"])
-        rules = fields["rules"].items(1, _MAX_RULES)
         told = "mean" if self._target.is_additive_number else "shares"
-        records = [one.record(["if", "weights", "rows", told], ["pinned"]) for one in rules]
-        lines = [record["if"].items(1, 2) for record in records]
-        asked = [one.items(2, 2)[0] for one in lines[0]]
-        inputs = [self._read_term_input(one, beliefs) for one in asked]
-        if len({one.name for one in inputs}) < len(inputs):
-            raise lines[0][1].fail("another feature")
-        words = [self._condition(line, inputs) for line in lines]
+        rules = [
+            one.record(["if", "weights", "rows", told], ["pinned"])
+            for one in fields["rules"].items(1, _MAX_RULES)
+        ]
+        conditions = [[one.items(2, 2) for one in rule["if"].items(1, 2)] for rule in rules]
+        inputs = [self._read_term_input(name, beliefs) for name, _ in conditions[0]]
+        names = [one.name for one in inputs]
+        if len({*names}) < len(names):
+            raise rules[0]["if"].fail("conditions on different features")
+        for rule, asked in zip(rules, conditions, strict=True):
+            if [name.value for name, _ in asked] != names:
+                raise rule["if"].fail("conditions on the features of the first rule")
+        words = [
+            tuple(_read_places(words, one) for (_, words), one in zip(asked, inputs, strict=True))
+            for asked in conditions
+        ]
         is_missing = len(inputs) == 1 and words[-1] == (None,) and inputs[0].tree is None
         n_cells = len(rules) - is_missing
-        parts = [
-            _read_parts(one, [cell[side] for cell in words[:n_cells]], reader)
-            for side, one in enumerate(inputs)
-        ]
-        shape = tuple(map(len, parts))
-        numbers: list[dict[tuple[int, ...] | None, int]] = [
-            {part: number for number, part in enumerate(of_side)} for of_side in parts
-        ]
-        cells = [
-            tuple(of[part] for of, part in zip(numbers, cell, strict=True))
-            for cell in words[:n_cells]
-        ]
-        if cells != list(product(*map(range, shape))):
+        sides = zip(inputs, zip(*words[:n_cells], strict=True), strict=False)
+        parts = [_read_parts(one, asked, reader) for one, asked in sides]
+        if words[:n_cells] != list(product(*parts)):
             raise fields["rules"].fail("one rule for each combination of words, in their order")
-        size = self._target.size
-        facts = [self._read_facts(record, told) for record in records]
+        shape, size = tuple(map(len, parts)), self._target.size
+        facts = [self._read_facts(rule, told) for rule in rules]
+        cells = zip(product(*map(range, shape)), facts, strict=False)
         most = MOST_NUMBER**2 if self._target.is_additive_number else MOST_VARIANCE
         return Term(
-            tuple(TermInput(one, of_side) for one, of_side in zip(inputs, parts, strict=True)),
+            tuple(map(TermInput, inputs, parts)),
             weights=np.array([one.scores for one in facts[:n_cells]]).reshape(*shape, size),
             shares=np.array([one.belief for one in facts[:n_cells]]).reshape(*shape, size),
             counts=np.array([one.support for one in facts[:n_cells]]).reshape(shape),
             variance=fields["variance"].number(0.0, most) if "variance" in fields else 0.0,
             missing=facts[-1] if is_missing else None,
-            pinned=frozenset(
-                cell for cell, one in zip(cells, facts, strict=False) if one.is_pinned
-            ),
+            pinned=frozenset(cell for cell, one in cells if one.is_pinned),
         )
 
     def _read_term_input(self, reader: Reader, beliefs: Mapping[str, Feature]) -> Feature:
@@ -199,33 +190,14 @@ class NodesReader:
             raise reader.fail("a feature whose words have ranges, or one with categories")
         return feature
 
-    def _condition(
-        self, line: Sequence[Reader], inputs: Sequence[Feature]
-    ) -> tuple[tuple[int, ...] | None, ...]:
-        """Read the words that a rule asks of each input; None where a value must be missing."""
-        if len(line) != len(inputs):
-            raise line[0].fail("the conditions of a rule on the features of the first one")
-        found: list[tuple[int, ...] | None] = []
-        for reader, one in zip(line, inputs, strict=True):
-            name, words = reader.items(2, 2)
-            if name.value != one.name:
-                raise name.fail(f"{one.name!r}, as in the first rule")
-            found.append(None if words.value is None else _read_places(words, one))
-        return tuple(found)
-
-    def _read_facts(self, record: Mapping[str, Reader], told: str) -> MissingRule:
-        """Read what any rule of a term has: weights, and counts."""
-        shares: tuple[float, ...]
+    def _read_facts(self, rule: Mapping[str, Reader], told: str) -> MissingRule:
+        """Read the figures of a rule of a term."""
         if told == "mean":
-            shares = (record[told].number(-MOST_NUMBER, MOST_NUMBER),)
+            shares: tuple[float, ...] = (rule[told].number(-MOST_NUMBER, MOST_NUMBER),)
         else:
-            shares = read_shares(record[told], self._target.size)
-        return MissingRule(
-            _read_support(record["rows"]),
-            shares,
-            self._read_weights(record["weights"]),
-            "pinned" in record and read_mark(record["pinned"]),
-        )
+            shares = read_shares(rule[told], self._target.size)
+        weights = self._read_weights(rule["weights"])
+        return MissingRule(_read_support(rule["rows"]), shares, weights, _is_pinned(rule))
 
     def _read_weights(self, reader: Reader) -> tuple[float, ...]:
         most = MOST_NUMBER if self._target.is_additive_number else MOST_SCORE
@@ -300,7 +272,7 @@ class NodesReader:
             tuple(conditions),
             read_shares(fields["belief"], self._target.size),
             _read_support(fields["rows"]),
-            "pinned" in fields and read_mark(fields["pinned"]),
+            _is_pinned(fields),
         )
 
 
@@ -309,13 +281,13 @@ def set_words(feature: Feature) -> Sequence[tuple[State, ...]]:
     return [(state,) for state in feature.categories] or feature.focal_sets
 
 
-def _read_places(reader: Reader, feature: Feature) -> tuple[int, ...]:
-    """Read one word or several of a feature, as their indices."""
+def _read_places(reader: Reader, feature: Feature) -> tuple[int, ...] | None:
+    """Read the words that a rule asks for, as their indices; None if a value must be missing."""
+    if reader.value is None:
+        return None
     names: list[State] = list(feature.categories or feature.words)
-    several = isinstance(reader.value, list)
-    items = reader.items(2, len(names)) if several else [reader]
     found = []
-    for item in items:
+    for item in reader.items(2, len(names)) if isinstance(reader.value, list) else [reader]:
         word = read_state(item)
         if word not in names:
             what = "category" if feature.categories else "word"
@@ -327,17 +299,16 @@ def _read_places(reader: Reader, feature: Feature) -> tuple[int, ...]:
 
 
 def _read_parts(
-    feature: Feature, asked: Sequence[tuple[int, ...] | None], reader: Reader
+    feature: Feature, asked: Iterable[tuple[int, ...] | None], reader: Reader
 ) -> tuple[tuple[int, ...], ...]:
     """Return the words of each line of a grid, and check that all words are in one line each."""
-    parts = [part for part in dict.fromkeys(asked) if part is not None]
+    parts = [part or () for part in dict.fromkeys(asked)]
     words = [word for part in parts for word in part]
-    if None in asked or sorted(words) != list(range(len(feature.words))):
-        raise ModelFormatError(f"{reader.place} must use each word of {feature.name!r} once")
-    if words != sorted(words) and feature.is_ordered:
-        raise ModelFormatError(f"{reader.place} must use the words of {feature.name!r} in order")
-    if [part[0] for part in parts] != sorted(part[0] for part in parts):
-        raise ModelFormatError(f"{reader.place} must list {feature.name!r} by its first words")
+    is_complete = all(parts) and sorted(words) == list(range(len(feature.words)))
+    if not is_complete or parts != sorted(parts) or (feature.is_ordered and words != sorted(words)):
+        raise ModelFormatError(
+            f"{reader.place} must use each word of {feature.name!r} once, and in their order"
+        )
     return tuple(parts)
 
 
@@ -348,63 +319,53 @@ def _read_support(reader: Reader) -> float:
     return support
 
 
+def _is_pinned(fields: Mapping[str, Reader]) -> bool:
+    return "pinned" in fields and read_mark(fields["pinned"])
+
+
 # --- writing -------------------------------------------------------------------------------------
 
 
-def dump(value: Any) -> str:
-    """Write a value as JSON in one line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def block(items: Iterable[str], indent: str) -> str:
-    """Write a list of JSON texts, one per line."""
-    lines = [f"{indent}{item}" for item in items]
-    return "[\n" + ",\n".join(lines) + f"\n{indent[:-2]}]"
-
-
-def node_text(node: Node, target: Target) -> str:
-    """Write a node, with a line for each of its rules."""
-    head: dict[str, Any] = {"name": node.name}
+def node_record(node: Node, target: Target) -> dict[str, Any]:
+    """Return a node as JSON's objects."""
+    record: dict[str, Any] = {"name": node.name}
     if believed := [one for one in node.inputs if one.tree is not None]:
-        head["beliefs"] = [
+        record["beliefs"] = [
             {"name": one.name, "node": one.tree, "class": one.place, **words_record(one)}
             | {"missing": list(one.mean_masses)}
             for one in believed
         ]
     if not isinstance(node, AdditiveNode):
-        head |= {"inputs": [one.name for one in node.inputs], "start": list(node.start)}
-        rules = block(map(dump, _branch_records(node)), "      ")
-        return f'{dump(head)[:-1]}, "rules": {rules}}}'
-    head["baseline"] = list(node.baseline)
-    terms = block((_term_text(term, target) for term in node.terms), "      ")
-    groups = [dump({"name": one.name, "terms": list(one.terms)}) for one in node.groups]
-    behind = f', "groups": {block(groups, "      ")}' if groups else ""
-    return f'{dump(head)[:-1]}, "terms": {terms if node.terms else "[]"}{behind}}}'
-
-
-def _term_text(term: Term, target: Target) -> str:
-    head = f'"variance": {dump(term.variance)}, ' if term.variance else ""
-    rules = block(map(dump, _rule_records(term, target)), "        ")
-    return f'{{{head}"rules": {rules}}}'
+        record |= {"inputs": [one.name for one in node.inputs], "start": list(node.start)}
+        return record | {"rules": list(_branch_records(node))}
+    record["baseline"] = list(node.baseline)
+    record["terms"] = [
+        ({"variance": term.variance} if term.variance else {})
+        | {"rules": list(_rule_records(term, target))}
+        for term in node.terms
+    ]
+    groups = [{"name": one.name, "terms": list(one.terms)} for one in node.groups]
+    return record | ({"groups": groups} if groups else {})
 
 
 def _rule_records(term: Term, target: Target) -> Iterator[dict[str, Any]]:
     named = [one.feature.categories or one.feature.words for one in term.inputs]
     for cell, rule in term.rules():
-        words: list[Any] = [None]
+        words: list[Any] = [[None]]
         if cell is not None:
-            parts = [one.parts[line] for one, line in zip(term.inputs, cell, strict=True)]
-            both = zip(parts, named, strict=True)
-            words = [[names[word] for word in part] for part, names in both]
+            words = [
+                [names[word] for word in one.parts[line]]
+                for one, names, line in zip(term.inputs, named, cell, strict=True)
+            ]
         yield {
             "if": [
-                [name, of[0] if of is not None and len(of) == 1 else of]
+                [name, of if len(of) > 1 else of[0]]
                 for name, of in zip(term.features, words, strict=True)
             ],
             "weights": list(rule.scores),
             "rows": rule.support,
             **({"shares": list(rule.belief)} if target.classes else {"mean": rule.belief[0]}),
-            **({"pinned": True} if rule.is_pinned else {}),
+            **marks(pinned=rule.is_pinned),
         }
 
 
@@ -415,5 +376,5 @@ def _branch_records(node: TreeNode) -> Iterator[dict[str, Any]]:
             [node.inputs[place].name, [words[place][index] for index in sets]]
             for place, sets in branch.conditions
         ]
-        pin = {"pinned": True} if branch.is_pinned else {}
-        yield {"if": conditions, "belief": list(branch.belief), "rows": branch.support, **pin}
+        facts = {"belief": list(branch.belief), "rows": branch.support}
+        yield {"if": conditions, **facts, **marks(pinned=branch.is_pinned)}

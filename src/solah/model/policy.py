@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntFlag
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from solah.exceptions import ModelFormatError, ParameterError, did_you_mean, shorten
-from solah.model.json_fields import read_record, record_of
-from solah.model.limits import MOST_NUMBER, are_apart
+from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.kernels.arrays import MAX_FOCAL_SETS
+from solah.model import json_fields as json
+from solah.model.limits import MOST_FEATURES, MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from solah.data.json_reader import Reader
     from solah.model.document import Target
     from solah.model.features import Feature
-
-    _Readers = dict[str, Callable[[Reader], Any]]
 
 
 UNKNOWN_PLACE: Final = -1
@@ -33,16 +31,7 @@ UNKNOWN_PLACE: Final = -1
 MOST_CUTS, MOST_PAIRS = 15, 255
 MOST_HOLD = 65_534
 _SMOOTHING = tuple(2**bits for bits in range(9))
-# The least and the largest value of each number of a policy.
-_BOUNDS: dict[str, tuple[float, float]] = {
-    "min_completeness": (0.0, 1.0),
-    "max_unseen": (0, MOST_PAIRS),
-    "smoothing": (1, _SMOOTHING[-1]),
-    "hysteresis": (0.0, 1.0),
-    "votes": (1, 32),
-    "window": (1, 32),
-    "min_hold": (1, MOST_HOLD),
-}
+_NUMBER = json.number(-MOST_NUMBER, MOST_NUMBER)
 
 
 class AbstainReason(IntFlag):
@@ -69,10 +58,25 @@ class Cells:
         categories, each of which is a cell
     """
 
-    name: str
-    low: float | None = None
-    high: float | None = None
-    cuts: tuple[float, ...] = ()
+    name: str = field(metadata=json.text())
+    low: float | None = field(default=None, metadata=_NUMBER)
+    high: float | None = field(default=None, metadata=_NUMBER)
+    cuts: tuple[float, ...] = field(
+        default=(), metadata=json.numbers(MOST_CUTS, -MOST_NUMBER, MOST_NUMBER)
+    )
+
+
+def _read_flags(part: Reader) -> tuple[bool, ...]:
+    text = part.text(most=MAX_FOCAL_SETS)
+    if set(text) - {"0", "1"}:
+        raise part.fail("a text of 0 and 1")
+    return tuple(flag == "1" for flag in text)
+
+
+_SEEN = json.form(
+    lambda part: tuple(map(_read_flags, part.items(1, MAX_FOCAL_SETS))),
+    lambda seen: ["".join("01"[flag] for flag in row) for row in seen],
+)
 
 
 @dataclass(frozen=True)
@@ -85,17 +89,19 @@ class SeenTogether:
     seen : for each cell of the first, a flag for each cell of the second
     """
 
-    first: str
-    second: str
-    seen: tuple[tuple[bool, ...], ...]
+    first: str = field(metadata=json.text())
+    second: str = field(metadata=json.text())
+    seen: tuple[tuple[bool, ...], ...] = field(metadata=_SEEN)
 
 
 @dataclass(frozen=True)
 class Domain:
     """The training domain, with an entry in ``cells`` for each feature of the model."""
 
-    cells: tuple[Cells, ...]
-    pairs: tuple[SeenTogether, ...] = ()
+    cells: tuple[Cells, ...] = field(metadata=json.records(Cells, MOST_FEATURES))
+    pairs: tuple[SeenTogether, ...] = field(
+        default=(), metadata=json.records(SeenTogether, MOST_PAIRS)
+    )
 
     def only(self, names: Collection[str]) -> Domain:
         """Return the domain of some of the features."""
@@ -129,22 +135,22 @@ class Policy:
         If a value is out of bounds.
     """
 
-    min_probability: tuple[float, ...] = ()
-    min_completeness: float = 0.0
-    stays_in_range: bool = False
-    max_unseen: int | None = None
-    smoothing: int = 1
-    hysteresis: float = 0.0
-    votes: int = 1
-    window: int = 1
-    min_hold: int = 1
+    min_probability: tuple[float, ...] = field(
+        default=(), metadata=json.numbers(MAX_FOCAL_SETS, 0.0, 1.0)
+    )
+    min_completeness: float = field(default=0.0, metadata=json.number(0.0, 1.0))
+    stays_in_range: bool = field(default=False, metadata=json.flag())
+    max_unseen: int | None = field(default=None, metadata=json.integer(0, MOST_PAIRS))
+    smoothing: int = field(default=1, metadata=json.integer(1, _SMOOTHING[-1]))
+    hysteresis: float = field(default=0.0, metadata=json.number(0.0, 1.0))
+    votes: int = field(default=1, metadata=json.integer(1, 32))
+    window: int = field(default=1, metadata=json.integer(1, 32))
+    min_hold: int = field(default=1, metadata=json.integer(1, MOST_HOLD))
 
     def __post_init__(self) -> None:
         for one in self.min_probability:
             _check(0.0 <= one <= 1.0, "min_probability", "from 0 to 1", one)
-        for name, (least, most) in _BOUNDS.items():
-            if (value := getattr(self, name)) is not None:
-                _check(least <= value <= most, name, f"from {least:g} to {most:g}", value)
+        json.check_bounds(self)
         powers = f"a power of two up to {_SMOOTHING[-1]}"
         _check(self.smoothing in _SMOOTHING, "smoothing", powers, self.smoothing)
         _check(self.votes <= self.window, "votes", "from 1 to the window", self.votes)
@@ -370,78 +376,17 @@ def check_policy(policy: Policy, domain: Domain | None, target: Target) -> None:
 # --- in model files ------------------------------------------------------------------------------
 
 
-def domain_record(domain: Domain) -> dict[str, Any]:
-    """Return a domain as JSON's objects."""
-    record: dict[str, Any] = {"cells": [record_of(cells) for cells in domain.cells]}
-    if domain.pairs:
-        record["pairs"] = [
-            record_of(pair) | {"seen": ["".join("01"[flag] for flag in row) for row in pair.seen]}
-            for pair in domain.pairs
-        ]
-    return record
-
-
 def read_domain(reader: Reader, features: Sequence[Feature]) -> Domain:
     """Read a domain, and check that it is one of a model with these features."""
-    most = max(MOST_CUTS + 1, *(one.n_focal_sets for one in features))
-
-    def number(part: Reader) -> float:
-        return part.number(-MOST_NUMBER, MOST_NUMBER)
-
-    def flags(part: Reader) -> tuple[bool, ...]:
-        text = part.text(most=most)
-        if set(text) - {"0", "1"}:
-            raise part.fail("a text of 0 and 1")
-        return tuple(flag == "1" for flag in text)
-
-    cells: _Readers = {
-        "name": type(reader).text,
-        "low": number,
-        "high": number,
-        "cuts": lambda part: part.numbers(1, MOST_CUTS, -MOST_NUMBER, MOST_NUMBER),
-    }
-    pair: _Readers = {
-        "first": type(reader).text,
-        "second": type(reader).text,
-        "seen": lambda part: tuple(map(flags, part.items(1, most))),
-    }
-    n_features = len(features)
-    readers: _Readers = {
-        "cells": lambda part: tuple(
-            read_record(one, Cells, cells) for one in part.items(n_features, n_features)
-        ),
-        "pairs": lambda part: tuple(
-            read_record(one, SeenTogether, pair) for one in part.items(1, MOST_PAIRS)
-        ),
-    }
-    domain = read_record(reader, Domain, readers)
-    try:
+    domain = json.read_record(reader, Domain)
+    with json.errors_at(reader):
         check_domain(domain, features)
-    except ParameterError as error:
-        raise ModelFormatError(f"{reader.place}: {error}") from None
     return domain
 
 
 def read_policy(reader: Reader, domain: Domain | None, target: Target) -> Policy:
     """Read a policy, and check that it is one of a model with this target and domain."""
-
-    def number(bounds: tuple[Any, Any], part: Reader) -> float:
-        return part.number(*bounds) if isinstance(bounds[0], float) else part.integer(*bounds)
-
-    def flag(part: Reader) -> bool:
-        if not isinstance(part.value, bool):
-            raise part.fail("true or false")
-        return part.value
-
-    n_classes = max(len(target.classes), 1)
-    readers: _Readers = {
-        "min_probability": lambda part: part.numbers(1, n_classes, 0.0, 1.0),
-        "stays_in_range": flag,
-        **{name: partial(number, bounds) for name, bounds in _BOUNDS.items()},
-    }
-    policy = read_record(reader, Policy, readers)
-    try:
+    policy = json.read_record(reader, Policy)
+    with json.errors_at(reader):
         check_policy(policy, domain, target)
-    except ParameterError as error:
-        raise ModelFormatError(f"{reader.place}: {error}") from None
     return policy

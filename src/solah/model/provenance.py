@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solah.data import to_numbers
 from solah.data.digests import chain, digest_column, digest_numbers
+from solah.kernels.arrays import MAX_FOCAL_SETS
+from solah.model import json_fields as json
 from solah.model.document import Task
 from solah.model.encode import encode_column, encode_target
-from solah.model.json_fields import read_record, record_of
 from solah.model.limits import MOST_NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from solah.data import Column, Table
     from solah.data.json_reader import Reader
@@ -32,22 +33,25 @@ _MAX_COLUMNS, _MAX_NAME = 1_000_000, 1_000_000
 _MAX_ORIGIN = 1_000
 _DIGITS = 32
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
-_METRICS = {
-    "accuracy": (0.0, 1.0),
-    "log_loss": (0.0, MOST_NUMBER),
-    "r2": (-MOST_NUMBER, 1.0),
-    "rmse": (0.0, MOST_NUMBER),
-}
 
 
 @dataclass(frozen=True)
 class OutOfFold:
     """Cross-validated metrics: accuracy and log-loss for classes, R² and RMSE for a number."""
 
-    accuracy: float | None = None
-    log_loss: float | None = None
-    r2: float | None = None
-    rmse: float | None = None
+    accuracy: float | None = field(default=None, metadata=json.number(0.0, 1.0))
+    log_loss: float | None = field(default=None, metadata=json.number(0.0, MOST_NUMBER))
+    r2: float | None = field(default=None, metadata=json.number(-MOST_NUMBER, 1.0))
+    rmse: float | None = field(default=None, metadata=json.number(0.0, MOST_NUMBER))
+
+
+def _read_counts(part: Reader) -> tuple[int, ...]:
+    return tuple(one.integer(0, MAX_ROWS) for one in part.items(1, MAX_FOCAL_SETS))
+
+
+def _read_digests(part: Reader) -> dict[str, str]:
+    digests = part.named(_MAX_COLUMNS, _MAX_NAME)
+    return {name: one.text(most=_MAX_ORIGIN) for name, one in digests.items()}
 
 
 @dataclass(frozen=True)
@@ -68,14 +72,16 @@ class Provenance:
     out_of_fold : cross-validated metrics
     """
 
-    source: str = ""
-    modified: str = ""
-    rows: int | None = None
-    classes: tuple[int, ...] = ()
-    digest: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[str, ...] = ()
-    out_of_fold: OutOfFold | None = None
+    source: str = field(default="", metadata=json.text(_MAX_ORIGIN))
+    modified: str = field(default="", metadata=json.text(_MAX_ORIGIN))
+    rows: int | None = field(default=None, metadata=json.integer(0, MAX_ROWS))
+    classes: tuple[int, ...] = field(default=(), metadata=json.form(_read_counts))
+    digest: str = field(default="", metadata=json.text(_MAX_ORIGIN))
+    columns: Mapping[str, str] = field(default_factory=dict, metadata=json.form(_read_digests))
+    left_out: tuple[str, ...] = field(default=(), metadata=json.texts(0, _MAX_LEFT_OUT))
+    out_of_fold: OutOfFold | None = field(
+        default=None, metadata=json.form(lambda part: json.read_record(part, OutOfFold))
+    )
 
 
 def digest_data(table: Table) -> str:
@@ -124,66 +130,7 @@ def is_learned_from(model: Model, table: Table, target: Column | None) -> bool |
     return all(matches) if matches else None
 
 
-def provenance_record(provenance: Provenance) -> dict[str, Any]:
-    """Return provenance as JSON's objects."""
-    metrics = provenance.out_of_fold and record_of(provenance.out_of_fold)
-    record = record_of(replace(provenance, out_of_fold=None))
-    return record | ({"out_of_fold": metrics} if metrics else {})
-
-
-def read_provenance(reader: Reader, n_classes: int) -> Provenance:
-    """Read provenance."""
-
-    def text(part: Reader) -> str:
-        return part.text(most=_MAX_ORIGIN)
-
-    def count(part: Reader) -> int:
-        return part.integer(0, MAX_ROWS)
-
-    def digests(part: Reader) -> dict[str, str]:
-        return {name: text(one) for name, one in part.named(_MAX_COLUMNS, _MAX_NAME).items()}
-
-    def number(key: str) -> Callable[[Reader], float]:
-        return lambda part: part.number(*_METRICS[key])
-
-    metrics = {key: number(key) for key in _METRICS}
-    readers: dict[str, Callable[[Reader], Any]] = {
-        "source": text,
-        "modified": text,
-        "digest": text,
-        "rows": count,
-        "classes": lambda part: tuple(map(count, part.items(n_classes, n_classes))),
-        "columns": digests,
-        "left_out": lambda part: part.texts(0, _MAX_LEFT_OUT),
-        "out_of_fold": lambda part: read_record(part, OutOfFold, metrics),
-    }
-    return read_record(reader, Provenance, readers)
-
-
 # --- changes by people ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Edit:
-    """One change of a model by a person.
-
-    Attributes
-    ----------
-    text : the change, as a sentence
-    author : who made it; empty if not given
-    time : when, as ISO 8601 in UTC (``2026-05-17T09:30:00Z``); empty if not given
-    reason : why; empty if not given
-    """
-
-    text: str
-    author: str = ""
-    time: str = ""
-    reason: str = ""
-
-    def __str__(self) -> str:
-        made = ", ".join(filter(None, (self.time, self.author)))
-        because = f" (because: {self.reason})" if self.reason else ""
-        return f"{made}: {self.text}{because}" if made else f"{self.text}{because}"
 
 
 def spell_time(moment: datetime) -> str:
@@ -207,16 +154,31 @@ def is_time(text: str) -> bool:
         return False
 
 
-def read_edits(reader: Reader) -> tuple[Edit, ...]:
-    """Read the edits of a model file."""
+def _read_time(part: Reader) -> str:
+    time = part.text(most=MAX_TEXT)
+    if not is_time(time):
+        raise part.fail("a moment in UTC such as '2026-05-17T09:30:00Z'")
+    return time
 
-    def text(part: Reader) -> str:
-        return part.text(most=MAX_TEXT)
 
-    def time(part: Reader) -> str:
-        if not is_time(text(part)):
-            raise part.fail("a moment in UTC such as '2026-05-17T09:30:00Z'")
-        return text(part)
+@dataclass(frozen=True)
+class Edit:
+    """One change of a model by a person.
 
-    readers = {"text": text, "author": text, "time": time, "reason": text}
-    return tuple(read_record(one, Edit, readers) for one in reader.items(1, MAX_EDITS))
+    Attributes
+    ----------
+    text : the change, as a sentence
+    author : who made it; empty if not given
+    time : when, as ISO 8601 in UTC (``2026-05-17T09:30:00Z``); empty if not given
+    reason : why; empty if not given
+    """
+
+    text: str = field(metadata=json.text(MAX_TEXT))
+    author: str = field(default="", metadata=json.text(MAX_TEXT))
+    time: str = field(default="", metadata=json.form(_read_time))
+    reason: str = field(default="", metadata=json.text(MAX_TEXT))
+
+    def __str__(self) -> str:
+        made = ", ".join(filter(None, (self.time, self.author)))
+        because = f" (because: {self.reason})" if self.reason else ""
+        return f"{made}: {self.text}{because}" if made else f"{self.text}{because}"

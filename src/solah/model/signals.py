@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from solah.exceptions import ModelFormatError, ParameterError, did_you_mean, shorten
-from solah.model.json_fields import read_choice, read_record, record_of
+from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.model import json_fields as json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
-    from solah.data.json_reader import Reader
     from solah.model.features import Feature
 
 
@@ -49,6 +48,7 @@ class FeatureKind(StrEnum):
         return self in (FeatureKind.ENERGY, FeatureKind.PITCH)
 
 
+_NUMBERS_OF = {FeatureKind.PERCENTILE: ("at",), FeatureKind.ENERGY: ("low", "high")}
 _COUNTS = (FeatureKind.ZERO_CROSSINGS, FeatureKind.MEAN_CROSSINGS, FeatureKind.PEAKS)
 
 
@@ -64,10 +64,10 @@ class Channel:
     axes : the channels whose magnitude it is; none for a measured channel
     """
 
-    name: str
-    every: int = 1
-    unit: str = ""
-    axes: tuple[str, ...] = ()
+    name: str = field(metadata=json.text())
+    every: int = field(default=1, metadata=json.integer(1, MOST_WINDOW))
+    unit: str = field(default="", metadata=json.text())
+    axes: tuple[str, ...] = field(default=(), metadata=json.texts(2, MOST_CHANNELS))
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class WindowFeature:
     low, high : the band of an energy, in Hz; the upper end does not belong to it
     """
 
-    name: str
-    kind: FeatureKind
-    channels: tuple[str, ...]
-    at: float = 0.0
-    low: float = 0.0
-    high: float = 0.0
+    name: str = field(metadata=json.text())
+    kind: FeatureKind = field(metadata=json.choice(FeatureKind))
+    channels: tuple[str, ...] = field(metadata=json.texts(1, 2))
+    at: float = field(default=0.0, metadata=json.number(0.0, 100.0))
+    low: float = field(default=0.0, metadata=json.number(0.0, MOST_RATE))
+    high: float = field(default=0.0, metadata=json.number(0.0, MOST_RATE))
 
 
 @dataclass(frozen=True)
@@ -109,17 +109,19 @@ class Signals:
         If the parts do not fit together.
     """
 
-    rate: float
-    window: int
-    step: int
-    max_gap: int
-    channels: tuple[Channel, ...]
-    features: tuple[WindowFeature, ...]
+    rate: float = field(metadata=json.number(LEAST_RATE, MOST_RATE))
+    window: int = field(metadata=json.integer(2, MOST_WINDOW))
+    step: int = field(metadata=json.integer(1, MOST_STEP))
+    max_gap: int = field(metadata=json.integer(0, MOST_WINDOW))
+    channels: tuple[Channel, ...] = field(metadata=json.records(Channel, MOST_CHANNELS))
+    features: tuple[WindowFeature, ...] = field(metadata=json.records(WindowFeature, MOST_FEATURES))
 
     def __post_init__(self) -> None:
         for what, names in (("channels", self.channel_names), ("features", self.names)):
             if len(set(names)) != len(names):
                 raise ParameterError(f"two {what} have one name")
+        if self.max_gap > self.window:
+            raise ParameterError(f"'max_gap' must be up to the window. Got {self.max_gap}.")
         for channel in self.channels:
             self._check_channel(channel)
         for feature in self.features:
@@ -231,6 +233,9 @@ class Signals:
             raise ParameterError(f"{where} must have {n_channels} of the channels")
         if len({self.channel(name).every for name in feature.channels}) > 1:
             raise ParameterError(f"{where}: its channels must have one rate")
+        own = _NUMBERS_OF.get(feature.kind, ())
+        if any(getattr(feature, name) for name in ("at", "low", "high") if name not in own):
+            raise ParameterError(f"{where} has numbers of another kind")
         if feature.kind.is_spectral and not self.bins(feature):
             raise ParameterError(
                 f"{where}: a window of {self.length(feature.channels[0])} samples has no "
@@ -238,63 +243,10 @@ class Signals:
             )
 
 
-# --- in model files ------------------------------------------------------------------------------
-
-_NUMBERS_OF = {FeatureKind.PERCENTILE: ("at",), FeatureKind.ENERGY: ("low", "high")}
-"""The numbers that some kinds of features have."""
-
-
-def signals_record(signals: Signals) -> dict[str, Any]:
-    """Return signals as JSON's objects."""
-    computed = []
-    for one in signals.features:
-        keys = ("name", "kind", "channels", *_NUMBERS_OF.get(one.kind, ()))
-        computed.append({key: getattr(one, key) for key in keys})
-    return {
-        **{key: getattr(signals, key) for key in ("rate", "window", "step", "max_gap")},
-        "channels": [record_of(channel) for channel in signals.channels],
-        "features": computed,
-    }
-
-
-def read_signals(reader: Reader, features: Iterable[Feature]) -> Signals:
-    """Read signals, and check that they compute these features."""
-    window = reader.part("window").integer(2, MOST_WINDOW)
-    rate = reader.part("rate").number(LEAST_RATE, MOST_RATE)
-    channel: dict[str, Callable[[Reader], Any]] = {
-        "name": type(reader).text,
-        "every": lambda part: part.integer(1, window),
-        "unit": type(reader).text,
-        "axes": lambda part: part.texts(2, MOST_CHANNELS),
-    }
-    readers: dict[str, Callable[[Reader], Any]] = {
-        "rate": lambda _: rate,
-        "window": lambda _: window,
-        "step": lambda part: part.integer(1, MOST_STEP),
-        "max_gap": lambda part: part.integer(0, window),
-        "channels": lambda part: tuple(
-            read_record(one, Channel, channel) for one in part.items(1, MOST_CHANNELS)
-        ),
-        "features": lambda part: tuple(
-            _read_feature(one, rate) for one in part.items(1, MOST_FEATURES)
-        ),
-    }
-    signals = read_record(reader, Signals, readers)
+def check_signals(signals: Signals, features: Iterable[Feature]) -> None:
+    """Raise a ParameterError if signals do not compute the features of a model."""
     for feature in features:
         if feature.name not in signals.names or not feature.is_continuous:
-            raise ModelFormatError(
-                f"{reader.place} has no feature of windows for {feature.name!r}, or it is "
-                "not continuous"
+            raise ParameterError(
+                f"there is no feature of windows for {feature.name!r}, or it is not continuous"
             )
-    return signals
-
-
-def _read_feature(reader: Reader, rate: float) -> WindowFeature:
-    kind = FeatureKind(read_choice(reader.part("kind"), [kind.value for kind in FeatureKind]))
-    own = _NUMBERS_OF.get(kind, ())
-    fields = reader.record(["name", "kind", "channels", *own])
-    numbers: dict[str, float] = {}
-    for key in own:
-        least, most = (0.0, 100.0) if key == "at" else (numbers.get("low", 0.0), rate)
-        numbers[key] = fields[key].number(least, most)
-    return WindowFeature(fields["name"].text(), kind, fields["channels"].texts(1, 2), **numbers)

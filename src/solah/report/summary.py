@@ -16,8 +16,9 @@ from solah.explain.legend import pinned_parts, spell_constraints, spell_policy
 from solah.explain.rules import part_rules
 from solah.export.costs import model_costs
 from solah.model.encode import find_unseen
+from solah.model.json_fields import record_of
 from solah.model.program import Walk
-from solah.model.provenance import is_learned_from, provenance_record
+from solah.model.provenance import is_learned_from
 from solah.report.groups import FEW_ROWS
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, An
 def _provenance(model: Model) -> dict[str, Any] | None:
     if model.provenance is None:
         return None
-    record = provenance_record(model.provenance)
+    record = record_of(model.provenance)
     names = [spell(state) for state in model.target.classes]
     keys = ("source", "modified", "rows", "digest", "out_of_fold")
     known = {key: record.get(key) for key in keys}
