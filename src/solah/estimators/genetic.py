@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import cache, partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from solah.learn.memory import MemoryRows
 
 
+@dataclass(eq=False, repr=False)
 class GeneticSearch(BaseEstimator):  # type: ignore[misc]
     """The settings of a genetic search for a hierarchy.
 
@@ -93,36 +94,20 @@ class GeneticSearch(BaseEstimator):  # type: ignore[misc]
         "tournament_size": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        population_size: int = 20,
-        *,
-        n_generations: int = 20,
-        n_iter_no_change: int | None = None,
-        time_budget: float | None = None,
-        scoring: Scoring = "auc",
-        n_folds: int = 3,
-        initial: Literal["organised", "random"] | Sequence[Any] = "organised",
-        cascade: bool = False,
-        max_inputs: int = 8,
-        crossover_rate: float = 0.8,
-        mutation_rate: float = 0.3,
-        n_elite: int = 2,
-        tournament_size: int = 3,
-    ) -> None:
-        self.population_size = population_size
-        self.n_generations = n_generations
-        self.n_iter_no_change = n_iter_no_change
-        self.time_budget = time_budget
-        self.scoring = scoring
-        self.n_folds = n_folds
-        self.initial = initial
-        self.cascade = cascade
-        self.max_inputs = max_inputs
-        self.crossover_rate = crossover_rate
-        self.mutation_rate = mutation_rate
-        self.n_elite = n_elite
-        self.tournament_size = tournament_size
+    population_size: int = 20
+    _: KW_ONLY
+    n_generations: int = 20
+    n_iter_no_change: int | None = None
+    time_budget: float | None = None
+    scoring: Scoring = "auc"
+    n_folds: int = 3
+    initial: Literal["organised", "random"] | Sequence[Any] = "organised"
+    cascade: bool = False
+    max_inputs: int = 8
+    crossover_rate: float = 0.8
+    mutation_rate: float = 0.3
+    n_elite: int = 2
+    tournament_size: int = 3
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -133,6 +118,7 @@ class GeneticSearch(BaseEstimator):  # type: ignore[misc]
             )
 
 
+@dataclass(eq=False, repr=False)
 class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     """A hierarchy of linguistic trees found by a genetic algorithm (OptLAH).
 
@@ -198,32 +184,10 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         "tree": LinguisticTreeClassifier,
     }
 
-    def __init__(
-        self,
-        search: GeneticSearch | None = None,
-        *,
-        tree: LinguisticTreeClassifier | None = None,
-        node: Any = "tree",
-        belief_words: int | None = None,
-        cross_fit: int | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-        class_weight: str | Mapping[Any, float] | None = None,
-        thresholds: Mapping[Any, float] | None = None,
-        verbose: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.search = search
-        self.tree = tree
-        self.node = node
-        self.belief_words = belief_words
-        self.cross_fit = cross_fit
-        self.feature_types = feature_types
-        self.class_weight = class_weight
-        self.thresholds = thresholds
-        self.verbose = verbose
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    search: GeneticSearch | None = None
+    _: KW_ONLY
+    verbose: bool = False
+    random_state: Any = None
 
     def _learn(self, rows: MemoryRows) -> None:
         self.search_ = GeneticSearch() if self.search is None else clone(self.search)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from math import isnan
 from numbers import Integral
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import Description, LabelSettings
     from solah.learn.growth import TreeSettings
-    from solah.learn.levels import NodeModel
     from solah.learn.memory import MemoryRows
     from solah.model import Model, Target
 
@@ -69,19 +68,21 @@ def score(scoring: Scoring, codes: NDArray[Any], beliefs: Float, weights: Float)
     return 0.5 if isnan(area) else area  # one class alone has none
 
 
+@dataclass(eq=False, repr=False)
 class HierarchyEstimator(BranchMixin):
     """What the hierarchies share, beside what all classifiers have."""
 
     _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {"tree": LinguisticTreeClassifier}
 
-    nodes_: tuple[NodeModel, ...]
-    hierarchy_: Hierarchy
-    tree: LinguisticTreeClassifier | None
-    node: Any
-    belief_words: int | None
-    cross_fit: int | None
-    feature_types: Mapping[str, str | Sequence[str]] | None
-    n_jobs: int | None
+    _: KW_ONLY
+    tree: LinguisticTreeClassifier | None = None
+    node: Any = "tree"
+    belief_words: int | None = None
+    cross_fit: int | None = None
+    feature_types: Mapping[str, str | Sequence[str]] | None = None
+    class_weight: str | Mapping[Any, float] | None = None
+    thresholds: Mapping[Any, float] | None = None
+    n_jobs: int | None = None
 
     def _validate_params(self) -> None:
         super()._validate_params()  # type: ignore[misc]
@@ -200,6 +201,7 @@ class HierarchyEstimator(BranchMixin):
         return self.hierarchy_.n_levels
 
 
+@dataclass(eq=False, repr=False)
 class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     """A user-defined hierarchy of linguistic trees.
 
@@ -261,28 +263,7 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         "hierarchy": [Hierarchy, str, Mapping, None],
     }
 
-    def __init__(
-        self,
-        hierarchy: Hierarchy | str | Mapping[str, Sequence[str]] | None = None,
-        *,
-        tree: LinguisticTreeClassifier | None = None,
-        node: Any = "tree",
-        belief_words: int | None = None,
-        cross_fit: int | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-        class_weight: str | Mapping[Any, float] | None = None,
-        thresholds: Mapping[Any, float] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.hierarchy = hierarchy
-        self.tree = tree
-        self.node = node
-        self.belief_words = belief_words
-        self.cross_fit = cross_fit
-        self.feature_types = feature_types
-        self.class_weight = class_weight
-        self.thresholds = thresholds
-        self.n_jobs = n_jobs
+    hierarchy: Hierarchy | str | Mapping[str, Sequence[str]] | None = None
 
     def _learn(self, rows: MemoryRows) -> None:
         self._train(read_hierarchy(self.hierarchy, rows.names, rows.facts.target.name), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,6 +38,7 @@ LABEL_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Describe features with overlapping words.
 
@@ -77,18 +79,11 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = LABEL_CONSTRAINTS
 
-    def __init__(
-        self,
-        n_words: int | Mapping[str, int] = 3,
-        *,
-        placement: Placement = "quantile",
-        words: Mapping[str, WordsByHand] | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-    ) -> None:
-        self.n_words = n_words
-        self.placement = placement
-        self.words = words
-        self.feature_types = feature_types
+    n_words: int | Mapping[str, int] = 3
+    _: KW_ONLY
+    placement: Placement = "quantile"
+    words: Mapping[str, WordsByHand] | None = None
+    feature_types: Mapping[str, str | Sequence[str]] | None = None
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -46,17 +46,28 @@ if TYPE_CHECKING:
     )
 
 
+@dataclass(eq=False, repr=False)
 class RuleMixin:
     """What the two rule estimators share: fits around custom rules, or with a selection."""
 
+    words: WordKind | Mapping[str, WordsByHand] = "auto"
+    _: KW_ONLY
+    interactions: int | Literal["auto"] | Sequence[tuple[str, str]] = "auto"
+    max_rules: int | Literal["auto"] | None = "auto"
+    max_features: int | None = None
+    feature_costs: Mapping[str, float] | None = None
+    required_features: Sequence[str] | None = None
+    feature_groups: FeatureGroups = "auto"
+    monotonic_cst: MonotonicConstraints | None = None
+    interaction_cst: InteractionConstraints | None = None
+    feature_types: Mapping[str, str | Sequence[str]] | None = None
+    verbose: bool = False
+    n_jobs: int | None = None
+
     _sorts_columns = True
     _by_hand = ByHand()
-    _selected: Choice | None = None
-
-    selection_: Choice
-    words: WordKind | Mapping[str, WordsByHand]
-    feature_types: Mapping[str, str | Sequence[str]] | None
-    _fit: Callable[..., None]  # a method of classifiers and regressors
+    _selected: ClassVar[Choice | None] = None
+    _fit: ClassVar[Callable[..., None]]  # a method of classifiers and regressors
 
     def fit(
         self,
@@ -163,6 +174,7 @@ class RuleMixin:
         self.path_, self.selection_reason_ = RulePath(choice.path), choice.reason
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RuleClassifier(RuleMixin, LinguisticClassifier):
     """A classifier of few rules in words, whose weights add up.
 
@@ -258,40 +270,9 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
         },
     }
 
-    def __init__(
-        self,
-        words: WordKind | Mapping[str, WordsByHand] = "auto",
-        *,
-        interactions: int | Literal["auto"] | Sequence[tuple[str, str]] = "auto",
-        max_rules: int | Literal["auto"] | None = "auto",
-        max_features: int | None = None,
-        feature_costs: Mapping[str, float] | None = None,
-        required_features: Sequence[str] | None = None,
-        feature_groups: FeatureGroups = "auto",
-        robust_to: Part | None = None,
-        monotonic_cst: MonotonicConstraints | None = None,
-        interaction_cst: InteractionConstraints | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-        class_weight: str | Mapping[Any, float] | None = None,
-        thresholds: Mapping[Any, float] | None = None,
-        verbose: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.words = words
-        self.interactions = interactions
-        self.max_rules = max_rules
-        self.max_features = max_features
-        self.feature_costs = feature_costs
-        self.required_features = required_features
-        self.feature_groups = feature_groups
-        self.robust_to = robust_to
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.feature_types = feature_types
-        self.class_weight = class_weight
-        self.thresholds = thresholds
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+    robust_to: Part | None = None
+    class_weight: str | Mapping[Any, float] | None = None
+    thresholds: Mapping[Any, float] | None = None
 
     def _learn(self, rows: Rows) -> None:
         names = known_names(self)
@@ -310,6 +291,7 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
         }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RuleRegressor(RuleMixin, LinguisticRegressor):
     """A regressor of few rules in words, whose amounts add up.
 
@@ -348,35 +330,6 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = RULE_CONSTRAINTS
-
-    def __init__(
-        self,
-        words: WordKind | Mapping[str, WordsByHand] = "auto",
-        *,
-        interactions: int | Literal["auto"] | Sequence[tuple[str, str]] = "auto",
-        max_rules: int | Literal["auto"] | None = "auto",
-        max_features: int | None = None,
-        feature_costs: Mapping[str, float] | None = None,
-        required_features: Sequence[str] | None = None,
-        feature_groups: FeatureGroups = "auto",
-        monotonic_cst: MonotonicConstraints | None = None,
-        interaction_cst: InteractionConstraints | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-        verbose: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.words = words
-        self.interactions = interactions
-        self.max_rules = max_rules
-        self.max_features = max_features
-        self.feature_costs = feature_costs
-        self.required_features = required_features
-        self.feature_groups = feature_groups
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.feature_types = feature_types
-        self.verbose = verbose
-        self.n_jobs = n_jobs
 
     def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         # Rows are drawn by their content; the target is part of it.

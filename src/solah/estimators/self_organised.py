@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -22,13 +22,13 @@ from solah.sklearn_private import Interval, RealNotInt, StrOptions
 if TYPE_CHECKING:
     from solah.dependence import Screening
     from solah.estimators.hierarchy import Scoring
-    from solah.estimators.trees import LinguisticTreeClassifier
     from solah.learn.memory import MemoryRows
     from solah.learn.organisation import Candidate
 
 _SEVERAL = (list, tuple, range)
 
 
+@dataclass(eq=False, repr=False)
 class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     """A hierarchy of linguistic trees that organises itself, as in the paper (SOLAH).
 
@@ -122,44 +122,16 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         ],
     }
 
-    def __init__(
-        self,
-        n_clusters: int | Literal["auto", "each"] | Sequence[int | str] = "auto",
-        *,
-        clusters: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None,
-        level_gap: float | Literal["auto"] | Sequence[float | Literal["auto"]] = "auto",
-        top: Literal["fuse", "merge"] = "fuse",
-        tree: LinguisticTreeClassifier | None = None,
-        node: Any = "tree",
-        belief_words: int | None = None,
-        cross_fit: int | None = None,
-        bias_corrected: bool = False,
-        scoring: Scoring = "log_loss",
-        n_folds: int = 5,
-        max_inputs: int | None = None,
-        screen: float | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-        class_weight: str | Mapping[Any, float] | None = None,
-        thresholds: Mapping[Any, float] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.clusters = clusters
-        self.level_gap = level_gap
-        self.top = top
-        self.tree = tree
-        self.node = node
-        self.belief_words = belief_words
-        self.cross_fit = cross_fit
-        self.bias_corrected = bias_corrected
-        self.scoring = scoring
-        self.n_folds = n_folds
-        self.max_inputs = max_inputs
-        self.screen = screen
-        self.feature_types = feature_types
-        self.class_weight = class_weight
-        self.thresholds = thresholds
-        self.n_jobs = n_jobs
+    n_clusters: int | Literal["auto", "each"] | Sequence[int | str] = "auto"
+    _: KW_ONLY
+    clusters: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None
+    level_gap: float | Literal["auto"] | Sequence[float | Literal["auto"]] = "auto"
+    top: Literal["fuse", "merge"] = "fuse"
+    bias_corrected: bool = False
+    scoring: Scoring = "log_loss"
+    n_folds: int = 5
+    max_inputs: int | None = None
+    screen: float | None = None
 
     def _learn(self, rows: MemoryRows) -> None:
         names = known_names(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -93,8 +94,24 @@ class BranchMixin:
         return self._predictor().semantics(read_features(self, X, reset=False))
 
 
+@dataclass(eq=False, repr=False)
 class TreeMixin(BranchMixin):
     """What the two tree estimators share: how a tree grows, and which branches rows take."""
+
+    n_words: int | Mapping[str, int] = 3
+    _: KW_ONLY
+    placement: Placement = "quantile"
+    words: Mapping[str, WordsByHand] | None = None
+    feature_types: Mapping[str, str | Sequence[str]] | None = None
+    criterion: Criterion = "information_gain"
+    purity: float = 1.0
+    min_support: float = 0.01
+    min_gain: float | None = 0.0
+    max_depth: int | None = None
+    null_branch: NullBranch = "parent"
+    max_rules: int | None = None
+    rule_cost: float = 0.0
+    n_jobs: int | None = None
 
     def _word_settings(self: Any) -> LabelSettings:
         return LabelSettings(self.n_words, self.placement, self.words, self.feature_types)
@@ -145,6 +162,7 @@ class TreeMixin(BranchMixin):
         return vstack([csr_array(rows.rule_weights(term)) for rows in traced_blocks(model, table)])
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
     """A linguistic decision tree (LID3, with Jeffrey's rule for inference), as in the paper.
 
@@ -230,48 +248,14 @@ class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
         "thresholds": [Mapping, None],
     }
 
-    def __init__(
-        self,
-        n_words: int | Mapping[str, int] = 3,
-        *,
-        placement: Placement = "quantile",
-        words: Mapping[str, WordsByHand] | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-        criterion: Criterion = "information_gain",
-        purity: float = 1.0,
-        min_support: float = 0.01,
-        min_gain: float | None = 0.0,
-        max_depth: int | None = None,
-        null_branch: NullBranch = "parent",
-        leaves: Leaves = "counted",
-        shrinkage: float = 0.0,
-        prior_weight: float = 2.0,
-        class_weight: str | Mapping[Any, float] | None = None,
-        thresholds: Mapping[Any, float] | None = None,
-        max_rules: int | None = None,
-        rule_cost: float = 0.0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_words = n_words
-        self.placement = placement
-        self.words = words
-        self.feature_types = feature_types
-        self.criterion = criterion
-        self.purity = purity
-        self.min_support = min_support
-        self.min_gain = min_gain
-        self.max_depth = max_depth
-        self.null_branch = null_branch
-        self.leaves = leaves
-        self.shrinkage = shrinkage
-        self.prior_weight = prior_weight
-        self.class_weight = class_weight
-        self.thresholds = thresholds
-        self.max_rules = max_rules
-        self.rule_cost = rule_cost
-        self.n_jobs = n_jobs
+    leaves: Leaves = "counted"
+    shrinkage: float = 0.0
+    prior_weight: float = 2.0
+    class_weight: str | Mapping[Any, float] | None = None
+    thresholds: Mapping[Any, float] | None = None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinguisticTreeRegressor(TreeMixin, LinguisticRegressor):
     """A linguistic decision tree for numbers.
 
@@ -308,38 +292,7 @@ class LinguisticTreeRegressor(TreeMixin, LinguisticRegressor):
         "target_words": [Interval(Integral, 2, MAX_WORDS, closed="both")],
     }
 
-    def __init__(
-        self,
-        n_words: int | Mapping[str, int] = 3,
-        *,
-        target_words: int = 5,
-        placement: Placement = "quantile",
-        words: Mapping[str, WordsByHand] | None = None,
-        feature_types: Mapping[str, str | Sequence[str]] | None = None,
-        criterion: Criterion = "information_gain",
-        purity: float = 1.0,
-        min_support: float = 0.01,
-        min_gain: float | None = 0.0,
-        max_depth: int | None = None,
-        null_branch: NullBranch = "parent",
-        max_rules: int | None = None,
-        rule_cost: float = 0.0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_words = n_words
-        self.target_words = target_words
-        self.placement = placement
-        self.words = words
-        self.feature_types = feature_types
-        self.criterion = criterion
-        self.purity = purity
-        self.min_support = min_support
-        self.min_gain = min_gain
-        self.max_depth = max_depth
-        self.null_branch = null_branch
-        self.max_rules = max_rules
-        self.rule_cost = rule_cost
-        self.n_jobs = n_jobs
+    target_words: int = 5
 
     def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         peaks = place_peaks(numbers.counted, self.target_words, self.placement)
