@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Read, explain and correct a model
 #
-# A model says whether a room is occupied, by its CO2, light and temperature. The readings are
-# made in this notebook. In the weeks that the model learns from, light means people. Then a
-# lamp is left on at night: the rows to learn from do not have it, the new ones do.
+# A model predicts from CO2, light and temperature whether a room is occupied. This notebook
+# generates the readings. In the training weeks, light means people. Later a lamp is left on at
+# night, which the training rows do not show.
 
 # %%
 from datetime import datetime
@@ -18,7 +18,7 @@ rng = np.random.default_rng(0)
 
 
 def measure(n_rows, lamp):
-    """Make readings of a room; `lamp` is how often it is left on in the empty room."""
+    """Generate readings of a room; `lamp` is the share of empty times with the lamp on."""
     occupied = rng.random(n_rows) < 0.4
     is_lit = occupied | (rng.random(n_rows) < lamp)
     co2 = np.where(occupied, rng.normal(850, 150, n_rows), rng.normal(550, 100, n_rows))
@@ -34,10 +34,10 @@ X, y = measure(600, lamp=0.03)
 X_new, y_new = measure(300, lamp=0.4)
 
 # %% [markdown]
-# ## What was learned
+# ## Train with your own words
 #
-# `words` gives features words by hand, so that a rule means what people mean by them.
-# Temperature learns its own.
+# `words` sets user-defined words, so that a rule means what people mean by them. The words of
+# temperature are learned.
 
 # %%
 words = {"co2": {"fresh": 500, "used": 750, "stale": 1000}, "light": {"dark": 50, "lit": 300}}
@@ -46,23 +46,22 @@ print(f"accuracy on the new rows {model.score(X_new, y_new):.3f}")
 model.rules()
 
 # %% [markdown]
-# ## Why, and what would change it
+# ## Explain
 #
-# One of the new rows, at night with the lamp on. What each reading added sums up exactly, from
-# what is believed when nothing is known to what is believed now. The changes were tried: fed
-# back, they flip the decision.
+# A new row, at night with the lamp on. The contributions add up exactly: from the probability
+# before any value is known to the probability now. Each change below does flip the prediction.
 
 # %%
 night = pd.DataFrame({"co2": [600.0], "light": [430.0], "temperature": [20.6]})
 model.explain(night, changes=True)[0]
 
 # %% [markdown]
-# ## Correct it
+# ## Correct a rule
 #
-# Someone who knows of the lamp can say what it means for the rule. An empty room was lit 3 % of
-# the time, and is now 40 %: 13 times as often. So a lit room is weaker evidence for people, by
-# log 13 = 2.6: instead of the 4.9 above, it should add about 2.3. Each edit is checked, and
-# kept in the document with its author and its reason.
+# Someone who knows of the lamp can correct the rule. An empty room was lit 3% of the time, and
+# is now lit 40%, which is 13 times as often. A lit room therefore supports `occupied` less, by
+# log 13 = 2.6: the weight should be about 2.3 instead of 4.9. Each edit is checked. The model
+# file keeps it with its author and reason.
 
 # %%
 editor = model.edit(author="Ann", time=datetime(2026, 5, 17))
@@ -72,21 +71,21 @@ for edit in edited.model_.edits:
     print(f"{edit.author}: {edit.text} ({edit.reason})")
 
 # %% [markdown]
-# What it changed, in sentences, with the decisions that flip on the new rows, and the scores
+# `diff` lists the changed rules, the predictions that flip on the new rows, and the metrics
 # before and after:
 
 # %%
 solah.diff(model, edited, X_new, y_new)
 
 # %% [markdown]
-# ## Say beforehand what must hold
+# ## Set a constraint before training
 #
-# Here: more CO2 never makes it less likely that somebody is there, whatever the other readings
-# are.
+# With this constraint, more CO2 never lowers the probability of `occupied`, whatever the other
+# values are.
 
 # %%
 careful = RuleClassifier(words, max_rules=8, interactions=0, monotonic_cst={"co2": 1})
 careful.fit(X, y)
 rising = pd.DataFrame({"co2": np.arange(400.0, 1300.0, 50.0), "light": 430.0, "temperature": 21.0})
-believed = careful.predict_proba(rising)[:, list(careful.classes_).index("occupied")]
-print("never falls:", bool((np.diff(believed) >= 0).all()))
+probability = careful.predict_proba(rising)[:, list(careful.classes_).index("occupied")]
+print("never falls:", bool((np.diff(probability) >= 0).all()))

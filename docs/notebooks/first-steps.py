@@ -1,9 +1,9 @@
 # %% [markdown]
 # # First steps with a table
 #
-# Learn a classifier, choose how many rules it may have, read them, and decide on rows with and
-# without all readings. The data come with scikit-learn: chemical measurements of 178 wines of
-# three growers.
+# Train a classifier, choose the number of its rules, read them, and predict with and without
+# missing values. The data come with scikit-learn: chemical measurements of 178 wines of three
+# growers.
 
 # %%
 from sklearn.datasets import load_wine
@@ -17,10 +17,10 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, strati
 X_train.shape, X_test.shape
 
 # %% [markdown]
-# ## Learn
+# ## Train
 #
-# `fit` is scikit-learn's. With `verbose=True` it says what it compares: a bar in a terminal,
-# lines in a notebook.
+# `fit` is scikit-learn's. With `verbose=True` it shows its progress: a bar in a terminal, lines
+# in a notebook.
 
 # %%
 model = RuleClassifier(interactions=0, verbose=True).fit(X_train, y_train)
@@ -29,9 +29,8 @@ print(f"{model.n_rules_} rules, accuracy on the test rows {model.score(X_test, y
 # %% [markdown]
 # ## How many rules are enough?
 #
-# The model compared numbers of rules on rows that it had not learned from, and took the fewest
-# that cannot be told from the best. `path_` has what it found. If you want to read all the
-# rules, fewer may do:
+# `fit` compared numbers of rules by cross-validation. It selected the fewest rules whose log-loss
+# is close to the best. `path_` has the comparison. If you want to read every rule, fewer may do:
 
 # %%
 model.path_
@@ -41,7 +40,7 @@ small = RuleClassifier(max_rules=10, interactions=0).fit(X_train, y_train)
 print(f"{small.n_rules_} rules, accuracy on the test rows {small.score(X_test, y_test):.3f}")
 
 # %% [markdown]
-# One split is one draw. The same over five folds of all rows:
+# One split is one draw. Five folds over all rows give:
 
 # %%
 scores = cross_val_score(RuleClassifier(max_rules=10, interactions=0), X, y, cv=5)
@@ -50,29 +49,29 @@ print(f"accuracy {scores.mean():.3f} ± {scores.std():.3f}")
 # %% [markdown]
 # ## Read
 #
-# Every rule says what can be counted in the training rows, and what it adds to the log-odds of
-# each class. A decision is the sum of what its rules add. The ranges of the words stand below
-# the table.
+# Left of the bar is the weight that a rule adds to each class, in log-odds. Right of it are
+# counts from the training rows. A prediction is the sum of the weights. Below the table are the
+# ranges of the words.
 
 # %%
 small.rules()
 
 # %% [markdown]
-# ## Readings that are missing
+# ## Missing values
 #
-# Leave out what you do not have. The model goes by the rest, and is less sure:
+# With missing values the model predicts from the others, and is less certain:
 
 # %%
 row = X_test.iloc[[0]]
 unknown = row.assign(flavanoids=float("nan"), hue=float("nan"))
-for name, readings in {"all readings": row, "two missing": unknown}.items():
-    beliefs = zip(small.classes_, small.predict_proba(readings)[0], strict=True)
-    print(f"{name}:", ", ".join(f"{grower} {belief:.3f}" for grower, belief in beliefs))
+for name, values in {"all values": row, "two missing": unknown}.items():
+    found = zip(small.classes_, small.predict_proba(values)[0], strict=True)
+    print(f"{name}:", ", ".join(f"{grower} {probability:.3f}" for grower, probability in found))
 
 # %% [markdown]
 # ## Save and load
 #
-# A model is a JSON document. Loading it runs no code and needs no scikit-learn.
+# A model file is JSON. Loading it executes no code and needs no scikit-learn.
 
 # %%
 small.save("wine.json")

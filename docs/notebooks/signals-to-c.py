@@ -1,9 +1,9 @@
 # %% [markdown]
 # # From recordings of a sensor to C
 #
-# Samples of a vibration sensor become windows, windows become features with names, rules decide
-# on these, and all of it becomes C that computes the same bits. The recordings are made here; a
-# folder of CSV files works as well (`read_recordings`).
+# Turn samples of a vibration sensor into windows, windows into named features, features into
+# rules, and all of it into C that computes the same bits. This notebook generates the
+# recordings. `read_recordings` reads yours from CSV files.
 
 # %%
 import shutil
@@ -43,9 +43,9 @@ X = pd.DataFrame(windows.readings, columns=features.get_feature_names_out())
 print(len(X), "windows with", ", ".join(X))
 
 # %% [markdown]
-# ## Learn, and measure on machines that were not learned from
+# ## Train, and test on other machines
 #
-# Windows of one machine are alike, so they stay together in one fold.
+# Windows of one machine are alike, so they share a fold.
 
 # %%
 classifier = RuleClassifier(max_rules=4, interactions=0, feature_types=windows.kinds)
@@ -59,16 +59,16 @@ model = with_signals(classifier.model_, features.signals_)
 classifier.rules()
 
 # %% [markdown]
-# ## C, and the proof that it decides alike
+# ## Export to C, and verify it
 #
-# Only the features that rules ask for are computed on the device. Before anything is written,
-# the reference of the device in Python is compared with the model; the generated files then
-# carry a test that compares the device with the reference, bit for bit.
+# The device computes only the features that rules use. `agreement` compares the simulator, which
+# computes as the device does, with the model. The generated files contain a test that compares
+# the device with the simulator, bit for bit.
 
 # %%
 export = export_c(model, name="machine")
 found = agreement(model, export.simulator, windows.table)
-print(f"{found.share:.3f} of {found.n_rows} windows are decided as by the model")
+print(f"{found.share:.3f} of {found.n_rows} windows match the model")
 files = {**export.files, **self_test(model, export, windows.table)}
 for name, text in sorted(files.items()):
     print(f"{len(text):7,} bytes  {name}")
@@ -88,7 +88,7 @@ print(
 shutil.rmtree(folder)
 
 # %% [markdown]
-# The header says how firmware calls it:
+# The header shows how firmware calls it:
 
 # %%
 header = files["machine.h"]
