@@ -264,9 +264,10 @@ def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None
 def group_folds(groups: UInt64, codes: Int64, weights: Int64 | Float, n_folds: int) -> Int64:
     """Deal groups of rows out to folds, so that no group is learned from and tested on.
 
-    Groups are dealt out in turn: by the class that most of a group is of, so that classes are
-    spread where each group has one, and by their digests, so that neither the order of the rows
-    nor the names' order matters.
+    Groups are dealt out in turn in the order of their digests, so that neither the order of the
+    rows nor the names' order matters, and as if at random: folds with even classes would report
+    too little loss. Only where all groups of a class would be in one fold, and the others could
+    not learn it, are groups dealt out by the class that most of each is of.
 
     Parameters
     ----------
@@ -280,11 +281,13 @@ def group_folds(groups: UInt64, codes: Int64, weights: Int64 | Float, n_folds: i
     folds : (n_rows,) numbers from 0; there are as many as groups, if these are fewer than folds
     """
     names, numbers = np.unique(groups, return_inverse=True)
+    folds = np.arange(len(names)) % n_folds
     of_classes = np.zeros((len(names), int(codes.max()) + 1))
     np.add.at(of_classes, (numbers, codes), weights)
-    order = np.lexsort((names, of_classes.argmax(axis=1)))
-    folds = np.empty(len(names), dtype=np.int64)
-    folds[order] = np.arange(len(names)) % n_folds
+    is_of, in_folds = of_classes > 0, np.eye(n_folds, dtype=bool)[folds]
+    n_folds_of_class = (is_of.T[:, :, None] & in_folds).any(axis=1).sum(axis=1)
+    if (n_folds_of_class < np.minimum(is_of.sum(axis=0), 2)).any():
+        folds[np.lexsort((names, of_classes.argmax(axis=1)))] = np.arange(len(names)) % n_folds
     return folds[numbers]
 
 
