@@ -49,7 +49,8 @@ class MemoryRows:
     n_threads : how many threads sum up
     digests : (n_rows,) numbers by which rows are drawn, where they speak of columns that were
         left out, too
-    counts : (n_rows,) how often each row occurred, where equal ones were joined; else None
+    counts : (n_rows,) how often each row occurred, as ``Drawn`` counts, where equal ones were
+        joined; else None
     folds : (n_rows,) with cross-fitting, the fold of each row
     groups : (n_rows,) digests of what rows belong to, where folds are to keep that together
     outputs : the beliefs of the nodes below, by name
@@ -60,7 +61,7 @@ class MemoryRows:
     target: ClassTarget
     n_threads: int = 1
     digests: UInt64 | None = None
-    counts: Int64 | None = None
+    counts: Float | None = None
     folds: Int64 | None = None
     groups: UInt64 | None = None
     outputs: Mapping[str, Float] = field(default_factory=dict)
