@@ -1,9 +1,9 @@
-"""Serve a model over HTTP: decisions and explanations as JSON, and its page.
+"""Serve a model over HTTP: predictions and explanations as JSON, and its page.
 
 ``POST /predict`` and ``POST /explain`` take ``{"rows": [{"name": value, …}, …]}``, or one row
 alone. Each row of the answer names the features that were ``missing`` or had an ``unseen``
-category, and the keys that were ``ignored``. ``/`` is the model's page, ``/model`` its document;
-``/healthz``, ``/readyz`` and ``/metrics`` are for what watches the server.
+category, and the keys that were ``ignored``. ``/`` is the model's page, ``/model`` its file.
+``/healthz``, ``/readyz`` and ``/metrics`` are for monitoring.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def make_app(
     ----------
     model : Model
     page : str, default=""
-        The HTML page about it; none is served if it is empty.
+        The HTML page about the model. Default: none.
     token : str, default=""
-        What requests must carry (``Authorization: Bearer …``); nothing, if it is empty.
+        The token that requests must have (``Authorization: Bearer …``). Default: none.
     hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
-        The names under which it may be asked for; ``["*"]`` for any.
+        The host names that requests may use; ``["*"]`` for any.
     strict : bool, default=False
         Whether to refuse every row with a missing feature, an unseen category or an unknown key.
         A request can ask for the same with ``?strict=true``.
@@ -149,12 +149,12 @@ class _Answers:
         self._parser = JsonParser("the request", DataError, MAX_BYTES)
 
     def checked(self, answer: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
-        """Return an answer that asks for the token, and says what is wrong with a request."""
+        """Return an answer that requires the token and reports errors of the request."""
 
         async def respond(request: Any) -> Any:
             path, began = request.url.path, time.perf_counter()
             if path not in _OPEN and not self._is_allowed(request):
-                response = self._error("a token is asked for: Authorization: Bearer …", 401)
+                response = self._error("a token is required: Authorization: Bearer …", 401)
                 response.headers["WWW-Authenticate"] = "Bearer"
             else:
                 try:
@@ -174,7 +174,7 @@ class _Answers:
 
     async def page(self, _request: Any) -> Any:
         if not self._page:
-            return self._error("this server has no page; ask POST /predict", 404)
+            return self._error("this server has no page; use POST /predict", 404)
         headers = {"Content-Security-Policy": _PAGE_POLICY}
         return self._responses.HTMLResponse(self._page, headers=headers)
 
@@ -193,11 +193,11 @@ class _Answers:
         text = metrics_text(
             [
                 Metric("solah_requests_total", "counter", "Requests answered.", asked),
-                Metric("solah_decisions_total", "counter", "Rows decided on.", decided),
+                Metric("solah_decisions_total", "counter", "Rows predicted.", decided),
                 Metric(
                     "solah_request_seconds_total",
                     "counter",
-                    "Time that answering took.",
+                    "Time spent on requests.",
                     [Sample(self._seconds, {})],
                 ),
             ],
@@ -220,7 +220,7 @@ class _Answers:
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
     def _decide(self, table: Table) -> list[dict[str, Any]]:
-        """Decide on each row by itself; what a policy holds back is no decision."""
+        """Decide on each row by itself; the decision is None where the policy abstains."""
         rows = self._decided_rows(table)
         if self._model.policy is None and self._model.domain is None:
             return rows

@@ -191,7 +191,7 @@ def test_a_counter_that_is_none_is_refused(model, keys, counter):
 def test_a_blob_is_signed_once_and_by_a_private_key(model, signed, keys):
     with pytest.raises(ParameterError, match="signed already"):
         sign_blob(signed, keys[0])
-    with pytest.raises(KeyFileError, match="has no key that can be read"):
+    with pytest.raises(KeyFileError, match="has no readable key"):
         sign_blob(export_blob(model, name="m"), keys[1])
 
 
