@@ -225,24 +225,24 @@ class _Answers:
         if self._model.policy is None and self._model.domain is None:
             return rows
         judged = self._predictor.decide(table, groups=range(table.n_rows))
-        held_back = zip(rows, judged.places.tolist(), judged.abstain_reasons.tolist(), strict=True)
-        for row, place, abstain_reasons in held_back:
-            row["leaning"] = row["decision"]
-            row["decision"] = None if place < 0 else row["leaning"]
-            row["abstain_reasons"] = name_doubts(abstain_reasons)
+        decided = zip(rows, judged.places.tolist(), judged.abstain_reasons.tolist(), strict=True)
+        for row, place, reasons in decided:
+            row["prediction"] = row["decision"]
+            row["decision"] = None if place < 0 else row["prediction"]
+            row["reasons"] = name_doubts(reasons)
         return rows
 
     def _decided_rows(self, table: Table) -> list[dict[str, Any]]:
         decisions = self._predictor.predict(table).tolist()
         known = self._predictor.evidence(table).tolist()
         rows = [
-            {"decision": decision, "known": share}
+            {"decision": decision, "completeness": share}
             for decision, share in zip(decisions, known, strict=True)
         ]
         if self._model.target.task is Task.CLASSIFICATION:
             names = [str(state) for state in self._model.target.classes]
             for row, beliefs in zip(rows, self._predictor.beliefs(table).tolist(), strict=True):
-                row["beliefs"] = dict(zip(names, beliefs, strict=True))
+                row["probabilities"] = dict(zip(names, beliefs, strict=True))
         return rows
 
     async def _rows(self, request: Any, most: int) -> tuple[Table, list[Gaps]]:
