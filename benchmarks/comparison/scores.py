@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from solah.evaluation import calibration_error, score_beliefs
+from solah.evaluation import calibration_error, score_probabilities
 
 
 def score_fold(target: np.ndarray, beliefs: np.ndarray, classes: np.ndarray) -> dict[str, float]:
     """Return metrics of probabilities (one column per class); undefined ones are NaN."""
-    basic = score_beliefs(target, beliefs, classes)
+    basic = score_probabilities(target, beliefs, classes)
     decided = np.argmax(beliefs, axis=1)
     return {
         "accuracy": basic.accuracy,

@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix
 
 from solah.data import Column
 from solah.evaluation import (
-    bin_beliefs,
+    bin_probabilities,
     calibration_error,
     measure_class_groups,
     measure_number_groups,
@@ -89,7 +89,7 @@ def test_the_rates_are_those_of_the_groups_confusion_matrix(n_classes):
         assert [one.of for one in group.recall] == confusion.sum(axis=1).tolist()
         assert [one.hits for one in group.recall] == np.diag(confusion).tolist()
         assert [one.hits for one in group.decided] == confusion.sum(axis=0).tolist()
-        assert group.believed == pytest.approx(rows["beliefs"][is_in].mean(axis=0))
+        assert group.mean_probabilities == pytest.approx(rows["beliefs"][is_in].mean(axis=0))
     assert measured.whole.n_rows == 300
 
 
@@ -127,7 +127,7 @@ def test_rows_without_a_truth_count_only_among_the_decisions():
     assert (group.n_rows, group.accuracy.of, group.decided[0].of) == (300, 200, 300)
     rows["truth"][:] = -1
     (group,) = measure_class_groups(column, **rows, classes=["a", "b"]).groups
-    assert (group.accuracy.share, group.log_loss, group.believed) == (None, None, ())
+    assert (group.accuracy.share, group.log_loss, group.mean_probabilities) == (None, None, ())
 
 
 def test_numbers_have_errors_with_a_sign():
@@ -143,4 +143,4 @@ def test_beliefs_that_come_true_as_often_as_they_promise_have_no_error():
     beliefs = np.array([[0.75, 0.25]] * 4)
     assert calibration_error(np.array([0, 0, 0, 1]), beliefs, np.zeros(4, int)) == 0.0
     assert calibration_error(np.array([0, 1, 1, 1]), beliefs, np.zeros(4, int)) == 0.5
-    assert math.isnan(bin_beliefs(np.empty(0), np.empty(0, bool)).error)
+    assert math.isnan(bin_probabilities(np.empty(0), np.empty(0, bool)).error)
