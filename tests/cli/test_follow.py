@@ -13,7 +13,8 @@ import pytest
 from solah import load_model
 
 PATIENCE = 180  # seconds; only a failure, or a very slow machine, takes that long
-SMALL = ("--model", "tree", "--window-rows", "400", "--min-rows", "60", "--check-every", "0")
+SMALL = ("--model", "tree", *("--set", "window=400", "--set", "min_rows=60"))
+SMALL = (*SMALL, "--set", "check_every=null")
 
 
 def lines(n_rows, turns_at, seed=0):
@@ -171,10 +172,10 @@ def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
         (("-t", "weight"), "no column 'weight'"),
         (("-t", "verdict", "--drop", "id"), "no column 'id'"),
         (("-t", "verdict", "--type", "c=categorical"), "no column 'c'"),
-        (("-t", "verdict", "--type", "verdict=binary"), "'verdict' is not a feature"),
+        (("-t", "verdict", "--type", "verdict=ordinal"), "or categorical"),
         ((), "no target column"),
-        (("-t", "verdict", "--task", "regression"), "a stream is for classes"),
-        (("-t", "verdict", "--window-rows", "3"), "'window' must be 40 or more"),
+        (("-t", "verdict", "--type", "verdict=continuous"), "a stream is for classes"),
+        (("-t", "verdict", "--set", "window=3"), "'window' must be 40 or more"),
     ],
 )
 def test_what_makes_no_sense_is_said(tmp_path, growing, run, words, said):

@@ -22,7 +22,8 @@ from solah.data.spelling import count
 from solah.exceptions import ColumnError, DataError, FileFormatError, ParameterError
 
 if TYPE_CHECKING:
-    from solah.scale.passes import Pass, ProgressReporter
+    from solah.progress import Advance
+    from solah.scale.passes import Pass
 
 G = TypeVar("G")
 
@@ -61,7 +62,7 @@ class Source:
     n_rows: int | None = None
     is_untyped: bool = False
 
-    def run(self, one: Pass[G], n_threads: int, rows: int, progress: ProgressReporter) -> G:
+    def run(self, one: Pass[G], n_threads: int, rows: int, advance: Advance) -> G:
         """Run a pass over all rows; each thread takes one part after the other."""
         waiting, n_threads = iter(self.parts), max(1, min(n_threads, len(self.parts)))
 
@@ -69,7 +70,7 @@ class Source:
             gathered = one.begin()
             # The next part is taken under the interpreter's lock: a tuple's iterator is safe.
             for part in waiting:
-                add_part(one, gathered, part, rows, progress, is_named=len(self.parts) > 1)
+                add_part(one, gathered, part, rows, advance, is_named=len(self.parts) > 1)
             return gathered
 
         if n_threads == 1:
@@ -93,7 +94,7 @@ def add_part(
     gathered: G,
     part: Part,
     rows: int,
-    progress: ProgressReporter,
+    advance: Advance | None,
     *,
     is_named: bool,
 ) -> None:
@@ -101,7 +102,8 @@ def add_part(
     try:
         for table in part.tables(one.columns, rows):
             one.add(gathered, table)
-            progress.advance(table.n_rows)
+            if advance is not None:
+                advance(table.n_rows)
     except DataError as error:
         if not is_named or part.name in str(error):
             raise
