@@ -125,7 +125,7 @@ def test_a_column_cannot_be_two_things(run, fruits):
 def test_empty_and_broken_files(run, write, tmp_path):
     run("fit", write("empty.csv"), "-t", "y").check_error("empty.csv is empty")
     run("fit", write("head.csv", "x,y"), "-t", "y").check_error("head.csv")
-    run("fit", tmp_path / "nowhere.csv", "-t", "y").check_error("nowhere.csv is not there")
+    run("fit", tmp_path / "nowhere.csv", "-t", "y").check_error("nowhere.csv does not exist")
     run("fit", tmp_path, "-t", "y").check_error(tmp_path.name)
     run("fit", write("rag.csv", "x,y", "1,a", "2,b,c"), "-t", "y").check_error("line 3")
 

@@ -101,7 +101,7 @@ def test_further_missing_words(write: Any) -> None:
         ("@attribute a string\n@data\n'a,b'c\n", FileFormatError, "line 3: 2 fields where 1"),
         ("@attribute a real\n@data\n?\nx\n", DataError, r"1 value .* \(first: 'x', row 2\)"),
         ("@attribute a real\n@data\n% none\n", DataError, "data.arff has columns but no rows"),
-        ("@attribute a real\n@attribute a real\n@data\n1,2\n", ColumnError, "'a' is there twice"),
+        ("@attribute a real\n@attribute a real\n@data\n1,2\n", ColumnError, "duplicate column 'a'"),
         ("@attribute a real\n@data\n1\0\n", FileFormatError, "line 3: has a NUL character"),
     ],
 )

@@ -238,7 +238,7 @@ def test_names_that_cannot_be_text_are_refused(names: Any, message: str) -> None
 
 def test_names_that_are_one_text_are_refused() -> None:
     names = pd.Index([datetime.date(2026, 1, 31), pd.Period("2026-01-31", "D")], dtype=object)
-    with pytest.raises(ColumnError, match="column '2026-01-31' is there twice"):
+    with pytest.raises(ColumnError, match="duplicate column '2026-01-31'"):
         from_frame(pd.DataFrame([[1, 2]], columns=names))
     with pytest.raises(ColumnError, match="'a'"):
         from_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))

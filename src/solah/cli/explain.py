@@ -195,9 +195,7 @@ def _row_numbers(word: str) -> list[int] | None:
 
 def _pick_rows(tables: "Iterable[Table]", numbers: Sequence[int]) -> "Table":
     """Take rows by their numbers, which begin with 1, from a stream of tables."""
-    import numpy as np
-
-    from solah.data import Column, Table
+    from solah.data import join_tables
     from solah.exceptions import DataError
 
     found: dict[int, Table] = {}
@@ -212,17 +210,7 @@ def _pick_rows(tables: "Iterable[Table]", numbers: Sequence[int]) -> "Table":
     for number in numbers:
         if number not in found:
             raise DataError(f"there is no row {number}; the data have {n_rows:,} rows")
-    picked = [found[number] for number in numbers]
-    columns = (
-        Column(
-            one.name,
-            np.concatenate([table.column(one.name).values for table in picked]),
-            one.order,
-            one.nominal,
-        )
-        for one in picked[0].columns
-    )
-    return Table(tuple(columns), len(picked))
+    return join_tables([found[number] for number in numbers])
 
 
 def read_rows(

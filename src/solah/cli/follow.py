@@ -83,8 +83,8 @@ def follow(
             target = str(load(data).target_name)
         except DatasetError:
             target = require_target(None)
-    declared, of_target = declared_types(columns, (), target)
-    if of_target == "continuous":
+    declared, task = declared_types(columns, (), target)
+    if task is Task.REGRESSION:
         raise ParameterError(f"a stream is for classes, and {target!r} is declared continuous")
     dropped = split_names(columns.gone, ())
     settings = read_settings(options.set)
@@ -135,9 +135,10 @@ class _Service:
         metrics = self._learner.metrics
         self._screen.say("", _figures(metrics))
         if self._learner.model is None:
+            needed = self._learner.settings.min_rows
             self._screen.note(
-                f"no model was written: {metrics.labelled:,} labelled rows came, and the first is "
-                f"fitted to {self._learner.settings.min_rows:,} (--min-rows)"
+                f"no model was written: {metrics.labelled:,} labelled rows came, and the first "
+                f"model needs {needed:,} of two classes or more (--set min_rows={needed})"
             )
 
     def refresh(self) -> None:

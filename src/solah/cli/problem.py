@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from solah.model import Model
     from solah.model.signals import Signals
 
-MAX_CLASS_NUMBERS = 20
+_MAX_CLASS_NUMBERS = 20
 """Whole numbers with more different values than this are a number to estimate, not classes."""
 
 _PIECE_ROWS = 50_000
@@ -194,8 +194,8 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     name = require_target(columns.target or source.target, table.names)
     target = as_truth(table.column(name))
     apart = [name] if groups is None else [name, groups]
-    declared, of_target = declared_types(columns, table.names, name, groups)
-    task, reason = choose_task(target, of_target)
+    declared, chosen = declared_types(columns, table.names, name, groups)
+    task, reason = (chosen, "") if chosen else _choose_task(target)
     gone = {*split_names(columns.gone, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone} | declared
     taken, notes = _with_dates(table.drop(gone), known)
@@ -293,8 +293,8 @@ def require_target(target: str | None, names: Sequence[str] = ()) -> str:
 
 def declared_types(
     columns: ColumnOptions, names: Iterable[str], target: str, groups: str | None = None
-) -> tuple[dict[str, str | list[str]], str | list[str] | None]:
-    """Return the declared type of each feature, and that of the target."""
+) -> tuple[dict[str, str | list[str]], Task | None]:
+    """Return the declared type of each feature, and the task if the target's type is declared."""
     declared: dict[str, str | list[str]] = {}
     for text in columns.type or ():
         given, sign, kind = text.rpartition("=")
@@ -309,33 +309,23 @@ def declared_types(
             declared[name] = order if len(order) > 1 else order[0]
     if groups in declared:
         raise ColumnError(f"column {groups!r} names groups, so --type is not for it")
-    return declared, declared.pop(target, None)
+    of_target = declared.pop(target, None)
+    tasks = {"continuous": Task.REGRESSION, "categorical": Task.CLASSIFICATION}
+    if of_target is None or str(of_target) in tasks:
+        return declared, tasks.get(str(of_target))
+    raise ParameterError(
+        f"--type of the target {target!r} must be continuous (a number) or categorical (classes); "
+        f"got {shorten(of_target)}"
+    )
 
 
-_TASKS = {
-    Kind.CONTINUOUS: Task.REGRESSION,
-    Kind.CATEGORICAL: Task.CLASSIFICATION,
-    Kind.BINARY: Task.CLASSIFICATION,
-}
-
-
-def choose_task(column: Column, kind: str | list[str] | None) -> tuple[Task, str]:
-    """Choose the task by the target's type, if declared, or its values; the reason for the latter.
-
-    Text, truth values and up to 20 whole numbers are classes.
-    """
+def _choose_task(column: Column) -> tuple[Task, str]:
+    """Choose the task by the target's values: text and up to 20 whole numbers are classes."""
     name = column.name
-    if kind is not None:
-        if not isinstance(kind, str) or kind not in _TASKS:
-            raise ParameterError(
-                f"--type of the target {name!r} must be continuous (a number) or categorical "
-                f"(classes); got {shorten(kind)}"
-            )
-        return _TASKS[Kind(kind)], ""
     if column.is_text or column.values.dtype.kind == "b":
         return Task.CLASSIFICATION, ""
     distinct = np.unique(column.values[~column.missing()])
-    if len(distinct) <= MAX_CLASS_NUMBERS and _are_whole(distinct):
+    if len(distinct) <= _MAX_CLASS_NUMBERS and _are_whole(distinct):
         return Task.CLASSIFICATION, f"; if it is a number: --type {name}=continuous"
     return Task.REGRESSION, f"; if it is not: --type {name}=categorical"
 
@@ -418,7 +408,7 @@ def pose_scan(
     names = rows.source.names
     target = require_target(columns.target, names)
     apart = [target] if groups is None else [target, groups]
-    kinds, of_target = declared_types(columns, names, target, groups)
+    kinds, chosen = declared_types(columns, names, target, groups)
     gone = split_names(columns.gone, names)
     for name in (*apart, *gone):
         if name not in names:
@@ -428,7 +418,7 @@ def pose_scan(
         raise DataError(f"no column is left to predict {target!r} with")
     part = rows.source.parts[0]
     first = next(iter(part.tables([target], _FIRST_ROWS))).column(target)
-    task, reason = choose_task(first, of_target)
+    task, reason = (chosen, "") if chosen else _choose_task(first)
     if task is Task.REGRESSION:
         raise DataError(
             f"the target {target!r} is taken as a number{reason}, and numbers are learned from "

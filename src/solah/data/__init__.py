@@ -11,7 +11,7 @@
 Missing values are NaN in numbers and None in text, whatever they were before.
 """
 
-from solah.data.cells import MISSING_WORDS, State, to_numbers, to_text
+from solah.data.cells import MISSING_WORDS, State, join_tables, to_numbers, to_text
 from solah.data.files import iter_tables, read_table
 from solah.data.frames import as_array, as_column, from_array, from_arrow, from_frame, is_frame
 from solah.data.kinds import MAX_CATEGORIES, MAX_STATES, Declared, settle, states_of
@@ -35,6 +35,7 @@ __all__ = [
     "from_frame",
     "is_frame",
     "iter_tables",
+    "join_tables",
     "read_table",
     "settle",
     "states_of",

@@ -77,7 +77,7 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
     Raises
     ------
     ColumnError
-        If a name is there twice, has several levels, or is a number where others are text.
+        If a name occurs twice, has several levels, or is a number where others are text.
     DataError
         If a column holds neither numbers nor text.
 
@@ -167,7 +167,7 @@ def frame_names(frame: Any) -> list[str]:
     texts = ["" if name is None or name != name else spell(name) for name in names]
     text, times = Counter(texts).most_common(1)[0] if texts else ("", 0)
     if times > 1:
-        raise ColumnError(f"column {text!r} is there twice; rename one of them")
+        raise ColumnError(f"duplicate column {text!r}; rename one of them")
     return texts
 
 

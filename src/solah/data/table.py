@@ -81,7 +81,7 @@ class Table:
             if not column.name:
                 raise ColumnError("a column has an empty name; give it one")
             if column.name in seen:
-                raise ColumnError(f"column {column.name!r} is there twice; rename one of them")
+                raise ColumnError(f"duplicate column {column.name!r}; rename one of them")
             seen.add(column.name)
             if len(column.values) != self.n_rows:
                 raise DataError(
