@@ -106,7 +106,7 @@ def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
         (("--window", "1s", "--signals", "rate=50"), "no target column"),
         ((*LEARN, "--memory", "1GB"), "--memory is for rows, and --window makes them"),
         ((*LEARN, "--signals", "magnitude=x"), "--signals magnitude must be a name and its axes"),
-        ((*LEARN, "--signals", "features=mean,loudness"), "there is no feature 'loudness'"),
+        ((*LEARN, "--signals", "features=mean,loudness"), "unknown feature 'loudness'"),
         (("-t", "state", "--window", "1s", "--signals", "rate=x=fast"), "rate must be a number"),
         (
             ("-t", "state", "--window", "1 day", "--signals", "rate=50"),

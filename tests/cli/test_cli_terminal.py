@@ -15,7 +15,7 @@ import pytest
 
 from random_models import random_model, with_features
 from solah.cli.main import main
-from solah.cli.predict import csv_writer
+from solah.cli.predict import Predictions, csv_writer
 from solah.data import read_table
 from solah.explain import rules_of
 from solah.model import Target, save_document
@@ -149,7 +149,7 @@ NUMBERS = ("-1.5", "+2", "-1e5", "3")
 
 def written(kept, prediction):
     page = StringIO()
-    csv_writer(page)(kept, {}, {"prediction": prediction})
+    csv_writer(page)(Predictions(kept, {"prediction": prediction}))
     return page.getvalue()
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from solah.data import Kind, ReadOptions, Table, iter_tables, read_table, settle
+from solah.data import Kind, ReadOptions, Table, infer_types, iter_tables, read_table
 from solah.exceptions import ColumnError, DataError, FileFormatError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_what_weka_writes(write: Any, name: str) -> None:
 
 
 def test_nominal_numbers_stay_names(write: Any) -> None:
-    table, kinds = settle(read_table(write(WEATHER)))
+    table, kinds = infer_types(read_table(write(WEATHER)))
     assert kinds[0] is Kind.CATEGORICAL
     assert kinds[2] is Kind.BINARY
     assert table.column("windy").is_text

@@ -444,8 +444,8 @@ def test_numbers_survive_a_round_trip(
         ({"delimiter": ",,"}, "the delimiter must be one character"),
         ({"delimiter": '"'}, "the delimiter must be one character"),
         ({"decimal": "x"}, "the decimal sign must be '.' or ','"),
-        ({"encoding": "klingon"}, "the encoding 'klingon' is not known"),
-        ({"encoding": "hex"}, "the encoding 'hex' is not known"),
+        ({"encoding": "klingon"}, "unknown encoding 'klingon'"),
+        ({"encoding": "hex"}, "unknown encoding 'hex'"),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], message: str) -> None:

@@ -321,7 +321,7 @@ def test_objects_that_are_text(values: np.ndarray, expected: list[str | None]) -
     ],
 )
 def test_times_in_arrays_are_refused(values: np.ndarray) -> None:
-    with pytest.raises(DataError, match="'when' holds dates or times; make numbers of it, such as"):
+    with pytest.raises(DataError, match="'when' holds dates or times; convert it to numbers, such"):
         as_column("when", values)
 
 
@@ -335,7 +335,7 @@ def test_times_in_arrays_are_refused(values: np.ndarray) -> None:
     ],
 )
 def test_other_types_are_refused(values: np.ndarray, what: str) -> None:
-    with pytest.raises(DataError, match=f"column 'odd' holds values of type {what}; make numbers"):
+    with pytest.raises(DataError, match=f"column 'odd' holds values of type {what}; convert it"):
         as_column("odd", values)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scale_rows import frames, partitions
 
 from solah import RuleClassifier, scan
-from solah.data import Kind, Table, as_column, from_frame, settle, states_of
+from solah.data import Kind, Table, as_column, from_frame, infer_types, states_of
 from solah.exceptions import ColumnError, DataError
 from solah.scale import survey as survey_module
 from solah.scale.sources import add_part
@@ -45,7 +45,7 @@ def with_target(column, n_rows=None):
 def settled(table, declared=None):
     """Return what a table in memory is settled as: kinds and states, or the error."""
     try:
-        table, kinds = settle(table, declared)
+        table, kinds = infer_types(table, declared)
     except DataError as error:
         return str(error)
     return [

@@ -306,7 +306,7 @@ def _show_next(screen: Screen, data: str, output: Path) -> None:
         f"solah explain {model} {rows} --row 1": "explain a prediction",
         f"solah report {model} {rows}": "see all about it in the browser",
         f"solah export {model} {rows}": "bring it to a device",
-        "solah evaluate": "cross-validate it, with the same data and options",
+        f"solah evaluate {rows} …": "cross-validate it, with the options of fit",
     }
     screen.say("", heading("What to do next"), facts(lines))
 

@@ -245,7 +245,9 @@ def _chosen(
                 "no limit is chosen by DATA; drop it, or pass --max-error or --max-unseen auto"
             )
         return None
-    flag = "--max-error" if wanted.max_error is not None else "--max-unseen auto"
+    flag, in_fit = "--max-unseen auto", "max-unseen=auto"
+    if wanted.max_error is not None:
+        flag, in_fit = "--max-error", f"max-error={wanted.max_error:g}"
     if data is None:
         raise ParameterError(f"{flag} requires DATA: rows that the model was not trained on")
     fixed = wanted.policy(model)
@@ -254,7 +256,7 @@ def _chosen(
     if is_learned_from(model, source.table, truth):
         raise ParameterError(
             "the model was trained on these rows, so that errors would seem too rare; pass "
-            f"others, or choose out of fold with 'solah fit --policy {flag[2:].replace(' ', '=')}'"
+            f"others, or choose out of fold with 'solah fit --policy {in_fit}'"
         )
     return choose_policy(
         model,

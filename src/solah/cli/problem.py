@@ -12,7 +12,16 @@ import numpy as np
 
 from solah.cli.screen import plural
 from solah.cli.signals import rows_of_recordings
-from solah.data import Column, Kind, Table, iter_tables, read_table, settle, to_numbers, to_text
+from solah.data import (
+    Column,
+    Kind,
+    Table,
+    infer_types,
+    iter_tables,
+    read_table,
+    to_numbers,
+    to_text,
+)
 from solah.data.cells import as_truth
 from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.datasets import load
@@ -199,7 +208,7 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     gone = {*split_names(columns.gone, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone} | declared
     taken, notes = _with_dates(table.drop(gone), known)
-    settled, kinds = settle(taken, known)
+    settled, kinds = infer_types(taken, known)
     notes += [f"{column.name}: {column.note}" for column in settled.columns if column.note]
     if not settled.columns:
         raise DataError(f"no column is left to predict {name!r} with")
@@ -345,7 +354,7 @@ def true_classes(
         If the model has none of them, so that it is likely another column.
     """
     if model.target.task is not Task.CLASSIFICATION:
-        raise DataError(f"{model.target.name!r} is a number; this is for classes")
+        raise DataError(f"this needs a model of classes, and {model.target.name!r} is a number")
     places = encode_target(column, model.target)
     known, unseen = int((places >= 0).sum()), int((places == UNSEEN).sum())
     if unseen and not known:

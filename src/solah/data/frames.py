@@ -357,8 +357,8 @@ def date_column(name: str, dates: Sequence[Any]) -> Column:
 def no_times(name: str) -> DataError:
     """Return the error for a column of dates or times."""
     return DataError(
-        f"column {name!r} holds dates or times; make numbers of it, such as the hour or the day "
-        f"of the week, or drop it (--drop {name})",
+        f"column {name!r} holds dates or times; convert it to numbers, such as the hour or the "
+        f"day of the week, or drop it (--drop {name})",
         remedy=f"--drop {quote(name)}",
     )
 
@@ -366,7 +366,7 @@ def no_times(name: str) -> DataError:
 def no_use(name: str, what: str) -> DataError:
     """Return the error for a column of something that is neither number nor text."""
     return DataError(
-        f"column {name!r} holds values of type {what}; make numbers or text of it, "
+        f"column {name!r} holds values of type {what}; convert it to numbers or text, "
         f"or drop it (--drop {name})",
         remedy=f"--drop {quote(name)}",
     )

@@ -302,7 +302,8 @@ class _Whole:
 
 def read_whole(rows: Scan, roles: ColumnRoles) -> tuple[Table, Column, Any, Column | None]:
     """Read all rows into memory: features, classes, weights and groups."""
-    table = join_tables(rows.run(_Whole(roles.columns)))
+    tables = rows.run(_Whole(roles.columns))
+    table = join_tables(tables)
     weights = None if roles.weight is None else table.column(roles.weight).values
     groups = None if roles.group is None else table.column(roles.group)
     return table.select(roles.features), table.column(roles.target), weights, groups
