@@ -400,15 +400,15 @@ def _measure(
 
     words = [word.strip() for text in names or () for word in text.split(",") if word.strip()]
     wanted = [find_platform(_ALIASES.get(word, word)) for word in words] or list(PLATFORMS.values())
-    lines = {
+    skipped = {
         one.name: install_line(one, counting=True)
         for one in wanted
         if missing_tools(one, counting=True)
     }
-    platforms = [one for one in wanted if one.name not in lines]
+    platforms = [one for one in wanted if one.name not in skipped]
     if words and not platforms:
-        raise SolahError(f"no platform can be measured here: {'; '.join(lines.values())}")
-    for platform, line in lines.items():
+        raise SolahError(f"no platform can be measured here: {'; '.join(skipped.values())}")
+    for platform, line in skipped.items():
         screen.note(f"skipped {platform}; to get it: {line}")
     if not platforms:
         raise SolahError("no platform can be measured here; install the tools of one")

@@ -173,9 +173,10 @@ def _without_infinities(column: Column) -> Column:
     infinite = [str(text).strip().lstrip("+-").lower() in _INFINITE for text in column.values]
     if not any(infinite):
         return column
-    finite = replace(column, values=np.where(infinite, None, column.values))
+    values = column.values.copy()
+    values[infinite] = None
     try:
-        return to_numbers(finite)
+        return to_numbers(replace(column, values=values))
     except DataError:
         return column
 
