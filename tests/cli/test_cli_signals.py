@@ -56,6 +56,26 @@ def test_the_document_carries_what_the_rules_ask_for(model):
     assert document["signals"]["step"] == 25
 
 
+@pytest.mark.parametrize("command", ["report", "explain", "stress", "export", "adapt", "predict"])
+def test_every_command_reads_recordings_of_one_file(run, folder, model, tmp_path, command):
+    """Windows never span two recordings, and times come from the column that is named."""
+    parts = [(folder / f"r{i}.csv").read_text().splitlines() for i in (0, 1)]
+    head = parts[0][0].replace("time", "clock") + ",run"
+    rows = [f"{line},r{i}" for i, part in enumerate(parts) for line in part[1:]]
+    (tmp_path / "both.csv").write_text("\n".join([head, *rows]))
+    words = ("--read", "time=clock", "--read", "recording=run")
+    words += {"explain": ("--row", "1"), "predict": ()}.get(command, ())
+    words += (
+        ("-o", tmp_path / f"{command}.html") if command in ("export", "adapt", "report") else ()
+    )
+    outcome = run(command, model, tmp_path / "both.csv", *words)
+    assert outcome.code == 0, outcome.err
+    if command == "predict":
+        assert len(outcome.out.splitlines()) == 1 + 46
+    with_gap = run("predict", model, tmp_path / "both.csv", "--read", "time=clock")
+    assert with_gap.code == 2 or len(with_gap.out.splitlines()) != 1 + 46
+
+
 def test_a_recording_gets_a_decision_per_window(run, folder, model):
     outcome = run("predict", model, folder / "r1.csv", "--completeness")
     header, *rows = csv.reader(io.StringIO(outcome.out))

@@ -25,6 +25,16 @@ def long_frame():
 ROLES = SampleColumns(("x", "y"), label="doing", recording="run", group="who")
 
 
+def test_infinite_samples_in_a_file_are_missing(tmp_path):
+    file = tmp_path / "run.csv"
+    file.write_text("x,y,word\n1,2,a\ninf,3,b\n-Infinity,4,inf\n")
+    (recording,) = read_recordings(file, SampleColumns())
+    assert list(recording.samples) == ["x", "y"]
+    np.testing.assert_array_equal(recording.samples["x"], [1.0, np.nan, np.nan])
+    with pytest.raises(DataError, match="'word' has 3 values that are not numbers"):
+        read_recordings(file, SampleColumns(("word",)))
+
+
 @pytest.mark.parametrize("library", [pd, pl])
 def test_a_long_frame_has_several_recordings(library):
     first, second = from_long_frame(library.DataFrame(SAMPLES), ROLES)

@@ -135,7 +135,7 @@ def _tables(
         raise DataError("nothing to explain; pass DATA, or rows with --row")
     if data is None:
         return iter([read_rows(words or [], model.features, screen.note)])
-    tables = iter_source(data, reading.read_options(), model)
+    tables = iter_source(data, reading, model)
     if not words:
         return tables
     numbers: list[int] = []

@@ -118,7 +118,7 @@ def read_problem(
                 "that metrics would be too good; evaluate on two recordings or more"
             )
         return pose(source, replace(columns, drop=None))
-    return pose(read_source(data, reading.read_options()), columns, groups)
+    return pose(read_source(data, reading), columns, groups)
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ def _whole_pieces(data: str, position: int, reading: ReadingOptions) -> "Iterato
     from solah.stream.tail import NewRows
 
     n_before = 0
-    for table in iter_source(data, reading.read_options()):
+    for table in iter_source(data, reading):
         for start in range(max(position - n_before, 0), table.n_rows, _PIECE_ROWS):
             rows = table.rows(start, start + _PIECE_ROWS)
             yield NewRows(rows, n_before + start + rows.n_rows)

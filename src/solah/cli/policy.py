@@ -210,7 +210,7 @@ def policy(
     costs = wanted.read_costs()
     document = with_costs(document, costs) if costs else document
     if training_rows is not None:
-        source = read_source(training_rows, reading.read_options(), document)
+        source = read_source(training_rows, reading, document)
         document = replace(document, domain=learn_domain(document, source.table))
     elif wanted.needs_domain and document.domain is None:
         flag = "--in-range" if wanted.in_range else "--max-unseen"
@@ -251,7 +251,7 @@ def _chosen(
     if data is None:
         raise ParameterError(f"{flag} requires DATA: rows that the model was not trained on")
     fixed = wanted.policy(model)
-    source = read_source(data, reading.read_options(), model)
+    source = read_source(data, reading, model)
     truth = source.table.column(target or model.target.name)
     if is_learned_from(model, source.table, truth):
         raise ParameterError(

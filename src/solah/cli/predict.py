@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from solah.cli.command import option
 from solah.cli.options import Data, Jobs, ModelFile, OutputFileOrStdout, ReadingOptions
 from solah.cli.screen import STDOUT, Screen, opened, plural, row_progress
-from solah.cli.signals import WHERE, SampleOptions, rows_of_recordings
+from solah.cli.signals import WHERE, rows_of_recordings
 
 if TYPE_CHECKING:
     from typing import IO
@@ -40,7 +40,6 @@ class Predictions:
 def predict(
     model: ModelFile,
     data: Data,
-    samples: SampleOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: OutputFileOrStdout = STDOUT,
@@ -62,9 +61,8 @@ def predict(
 
     predictor = load_model(model)
     predictor.n_threads = jobs or available_threads()
-    options = reading.read_options()
-    windows = rows_of_recordings(predictor.model_, data, options, samples)
-    tables = iter_source(data, options) if windows is None else iter([windows])
+    windows = rows_of_recordings(predictor.model_, data, reading)
+    tables = iter_source(data, reading) if windows is None else iter([windows])
     kept = [*(WHERE if windows is not None else ()), *(keep or [])]
     recordings = None if windows is None else WHERE[0]
     n_rows = 0

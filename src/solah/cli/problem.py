@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from solah.cli.options import ColumnOptions, ReadingOptions
     from solah.cli.screen import Screen
-    from solah.data import ReadOptions
     from solah.datasets import Dataset
     from solah.model import Model
     from solah.model.signals import Signals
@@ -78,24 +77,24 @@ class Source:
     signals: Signals | None = None
 
 
-def read_source(data: str, options: ReadOptions, model: Model | None = None) -> Source:
+def read_source(data: str, reading: ReadingOptions, model: Model | None = None) -> Source:
     """Read all of a file or a data set; for a model of signals, make rows of recordings."""
-    windows = None if model is None else rows_of_recordings(model, data, options)
+    windows = None if model is None else rows_of_recordings(model, data, reading)
     if windows is not None:
         return Source(file_name(data), windows)
     if _is_path(data):
-        return Source(file_name(data), read_table(data, options=options))
+        return Source(file_name(data), read_table(data, options=reading.read_options()))
     dataset = _load(data)
     return Source(dataset.name, _whole(dataset), dataset.target_name, dataset.kinds, dataset.groups)
 
 
-def iter_source(data: str, options: ReadOptions, model: Model | None = None) -> Iterator[Table]:
+def iter_source(data: str, reading: ReadingOptions, model: Model | None = None) -> Iterator[Table]:
     """Stream a file or a data set, piece by piece; the windows of recordings come at once."""
-    windows = None if model is None else rows_of_recordings(model, data, options)
+    windows = None if model is None else rows_of_recordings(model, data, reading)
     if windows is not None:
         return iter([windows])
     if _is_path(data):
-        return iter_tables(data, options=options, rows=_PIECE_ROWS)
+        return iter_tables(data, options=reading.read_options(), rows=_PIECE_ROWS)
     return iter([_whole(_load(data))])
 
 

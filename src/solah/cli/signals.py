@@ -16,60 +16,20 @@ if TYPE_CHECKING:
 
     from solah.cli.options import ColumnOptions, ReadingOptions
     from solah.cli.problem import Source
-    from solah.data import ReadOptions, Table
+    from solah.data import Table
     from solah.model import Model
     from solah.signals import Recording, Signals
 
 
 _TIME = "time"
-_COLUMNS = ("time", "recording")
 _FEATURES = ("rate", "overlap", "channels", "features", "magnitude", "max-gap", "labels")
 
 
-class _Named:
-    """Reads the values of --signals."""
-
-    signals: list[str] | None
-    known: ClassVar[tuple[str, ...]]
-
-    def every(self, name: str) -> list[str]:
-        """Return all values of a name."""
-        return pairs("--signals", self.signals, self.known).get(name, [])
-
-    def given(self, name: str) -> str | None:
-        """Return the value of a name that may be given once; None without one."""
-        values = self.every(name)
-        if len(values) > 1:
-            raise ParameterError(f"--signals gives {name!r} twice")
-        return values[0] if values else None
-
-
 @dataclass(frozen=True)
-class SampleOptions(_Named):
-    """What columns of recordings are for; an option group."""
-
-    panel: ClassVar[str] = "Recordings of samples"
-    known: ClassVar[tuple[str, ...]] = _COLUMNS
-
-    signals: Annotated[
-        list[str] | None,
-        option(
-            "Columns of the recordings: time=COL (seconds, default: time), recording=COL (default: "
-            "a file is one recording). Repeatable.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None
-
-
-_SAMPLES = SampleOptions()
-
-
-@dataclass(frozen=True)
-class SignalOptions(_Named):
+class SignalOptions:
     """How features are computed from recordings; an option group."""
 
     panel: ClassVar[str] = "Recordings of samples"
-    known: ClassVar[tuple[str, ...]] = (*_COLUMNS, *_FEATURES)
 
     window: Annotated[
         str | None,
@@ -86,10 +46,21 @@ class SignalOptions(_Named):
             "windows; channels=ax,ay (default: all numbers); features=mean,rms "
             "(also min, max, range, deviation, change, slope, zero crossings, mean crossings, "
             "peaks, p90, energy 2-5, pitch, correlation); magnitude=shaking=ax,ay,az; max-gap=50ms "
-            "to fill; time=COL; recording=COL; labels=FILE of intervals. Repeatable.",
+            "to fill; labels=FILE of intervals. Repeatable.",
             metavar="NAME=VALUE",
         ),
     ] = None
+
+    def every(self, name: str) -> list[str]:
+        """Return all values of a name."""
+        return pairs("--signals", self.signals, _FEATURES).get(name, [])
+
+    def given(self, name: str) -> str | None:
+        """Return the value of a name that may be given once; None without one."""
+        values = self.every(name)
+        if len(values) > 1:
+            raise ParameterError(f"--signals gives {name!r} twice")
+        return values[0] if values else None
 
     @property
     def are_wanted(self) -> bool:
@@ -120,9 +91,9 @@ def read_windows(
     rates = _rates(options.given("rate"))
     roles = SampleColumns(
         channels=tuple(split_names(options.every("channels"), ())),
-        time=options.given("time") or _TIME,
+        time=reading.given("time") or _TIME,
         label=label,
-        recording=options.given("recording"),
+        recording=reading.given("recording"),
         group=groups,
     )
     recordings = read_recordings(
@@ -150,9 +121,7 @@ WHERE = ("recording", "start", "end")
 """The columns that locate a window, beside its features."""
 
 
-def rows_of_recordings(
-    model: Model, data: str, options: ReadOptions, columns: SampleOptions = _SAMPLES
-) -> Table | None:
+def rows_of_recordings(model: Model, data: str, reading: ReadingOptions) -> Table | None:
     """Make rows of recordings for a model of signals; None if the data are rows already.
 
     A row is a window: its location, its values and, if the recordings have the target, its class.
@@ -163,15 +132,16 @@ def rows_of_recordings(
 
     if model.signals is None or not Path(data).exists():
         return None
+    options = reading.read_options()
     names = column_names(data, options)
     if all(one.name in names for one in model.features):
         return None
     signals = model.signals.only([one.name for one in model.features])
     roles = SampleColumns(
         channels=tuple(channel.name for channel in signals.measured),
-        time=columns.given("time") or _TIME,
+        time=reading.given("time") or _TIME,
         label=model.target.name if model.target.name in names else None,
-        recording=columns.given("recording"),
+        recording=reading.given("recording"),
     )
     windows = cut_windows(signals, read_recordings(data, roles, options=options))
     where = [Column(name, getattr(windows, name)) for name in WHERE]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _DEFAULTS = ReadOptions()
 TIME = "time"
+_INFINITE = ("inf", "infinity")
 _RECORDING, _START, _END = "recording", "start", "end"
 
 
@@ -69,6 +70,7 @@ def from_long_table(
     table: Table, columns: SampleColumns, name: str = "the data"
 ) -> list[Recording]:
     """Take recordings from a table with a row per sample; see :func:`from_long_frame`."""
+    table = replace(table, columns=tuple(map(_without_infinities, table.columns)))
     if columns.time == TIME and TIME not in table.names:
         columns = replace(columns, time=None)
     channels = columns.channels or _numeric(table, columns)
@@ -162,6 +164,21 @@ def _files(path: Path, labels: Any) -> list[Path]:
 def _named(columns: SampleColumns) -> list[str]:
     named = (columns.time, columns.label, columns.recording, columns.group)
     return [name for name in named if name is not None]
+
+
+def _without_infinities(column: Column) -> Column:
+    """Return a column of numbers in which infinite ones are missing; another column as it is."""
+    if not column.is_text:
+        return column
+    infinite = [str(text).strip().lstrip("+-").lower() in _INFINITE for text in column.values]
+    if not any(infinite):
+        return column
+    values = column.values.copy()
+    values[infinite] = None
+    try:
+        return to_numbers(replace(column, values=values))
+    except DataError:
+        return column
 
 
 def _numeric(table: Table, columns: SampleColumns) -> tuple[str, ...]:
