@@ -47,7 +47,7 @@ void solah_probe(const void *row, void *answer)
 {{
     static int is_open;
     if (!is_open) {{
-        is_open = solah_blob_open(&blob, slot.bytes, sizeof slot) == SOLAH_BLOB_OK;
+        is_open = solah_blob_open(&blob, slot.bytes, sizeof slot, NULL) == SOLAH_BLOB_OK;
         {begin}
     }}
     {call}

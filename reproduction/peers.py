@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from solah.data import settle, states_of, to_numbers, to_text
+from solah.data import infer_types, states_of, to_numbers, to_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Peer(ABC):
     @classmethod
     def for_table(cls, table: Table, declared: Declared, **parameters: Any) -> Self:
         """Make a peer that knows the states of the columns."""
-        settled, kinds = settle(table, declared)
+        settled, kinds = infer_types(table, declared)
         return cls(tuple(map(states_of, settled.columns, kinds)), **parameters)
 
     def fit(self, table: Table, target: NDArray[Any]) -> Self:

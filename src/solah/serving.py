@@ -1,9 +1,9 @@
-"""Serve a model over HTTP: predictions and explanations as JSON, and its page.
+"""Serve a model over HTTP: decisions and explanations as JSON, and its page.
 
 ``POST /predict`` and ``POST /explain`` take ``{"rows": [{"name": value, …}, …]}``, or one row
 alone. Each row of the answer names the features that were ``missing`` or had an ``unseen``
-category, and the keys that were ``ignored``. ``/`` is the model's page, ``/model`` its file.
-``/healthz``, ``/readyz`` and ``/metrics`` are for monitoring.
+category, and the keys that were ``ignored``. ``/`` is the model's page, ``/model`` its document;
+``/healthz``, ``/readyz`` and ``/metrics`` are for what watches the server.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def make_app(
     ----------
     model : Model
     page : str, default=""
-        The HTML page about the model. Default: none.
+        The HTML page about it; none is served if it is empty.
     token : str, default=""
-        The token that requests must have (``Authorization: Bearer …``). Default: none.
+        What requests must carry (``Authorization: Bearer …``); nothing, if it is empty.
     hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
-        The host names that requests may use; ``["*"]`` for any.
+        The names under which it may be asked for; ``["*"]`` for any.
     strict : bool, default=False
         Whether to refuse every row with a missing feature, an unseen category or an unknown key.
         A request can ask for the same with ``?strict=true``.
@@ -149,12 +149,12 @@ class _Answers:
         self._parser = JsonParser("the request", DataError, MAX_BYTES)
 
     def checked(self, answer: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
-        """Return an answer that requires the token and reports errors of the request."""
+        """Return an answer that asks for the token, and says what is wrong with a request."""
 
         async def respond(request: Any) -> Any:
             path, began = request.url.path, time.perf_counter()
             if path not in _OPEN and not self._is_allowed(request):
-                response = self._error("a token is required: Authorization: Bearer …", 401)
+                response = self._error("a token is asked for: Authorization: Bearer …", 401)
                 response.headers["WWW-Authenticate"] = "Bearer"
             else:
                 try:
@@ -174,7 +174,7 @@ class _Answers:
 
     async def page(self, _request: Any) -> Any:
         if not self._page:
-            return self._error("this server has no page; use POST /predict", 404)
+            return self._error("this server has no page; ask POST /predict", 404)
         headers = {"Content-Security-Policy": _PAGE_POLICY}
         return self._responses.HTMLResponse(self._page, headers=headers)
 
@@ -193,11 +193,11 @@ class _Answers:
         text = metrics_text(
             [
                 Metric("solah_requests_total", "counter", "Requests answered.", asked),
-                Metric("solah_decisions_total", "counter", "Rows predicted.", decided),
+                Metric("solah_decisions_total", "counter", "Rows decided on.", decided),
                 Metric(
                     "solah_request_seconds_total",
                     "counter",
-                    "Time spent on requests.",
+                    "Time that answering took.",
                     [Sample(self._seconds, {})],
                 ),
             ],
@@ -207,10 +207,11 @@ class _Answers:
 
     async def predict(self, request: Any) -> Any:
         table, gaps = await self._rows(request, MAX_ROWS)
-        decided = await self._concurrency.run_in_threadpool(self._decide, table)
+        predicted = await self._concurrency.run_in_threadpool(self._predict, table)
         if self._model.target.task is Task.CLASSIFICATION:
-            self._decided.update(map(_name_decision, decided))
-        rows = [row | gap for row, gap in zip(decided, gaps, strict=True)]
+            found = (row["prediction"] for row in predicted)
+            self._decided.update(_UNDECIDED if one is None else str(one) for one in found)
+        rows = [row | gap for row, gap in zip(predicted, gaps, strict=True)]
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
     async def explain(self, request: Any) -> Any:
@@ -219,31 +220,23 @@ class _Answers:
         rows = [one.to_dict(_TOP) | gap for one, gap in zip(explained, gaps, strict=True)]
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
-    def _decide(self, table: Table) -> list[dict[str, Any]]:
-        """Decide on each row by itself; the decision is None where the policy abstains."""
-        rows = self._decided_rows(table)
-        if self._model.policy is None and self._model.domain is None:
-            return rows
-        judged = self._predictor.decide(table, groups=range(table.n_rows))
-        decided = zip(rows, judged.places.tolist(), judged.abstain_reasons.tolist(), strict=True)
-        for row, place, reasons in decided:
-            row["prediction"] = row["decision"]
-            row["decision"] = None if place < 0 else row["prediction"]
-            row["reasons"] = name_doubts(reasons)
-        return rows
-
-    def _decided_rows(self, table: Table) -> list[dict[str, Any]]:
-        decisions = self._predictor.predict(table).tolist()
-        known = self._predictor.evidence(table).tolist()
-        rows = [
-            {"decision": decision, "completeness": share}
-            for decision, share in zip(decisions, known, strict=True)
-        ]
-        if self._model.target.task is Task.CLASSIFICATION:
-            names = [str(state) for state in self._model.target.classes]
-            for row, beliefs in zip(rows, self._predictor.beliefs(table).tolist(), strict=True):
-                row["probabilities"] = dict(zip(names, beliefs, strict=True))
-        return rows
+    def _predict(self, table: Table) -> list[dict[str, Any]]:
+        """Predict each row by itself, in the words of ``solah predict --json``."""
+        model = self._model
+        columns: dict[str, list[Any]] = {"prediction": self._predictor.predict(table).tolist()}
+        if model.target.task is Task.CLASSIFICATION:
+            names = [str(one) for one in model.target.classes]
+            shares = self._predictor.beliefs(table).tolist()
+            columns["probabilities"] = [dict(zip(names, one, strict=True)) for one in shares]
+        columns["completeness"] = self._predictor.evidence(table).tolist()
+        if model.policy is not None or model.domain is not None:
+            decided = self._predictor.decide(table, groups=range(table.n_rows))
+            columns["abstain_reasons"] = [*map(name_doubts, decided.abstain_reasons.tolist())]
+            abstains = (decided.places < 0).tolist()
+            pairs = zip(columns["prediction"], abstains, strict=True)
+            columns["prediction"] = [None if is_held else name for name, is_held in pairs]
+        cells = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in cells]
 
     async def _rows(self, request: Any, most: int) -> tuple[Table, list[Gaps]]:
         """Read the rows of a request, and the names in each that the model cannot use."""
@@ -308,10 +301,6 @@ class _Answers:
 
     def _error(self, message: str, status: int) -> Any:
         return self._responses.JSONResponse({"error": message}, status)
-
-
-def _name_decision(row: dict[str, Any]) -> str:
-    return _UNDECIDED if row["decision"] is None else str(row["decision"])
 
 
 def _listed(names: Sequence[str]) -> str:

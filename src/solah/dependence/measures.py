@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Table, as_array, from_array, from_frame, is_frame
-from solah.data import settle as settle_kinds
+from solah.data import Table, as_array, from_array, from_frame, infer_types, is_frame
 from solah.dependence.table import TableColumns, read_column
 from solah.exceptions import DataError
 
@@ -161,7 +160,7 @@ def distance_correlation_matrix(
            [1.  , 1.  , 0.53],
            [0.53, 0.53, 1.  ]])
     """
-    table, column_kinds = settle_kinds(_read_table(X), kinds)
+    table, column_kinds = infer_types(_read_table(X), kinds)
     columns = TableColumns.read(
         list(zip(table.columns, column_kinds, strict=True)),
         table.n_rows,

@@ -91,7 +91,7 @@ def fit_policy(
     """
     model: Model = estimator.model_
     if not model.target.classes:
-        raise ParameterError("a policy is for classes, and this model estimates a number")
+        raise ParameterError("a policy is for classes, and this model predicts a number")
     table = read_features(estimator, X, reset=False)
     target = as_array(y.values if isinstance(y, Column) else y)
     known_groups = None if groups is None else as_array(groups)

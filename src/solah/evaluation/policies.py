@@ -134,7 +134,7 @@ def with_costs(model: Model, costs: Mapping[Any, float]) -> Model:
     """
     names = [spell(state) for state in model.target.classes]
     if not names:
-        raise ParameterError("costs are for classes, and this model estimates a number")
+        raise ParameterError("costs are for classes, and this model predicts a number")
     by_place = [1.0] * len(names)
     for name, cost in costs.items():
         if spell(name) not in names:

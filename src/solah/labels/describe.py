@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import settle, states_of
+from solah.data import infer_types, states_of
 from solah.data.table import Kind
 from solah.exceptions import DataError, shorten
 from solah.kernels.arrays import Described, TreeShape
@@ -96,7 +96,7 @@ def describe_table(
     table: Table, settings: LabelSettings, weights: Int64, n_threads: int = 1
 ) -> Description:
     """Describe each column and each row with words."""
-    table, kinds = settle(table, settings.kinds)
+    table, kinds = infer_types(table, settings.kinds)
     plans = plan_words(table.names, settings.n_words, settings.words)
     used = None if len(weights) and weights.min() == weights.max() > 0 else weights
     features = tuple(

@@ -33,7 +33,7 @@ class FixedRule:
     Examples
     --------
     >>> FixedRule("smoke", "high", {"alarm": 3.0})
-    FixedRule(attribute='smoke', word='high', scores={'alarm': 3.0}, is_pinned=True)
+    FixedRule(feature='smoke', word='high', scores={'alarm': 3.0}, is_pinned=True)
     """
 
     feature: str
