@@ -358,7 +358,7 @@ def no_times(name: str) -> DataError:
     """Return the error for a column of dates or times."""
     return DataError(
         f"column {name!r} holds dates or times; convert it to numbers, such as the hour or the "
-        f"day of the week, or drop it (--drop {name})",
+        f"day of the week, or drop it (--drop {quote(name)})",
         remedy=f"--drop {quote(name)}",
     )
 
@@ -367,6 +367,6 @@ def no_use(name: str, what: str) -> DataError:
     """Return the error for a column of something that is neither number nor text."""
     return DataError(
         f"column {name!r} holds values of type {what}; convert it to numbers or text, "
-        f"or drop it (--drop {name})",
+        f"or drop it (--drop {quote(name)})",
         remedy=f"--drop {quote(name)}",
     )

@@ -144,7 +144,7 @@ def _infer_type(column: Column, wanted: Kind | str | Sequence[State] | None) -> 
         raise DataError(
             f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
             f"replace it with a number or mark it as missing, or drop the column "
-            f"(--drop {column.name})",
+            f"(--drop {quote(column.name)})",
             remedy=f"--drop {quote(column.name)}",
         )
     if wanted is None:
@@ -259,13 +259,13 @@ def _check_states(column: Column, kind: Kind) -> None:
     if n_states > MAX_CATEGORIES and column.is_text and are_ambiguous_dates(column.values):
         raise DataError(
             f"column {column.name!r} holds dates that may begin with the day or with the month; "
-            f"write them as 2026-01-31, or drop the column (--drop {column.name})",
+            f"write them as 2026-01-31, or drop the column (--drop {quote(column.name)})",
             remedy=f"--drop {quote(column.name)}",
         )
     if n_states > MAX_CATEGORIES:
         raise (likely_numbers(column) if column.is_text else None) or DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
-            f"it looks like an identifier or free text: drop it (--drop {column.name}) "
+            f"it looks like an identifier or free text: drop it (--drop {quote(column.name)}) "
             f"or group its rare values",
             remedy=f"--drop {quote(column.name)}",
         )

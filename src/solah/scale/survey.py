@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -356,7 +357,7 @@ class ColumnSummary:
         texts = np.array(list(self.texts), dtype=object)
         raise likely_numbers(Column(self.name, texts)) or DataError(
             f"column {self.name!r} has more than {MAX_TEXTS:,} different texts; it looks like an "
-            f"identifier or free text: drop it (--drop {self.name}) or group its rare values"
+            f"identifier or free text: drop it (--drop {quote(self.name)}) or group its rare values"
         )
 
     def merge(self, other: ColumnSummary) -> None:
