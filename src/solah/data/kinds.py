@@ -5,7 +5,7 @@ The rules, the first that fits:
 1. A type that the user declares holds. A sequence of categories, in order, declares an ordinal
    column.
 2. Text that came with an order is ordinal. Text that its source calls nominal is categorical.
-3. Text that is truth values or numbers throughout is taken as these, see ``cells.py``. Where at
+3. Text that is booleans or numbers throughout is taken as these, see ``cells.py``. Where at
    least half of the values are numbers and some are not, the meaning is unclear, so the user must
    declare a type. Dates are refused.
 4. Two distinct values, of any type, are binary.

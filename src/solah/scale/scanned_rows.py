@@ -343,7 +343,7 @@ class _Span:
     span: tuple[float, float] | None
 
     def quantiles(self, n_parts: int) -> Float:
-        raise AssertionError("words over files stand at equal distances or where users place them")
+        raise AssertionError("words over files are at equal distances or where users place them")
 
 
 def _column(feature: Feature, column: Column, readings: Float) -> Column:
