@@ -2,10 +2,12 @@
 
 Two things are fitted to rows with values removed, each by the log-loss:
 
-- the variances of terms (:mod:`solah.model.program`). The measured variance is right for a term that
+- the variances of terms (:mod:`solah.model.program`). The measured variance is right for a term
+  that
   is independent of the others. Where features compensate for each other and one is missing, the
   other misleads. Then variances are larger, which moves predictions towards the class shares;
-- with ``robust_to``, the weights themselves. Copies of the rows with values removed are fitted beside
+- with ``robust_to``, the weights themselves. Copies of the rows with values removed are fitted
+  beside
   them. The copies weigh little, so weights change where whole rows hardly determine them.
 """
 
