@@ -16,7 +16,7 @@ def test_a_model_alone(run, fruit_model, tmp_path):
     assert outcome.out == f"Written to {page} ({len(text.encode()) / 1000:.0f} kB)\n"
     assert text == render_page(summarise_page(load_model(fruit_model).model_))
     assert "geschmack 👅" in text
-    assert "## Performance" not in text
+    assert "How well it decides" not in text
 
 
 def test_rows_add_scores(run, fruit_model, fruits, tmp_path):

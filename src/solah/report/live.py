@@ -34,8 +34,8 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
     Returns
     -------
     described : dict
-        ``nodes`` has the position of each part in the program: ``part`` is None for a whole stage, and
-        ``rules`` has the numbers of the rules that are listed.
+        ``nodes`` has the position of each part in the program: ``part`` is None for a whole stage,
+        and ``rules`` has the numbers of the rules that are listed.
     """
     described = describe_program(model)
     for stage in described["program"]["stages"]:
@@ -111,7 +111,7 @@ def describe_editing(model: Model) -> dict[str, Any]:
     Returns
     -------
     editing : dict
-        ``why_not`` has the reason if the model cannot be edited rule by rule, and is empty if it can.
+        ``why_not`` has the reason if the model cannot be edited rule by rule, else it is empty.
         Then ``document`` has the parts of the model file as JSON text, of its lists each item, and
         ``node`` those of its only node. Parts without edits are downloaded unchanged, to the last
         digit.
