@@ -26,7 +26,7 @@ _ABOUT = {
     _RULES: "rules that add up",
     _TREE: "one linguistic tree",
     _WIRED: "trees wired by --hierarchy",
-    _ORGANISED: "trees wired by the paper's algorithms",
+    _ORGANISED: "rule models wired by the paper's algorithms",
     _GENETIC: "trees wired by a genetic search",
 }
 _HELP = "help"
@@ -113,7 +113,8 @@ class OneModel(ModelOptions):
     model: Annotated[
         ModelName | None,
         option(
-            "Rules that add up; one tree; trees wired by --hierarchy, by the paper or by a search. "
+            "Rules that add up; one tree; trees wired by --hierarchy or by a search; rule models "
+            "wired as in the paper. "
             "Default: rules.",
             is_eager=True,
         ),
