@@ -1,16 +1,15 @@
 """Hypothesis draws the same examples whatever else a process has imported."""
 
 import importlib
+import os
 
 import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import THOROUGH
 
-
-@pytest.mark.skipif(THOROUGH, reason="examples are random")
+@pytest.mark.skipif(bool(os.environ.get("SOLAH_THOROUGH")), reason="examples are random")
 def test_an_import_changes_no_example(tmp_path, monkeypatch):
     seen = []
 

@@ -105,8 +105,8 @@ def test_windows_are_settled_recording_by_recording(run, tmp_path):
         (folder / f"{recording.name}.csv").write_text("\n".join(lines))
     path = tmp_path / "m.json"
     outcome = run(
-        *("fit", folder, "-t", "state", "--window", "1s", "--rate", RATE, "-o", path),
-        *("--signals", "features=mean,rms", "--policy", "votes=2/3"),
+        *("fit", folder, "-t", "state", "--window", "1s", "--signals", f"rate={RATE}"),
+        *("-o", path, "--signals", "features=mean,rms", "--policy", "votes=2/3"),
         *("--policy", "max-unseen=auto", "--json"),
     )
     assert outcome.document["policy"]["method"].endswith("groups kept together")
