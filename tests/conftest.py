@@ -12,6 +12,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 # Without this scikit-learn skips one of its checks of every estimator.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -33,6 +34,11 @@ THOROUGH = bool(os.environ.get("SOLAH_THOROUGH"))
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=500)
 hypothesis.settings.load_profile("thorough" if THOROUGH else "steady")
+
+# Hypothesis also draws constants of the modules that a process has imported, so that examples
+# would depend on which tests ran before. Versions without this have no such function.
+if not THOROUGH and hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = providers.Constants
 
 
 @pytest.fixture(scope="session")

@@ -84,9 +84,9 @@ class Model:
 
     @property
     def obstacle(self) -> str | None:
-        """Say why it cannot be made here; None if it can."""
+        """Why the model is not available; None if it is."""
         if find_spec(self.module) is None:
-            return f"{self.name} is left out, not installed: pip install {self.package}"
+            return f"{self.name} is skipped, not installed: pip install {self.package}"
         return None
 
     @property

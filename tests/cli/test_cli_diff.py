@@ -38,13 +38,13 @@ def test_the_exit_code_tells_whether_models_differ(run, january, february):
     assert same.out.startswith("The models are the same\n")
     other = run("diff", january, february)
     assert (other.code, other.err) == (1, "")
-    assert "  if CO2 is high then +1.90 for yes instead of +1.40\n" in other.out
+    assert "  if CO2 is high: yes +1.90 instead of +1.40\n" in other.out
 
 
 def test_flips_and_scores_are_told(run, january, february, rooms):
     outcome = run("diff", january, february, rooms)
     assert outcome.code == 1
-    assert "Decisions that flip: 3 of 12 rows (25.0 %)\n" in outcome.out
+    assert "Predictions that flip: 3 of 12 rows (25.0%)\n" in outcome.out
     assert "  yes to no: 3 rows (1 now right, 2 now wrong)\n" in outcome.out
     assert "accuracy: " in outcome.out
     document = run("diff", january, february, rooms, "--json").document

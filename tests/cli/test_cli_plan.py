@@ -74,10 +74,10 @@ def test_a_new_key_signs_and_can_be_checked(run, wine_model, tmp_path):
     later = load_bundle(again, load_trust([public]))
     assert later.hash == first.hash
     assert later.counter > first.counter
-    run("site", "plan", wine_model, "--sign", public, "-o", again).check_error("has no key")
+    run("site", "plan", wine_model, "--sign", public, "-o", again).check_error("no readable key")
     private.chmod(0o640)
     run("site", "plan", wine_model, "--sign", private, "-o", again).check_error("chmod 600")
-    run("site", "plan", wine_model, "--new-key", stem, "-o", again).check_error("is there already")
+    run("site", "plan", wine_model, "--new-key", stem, "-o", again).check_error("never overwritten")
     run("site", "plan", wine_model, "--new-key", "x", "--sign", private).check_error("drop --sign")
 
 

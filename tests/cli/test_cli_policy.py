@@ -84,7 +84,7 @@ def test_rows_held_out_choose(run, rows, model, tmp_path):
         *("policy", model, rows / "held_out.csv", "--max-error", ".1", "-o", path),
         *("--training-rows", rows / "train.csv", "--max-unseen", "auto"),
     )
-    assert "a decision needs a belief of at least" in outcome.out
+    assert "the probability must be at least" in outcome.out
     assert "600 rows, rows held out" in outcome.out
     assert load_document(path).domain is not None
     again = run("policy", path, "--votes", "2/3", "-o", tmp_path / "u.json", "--json").document
@@ -105,8 +105,8 @@ def test_windows_are_settled_recording_by_recording(run, tmp_path):
         (folder / f"{recording.name}.csv").write_text("\n".join(lines))
     path = tmp_path / "m.json"
     outcome = run(
-        *("fit", folder, "-t", "state", "--window", "1s", "--rate", RATE, "-o", path),
-        *("--signals", "features=mean,rms", "--policy", "votes=2/3"),
+        *("fit", folder, "-t", "state", "--window", "1s", "--signals", f"rate={RATE}"),
+        *("-o", path, "--signals", "features=mean,rms", "--policy", "votes=2/3"),
         *("--policy", "max-unseen=auto", "--json"),
     )
     assert outcome.document["policy"]["method"].endswith("groups kept together")

@@ -78,7 +78,7 @@ def test_groups_are_kept_together(fitted):
 def test_a_wanted_error_that_cannot_be_had_is_an_error(fitted):
     with pytest.raises(ParameterError, match="no limit keeps the error of decided rows at 0.001"):
         fit_policy(fitted, *noisy(0), max_error=0.001)
-    with pytest.raises(ParameterError, match="'max_unseen' needs a domain"):
+    with pytest.raises(ParameterError, match="'max_unseen' needs a model with a training domain"):
         with_policy(replace(room(), domain=None), Policy(max_unseen=0))
     for costs, message in (
         ({"falt": 2}, "there is no class 'falt' to have a cost; did you mean 'fault'"),
@@ -126,7 +126,7 @@ def test_numbers_and_unknown_classes_have_no_policy():
         lambda: with_costs(model, {"a": 2}),
         lambda: fit_policy(number, table, table.columns[0].values, max_error=0.1),
     ):
-        with pytest.raises(ParameterError, match="estimates a number"):
+        with pytest.raises(ParameterError, match="predicts a number"):
             choose()
     with pytest.raises(DataError, match="no row has a class of 'occupied'"):
         choose_policy(room(), room_rows().drop(["occupied"]), max_error=0.1)

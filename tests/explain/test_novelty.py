@@ -28,7 +28,7 @@ def test_each_reason_is_a_phrase():
     assert "completeness is 0.5, below 0.6" in lost.abstain_reasons.reasons
     assert lost.abstain_reasons.is_held_back
     assert str(lost).splitlines()[1].startswith("Abstains (don't know): the probability of no is")
-    assert lost.to_dict()["abstain_reasons"] == ["low belief", "few readings"]
+    assert lost.to_dict()["abstain_reasons"] == ["low probability", "few readings"]
 
 
 def test_a_domain_without_a_policy_warns():

@@ -261,12 +261,12 @@ def test_filters_keep_what_they_name_and_refuse_what_is_not_there(rules):
         and "alcohol" in [condition.feature for condition in rule.conditions]
     ]
     assert rules.filter(class_="1") == rules.filter(class_=1)
-    assert {rule.tree for rule in rules.filter(attribute="taste")} == {"wine"}
+    assert {rule.tree for rule in rules.filter(feature="taste")} == {"wine"}
     assert rules.filter() == rules
     with pytest.raises(DataError, match="'target' has no class '7'; there are: '0', '1', '2'"):
         rules.filter(class_=7)
     with pytest.raises(ColumnError, match="no column 'huge'; did you mean 'hue'?"):
-        rules.filter(attribute="huge")
+        rules.filter(feature="huge")
     with pytest.raises(ParameterError, match="no rules 'tast'; did you mean 'taste'?"):
         rules.filter(tree="tast")
     number = LinguisticTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).rules()

@@ -65,7 +65,7 @@ def test_reports_tell_when_a_model_decides():
     page = render_page(summarise_page(room(), room_rows()))
     assert "What settling does" in page
     assert "a stable decision stays for at least 5" in page
-    assert "Rows in abstain_reason: low belief" in page
+    assert "Rows in abstain_reason: low probability" in page
     for text in (render_markdown(summarise(room())), render_card(summarise_card(room()))):
         assert "- 2 of the last 3 decisions must agree" in text
 

@@ -64,7 +64,7 @@ def test_neither_the_parts_nor_their_order_leave_a_trace(rows, name):
         np.testing.assert_array_equal(here.relevance_, there.relevance_)
 
 
-@pytest.mark.parametrize("way", ["parquet", "folder", "csv", "arrow", "callable", "scan"])
+@pytest.mark.parametrize("way", ["parquet", "folder", "csv", "arrow", "scan"])
 def test_rows_may_come_in_any_way(rows, expected, tmp_path, way):
     parts = cut(rows, 3)
     for number, part in enumerate(parts):
@@ -77,7 +77,6 @@ def test_rows_may_come_in_any_way(rows, expected, tmp_path, way):
         "folder": tmp_path,
         "csv": str(tmp_path / "*.csv"),
         "arrow": str(tmp_path / "_" / "*.arrow"),
-        "callable": lambda: iter(parts),
         "scan": scan(parts, memory="4GB"),
     }[way]
     for n_jobs in (1, 3):

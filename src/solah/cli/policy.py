@@ -210,7 +210,7 @@ def policy(
     costs = wanted.read_costs()
     document = with_costs(document, costs) if costs else document
     if training_rows is not None:
-        source = read_source(training_rows, reading.read_options(), document)
+        source = read_source(training_rows, reading, document)
         document = replace(document, domain=learn_domain(document, source.table))
     elif wanted.needs_domain and document.domain is None:
         flag = "--in-range" if wanted.in_range else "--max-unseen"
@@ -245,16 +245,18 @@ def _chosen(
                 "no limit is chosen by DATA; drop it, or pass --max-error or --max-unseen auto"
             )
         return None
-    flag = "--max-error" if wanted.max_error is not None else "--max-unseen auto"
+    flag, in_fit = "--max-unseen auto", "max-unseen=auto"
+    if wanted.max_error is not None:
+        flag, in_fit = "--max-error", f"max-error={wanted.max_error:g}"
     if data is None:
         raise ParameterError(f"{flag} requires DATA: rows that the model was not trained on")
     fixed = wanted.policy(model)
-    source = read_source(data, reading.read_options(), model)
+    source = read_source(data, reading, model)
     truth = source.table.column(target or model.target.name)
     if is_learned_from(model, source.table, truth):
         raise ParameterError(
             "the model was trained on these rows, so that errors would seem too rare; pass "
-            f"others, or choose out of fold with 'solah fit --policy {flag[2:].replace(' ', '=')}'"
+            f"others, or choose out of fold with 'solah fit --policy {in_fit}'"
         )
     return choose_policy(
         model,

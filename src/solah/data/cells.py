@@ -23,6 +23,7 @@ import numpy as np
 
 from solah.data.spelling import TRUTH, is_number, parse_written_numbers, read_number, spell
 from solah.data.spreadsheets import unguarded
+from solah.data.table import Table
 from solah.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -186,6 +187,27 @@ def to_text(column: Column) -> Column:
     text = np.full(len(missing), None, dtype=object)
     text[~missing] = np.array([spell(value) for value in distinct], dtype=object)[where]
     return replace(column, values=text)
+
+
+def join_tables(tables: Sequence[Table]) -> Table:
+    """Join tables of the same columns, one below the other.
+
+    A column is text where one of its pieces is.
+    """
+    return Table(
+        tuple(map(_joined, zip(*(table.columns for table in tables), strict=True))),
+        sum(table.n_rows for table in tables),
+    )
+
+
+def _joined(pieces: Sequence[Column]) -> Column:
+    values = [piece.values for piece in pieces]
+    if len({one.dtype for one in values}) > 1:
+        is_text = any(piece.is_text and not piece.missing().all() for piece in pieces)
+        take = to_text if is_text else to_numbers
+        values = [take(piece).values for piece in pieces]
+    order = next((piece.order for piece in pieces if piece.order), None)
+    return replace(pieces[0], values=np.concatenate(values), order=order)
 
 
 def not_numbers(column: Column, first_row: int = 1) -> DataError:

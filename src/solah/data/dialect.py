@@ -203,5 +203,5 @@ def _names(header: list[str], n_columns: int, path: Path) -> tuple[str, ...]:
     names = tuple(name.strip() or f"x{j}" for j, name in enumerate(header))
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
-        raise ColumnError(f"{path}: column {twice!r} is there twice; rename one of them")
+        raise ColumnError(f"{path}: duplicate column {twice!r}; rename one of them")
     return names

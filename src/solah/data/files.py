@@ -62,7 +62,7 @@ def read_table(path: str | os.PathLike[str], *, options: ReadOptions = _DEFAULTS
     Raises
     ------
     FileFormatError
-        If the file is not there, or cannot be read as a table.
+        If the file does not exist, or cannot be read as a table.
     DataError
         If it has columns but no rows.
 
@@ -167,11 +167,9 @@ def _format(file: Path) -> str:
     name = file.name.lower()
     suffix = "".join(Path(name).suffixes[-2:]) if name.endswith(".gz") else Path(name).suffix
     if suffix not in _FORMATS:
-        raise FileFormatError(
-            f"{file} has no suffix that is known; files that are read: {', '.join(_FORMATS)}"
-        )
+        raise FileFormatError(f"{file} is not of a known type; solah reads {', '.join(_FORMATS)}")
     if not file.exists():
-        raise FileFormatError(f"{file} is not there")
+        raise FileFormatError(f"{file} does not exist")
     if file.stat().st_size == 0:
         raise FileFormatError(f"{file} is empty")
     return _FORMATS[suffix]

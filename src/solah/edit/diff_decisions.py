@@ -11,7 +11,7 @@ import numpy as np
 from solah.data.spelling import spell
 from solah.edit.diff_text import ClassChange, Decisions, Flip
 from solah.evaluation.scores import (
-    bin_beliefs,
+    bin_probabilities,
     brier_score,
     calibration_error,
     log_loss,
@@ -139,7 +139,7 @@ class _Side:
         is_decided, is_true = self.decided == place, (self.truth == place) & self.known
         hits, n_true = int((is_decided & is_true).sum()), int(is_true.sum())
         n_decided = int((is_decided & self.known).sum())
-        error = bin_beliefs(self.beliefs[self.known, place], is_true[self.known]).error
+        error = bin_probabilities(self.beliefs[self.known, place], is_true[self.known]).error
         recall, precision = (hits / of if of else None for of in (n_true, n_decided))
         return int(is_decided.sum()), recall, precision, _known(error)
 

@@ -308,7 +308,7 @@ def class_target(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> T
         raise DataError(
             f"the target {name!r} has {len(states)} classes, and solah tells at most "
             f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
-            "(--task regression)"
+            f"(--type {name}=continuous)"
         )
     # A whole number is one, however it was stored.
     named = tuple(

@@ -242,7 +242,7 @@ class Rules(list["Rule"]):
         """Return a list of the same rules."""
         return self[:]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(map(str, self))
 
     @property

@@ -108,6 +108,14 @@ def state_bounds(states: Sequence[float]) -> list[tuple[float, float]]:
     return bounds if are_apart else [(float(state), float(state)) for state in states]
 
 
+def known_by(feature: Feature) -> tuple[str | tuple[float, float], ...]:
+    """Return how each category of a feature is known: a text, or the numbers that count as it."""
+    if not feature.is_coded:
+        return ()
+    texts = tuple(state for state in feature.categories if isinstance(state, str))
+    return texts or tuple(state_bounds(feature.categories))  # type: ignore[arg-type]
+
+
 def _seven_digits(state: float) -> tuple[float, float]:
     spelled = f"{state:.7g}"
     if not state or abs(float(spelled)) >= _LARGE:

@@ -90,7 +90,7 @@ def _describe(group: ClassGroup | NumberGroup, measured: Groups) -> dict[str, An
         "accuracy": _rate(group.accuracy),
         "decided": _by_class(group.decided, classes),
         "recall": _by_class(group.recall, classes),
-        "believed": dict(zip(classes, group.believed, strict=False)),
+        "believed": dict(zip(classes, group.mean_probabilities, strict=False)),
         "calibration_error": group.calibration_error,
         "log_loss": group.log_loss,
         "brier": group.brier,

@@ -18,12 +18,12 @@ from solah.data import Column, Kind, Table
 from solah.data.spelling import spell, spell_whole
 from solah.dependence import distance_correlation_matrix
 from solah.evaluation import (
-    bin_beliefs,
+    bin_probabilities,
     calibration_error,
     risk_coverage,
-    score_beliefs,
     score_events,
     score_numbers,
+    score_probabilities,
 )
 from solah.explain.novelty import name_doubts
 from solah.model.decide import PolicyDecider
@@ -68,14 +68,16 @@ def measure_classes(
     ([[1, 0], [1, 1]], 0.75)
     """
     places = np.arange(len(names))
-    scores = score_beliefs(truth, beliefs, places, decisions=decided)
+    scores = score_probabilities(truth, beliefs, places, decisions=decided)
     precision, recall, _, support = precision_recall_fscore_support(
         truth, decided, labels=places, zero_division=np.nan
     )
     by_class = zip(names, precision.tolist(), recall.tolist(), support.tolist(), strict=True)
     is_true = (truth[:, None] == places).ravel()
-    bins = bin_beliefs(beliefs.ravel(), is_true)
-    by_bin = zip(bins.believed.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True)
+    bins = bin_probabilities(beliefs.ravel(), is_true)
+    by_bin = zip(
+        bins.predicted.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True
+    )
     # A class against the rest needs rows of both; of two classes, one curve is the other's mirror.
     partly = np.flatnonzero((support > 0) & (support < len(truth))).tolist()
     places_drawn = partly[-1:] if len(names) == 2 else partly

@@ -1,7 +1,7 @@
 """The first pass: what the columns are, which classes there are, and what rows weigh.
 
 It finds what a table in memory would show at a glance, by the same rules: a few values stand for
-each column, and ``solah.data.settle`` judges them.
+each column, and ``solah.data.infer_types`` decides on them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Column, Kind, Table, settle, states_of
+from solah.data import Column, Kind, Table, infer_types, states_of
 from solah.data.cells import are_truth, likely_numbers, to_numbers
 from solah.data.digests import digest_column
 from solah.data.spelling import TRUTH, is_number, parse_written_numbers, spell
@@ -397,7 +397,7 @@ class ColumnSummary:
             )
         column = self._column(is_declared=bool(wanted))
         try:
-            table, (kind,) = settle(Table((column,), len(column.values)), wanted)
+            table, (kind,) = infer_types(Table((column,), len(column.values)), wanted)
         except DataError as error:  # which would count rows among the values that were kept
             raise type(error)(_ROW.sub("", str(error))) from None
         return table.columns[0], kind

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 FAULT = 70
 """The exit status of a program whose processor faulted."""
 
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror")
+WARNINGS = (
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow"),
+    *("-Wconversion", "-Wfloat-conversion", "-Wdouble-promotion", "-Werror"),
+)
 """What C must compile under without a word."""
 
 _FLAGS = (
