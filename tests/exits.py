@@ -302,7 +302,8 @@ def _board(load):
         export, module = load(model)
         rows = device_rows(model, table)
         names = [one.name for one in model.features]
-        readings = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+        values = zip(*(table.column(name).values.tolist() for name in names), strict=True)
+        readings = [dict(zip(names, row, strict=True)) for row in values]
         if not model.target.classes:
             values = np.array([module["estimate"](one) for one in readings])
             return _answers(model, export.simulator, rows, None, values / export.simulator.unit)

@@ -22,6 +22,18 @@ def test_integers_cost_less(run, wine_model, cortex):
     assert floats["platform"] == cortex
 
 
+def test_a_platform_without_tools_leaves_the_others(run, wine_model, monkeypatch, find_tool):
+    for tool in missing_tools(PLATFORMS["host"], counting=True):
+        find_tool(tool)
+    monkeypatch.setattr(
+        "solah.export.platforms.missing_tools",
+        lambda one, counting: [] if one.name == "host" else ["a compiler"],
+    )
+    outcome = run("export", "--footprint", wine_model, "--platform", "cortex-m4,host", "--json")
+    assert [one["platform"] for one in outcome.document["footprints"]] == ["host"]
+    assert "skipped cortex-m4; to get it:" in outcome.err
+
+
 def test_what_is_missing_is_said_with_what_to_do(run, wine_model, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     outcome = run("export", "--footprint", wine_model, "--platform", "cortex-m4")

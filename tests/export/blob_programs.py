@@ -56,7 +56,7 @@ int main(void)
         if (fread(slot.bytes, 1, sizes[0], stdin) != sizes[0]) {{
             return 1;
         }}
-        const int fault = solah_blob_open(&blob, slot.bytes, sizes[0]);
+        const int fault = solah_blob_open(&blob, slot.bytes, sizes[0], NULL);
         put(fault);
         solah_blob_settle_start(&blob, &state);
         for (uint32_t i = 0; i < sizes[1]; i++) {{
@@ -179,7 +179,7 @@ int main(void)
         if (bytes == NULL || fread(bytes, 1, size, stdin) != size) {
             return 1;
         }
-        const int32_t fault = solah_blob_open(&blob, bytes, size);
+        const int32_t fault = solah_blob_open(&blob, bytes, size, NULL);
         if (fault == SOLAH_BLOB_OK) {
             start(&blob);
             if (!run(&blob)) {
@@ -235,7 +235,7 @@ def run(program: Path, blobs, n_most: int):
             [
                 ("decision", "<i4"),
                 ("estimate", "<i4"),
-                ("belief", "<u2", (data[24],)),
+                ("belief", "<u2", (data[32],)),
                 ("reasons", [("rule", "<i4"), ("amount", "<i4")], (n_most,)),
                 *(
                     ("settled", "<i4"),
@@ -243,7 +243,7 @@ def run(program: Path, blobs, n_most: int):
                     ("abstain_reasons", "u1"),
                     ("n_unseen", "u1"),
                 ),
-                ("smoothed", "<u2", (data[24],)),
+                ("smoothed", "<u2", (data[32],)),
             ]
         )
         yield np.frombuffer(answers, kind, len(rows), at)
@@ -288,12 +288,12 @@ def summed(data):
 
 def count_of(data, section):
     """Return how many lines a section has."""
-    return struct.unpack_from("<H", data, 30 + 4 * SECTIONS.index(section))[0]
+    return struct.unpack_from("<H", data, 38 + 4 * SECTIONS.index(section))[0]
 
 
 def place_of(data, section):
     """Return the byte at which a section begins."""
-    return 4 * struct.unpack_from("<H", data, 28 + 4 * SECTIONS.index(section))[0]
+    return 4 * struct.unpack_from("<H", data, 36 + 4 * SECTIONS.index(section))[0]
 
 
 def patched(data, section, at, layout, value):
@@ -306,7 +306,7 @@ def patched(data, section, at, layout, value):
 def counted(data, section, count):
     """Say that a section has so many lines."""
     changed = bytearray(data)
-    struct.pack_into("<H", changed, 30 + 4 * SECTIONS.index(section), count)
+    struct.pack_into("<H", changed, 38 + 4 * SECTIONS.index(section), count)
     return summed(changed)
 
 
@@ -350,18 +350,18 @@ def _set_number(rng, data):
 
 
 def _move_section(rng, data):
-    entry = 28 + 4 * int(rng.integers(len(SECTIONS)))
+    entry = 36 + 4 * int(rng.integers(len(SECTIONS)))
     struct.pack_into("<H", data, entry, int(rng.integers(len(data) // 4 + 2)))
 
 
 def _resize_section(rng, data):
-    entry = 30 + 4 * int(rng.integers(len(SECTIONS)))
+    entry = 38 + 4 * int(rng.integers(len(SECTIONS)))
     count = struct.unpack_from("<H", data, entry)[0] + int(rng.integers(-3, 4))
     struct.pack_into("<H", data, entry, count % 65536)
 
 
 def _swap_sections(rng, data):
-    one, other = (28 + 4 * int(place) for place in rng.choice(len(SECTIONS), 2, replace=False))
+    one, other = (36 + 4 * int(place) for place in rng.choice(len(SECTIONS), 2, replace=False))
     data[one : one + 4], data[other : other + 4] = data[other : other + 4], data[one : one + 4]
 
 

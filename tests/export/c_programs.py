@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror"]
+from solah.export.platforms.building import WARNINGS
+
 C99 = ["-std=c99", "-ffp-contract=off", *WARNINGS]
 CPP11 = ["-std=c++11", "-ffp-contract=off", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-xc++"]
 

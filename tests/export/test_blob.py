@@ -27,6 +27,7 @@ from devices import module_of
 from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from renamed_models import model_of_states
 from sklearn.datasets import load_diabetes, load_wine
 
 from random_models import (
@@ -43,6 +44,7 @@ from random_models import (
 from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import Kind, from_frame
 from solah.exceptions import ParameterError
+from solah.export import export_micropython
 from solah.export.blob import LAYOUT, export_blob
 from solah.model import Feature, Model, Target
 from solah.model.encode import encode
@@ -125,7 +127,7 @@ def test_a_board_reads_files_by_names(wine, tmp_path):
     write(blob, tmp_path)
     module = module_of(blob.files["solah_blob.py"])
     module["load"](str(tmp_path / "wine.bin"))
-    names = [name for name, _ in module["READINGS"]]
+    names = [name for name, *_ in module["READINGS"]]
     reading = dict(zip(names, rows[0].tolist(), strict=True))
     assert "proline" in names
     assert module["decide"](reading)[0] == "0"
@@ -166,7 +168,7 @@ int main(void)
 {
     solah_blob blob;
     const size_t size = fread(slot.bytes, 1, sizeof slot.bytes, stdin);
-    const int fault = solah_blob_open(&blob, slot.bytes, size);
+    const int fault = solah_blob_open(&blob, slot.bytes, size, NULL);
     puts(solah_blob_fault(fault));
     for (int i = -1; i <= solah_blob_n_readings(&blob); i++) {
         const char *name = solah_blob_reading_name(&blob, i);
@@ -190,7 +192,7 @@ def test_names_and_units_are_told(small, tmp_path, find_tool):
     told = subprocess.run([program], input=slot, capture_output=True, check=True).stdout
     module = module_of(small.files["solah_blob.py"])
     module["load"](slot)
-    (_, bits), _ = module["READINGS"]
+    (_, bits, _), _ = module["READINGS"]
     lines = told.decode().splitlines()
     assert lines[:5] == ["the blob is whole", " -1 -32768", f"x0 0 {bits}", "x1 1 -32768", lines[1]]
     assert lines[5:9] == ["class ", "class a", "class b", "class "]
@@ -293,14 +295,14 @@ DAMAGES = {
         "blob orders bytes in another way",
     ),
     "a later version": (
-        lambda data: data[:4] + b"\5\0" + data[6:],
+        lambda data: data[:4] + b"\6\0" + data[6:],
         VERSION,
-        "blob has version 5, and this module reads 4",
+        "blob has version 6, and this module reads 5",
     ),
     "an earlier version": (
         lambda data: data[:4] + b"\2\0" + data[6:],
         VERSION,
-        "blob has version 2, and this module reads 4",
+        "blob has version 2, and this module reads 5",
     ),
     "a bit that flipped": (
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),
@@ -308,11 +310,11 @@ DAMAGES = {
         "blob is damaged: its checksum is another",
     ),
     "too many classes": (
-        lambda data: summed(data[:24] + b"\x11" + data[25:]),
+        lambda data: summed(data[:32] + b"\x11" + data[33:]),
         TOO_LARGE,
         "blob has other starts than stages",
     ),
-    "no classes": (lambda data: summed(data[:24] + b"\0" + data[25:]), PLACE, "blob is empty"),
+    "no classes": (lambda data: summed(data[:32] + b"\0" + data[33:]), PLACE, "blob is empty"),
     "no stages": (
         lambda data: counted(counted(data, "stages", 0), "starts", 0),
         PLACE,
@@ -456,10 +458,10 @@ int main(void)
     } slot;
     static solah_blob blob;
     const size_t size = fread(slot.bytes + 2, 1, sizeof slot.bytes - 2u, stdin);
-    if (solah_blob_open(&blob, NULL, size) != SOLAH_BLOB_TOO_SHORT) {
+    if (solah_blob_open(&blob, NULL, size, NULL) != SOLAH_BLOB_TOO_SHORT) {
         return 99;
     }
-    return solah_blob_open(&blob, slot.bytes + 2, size);
+    return solah_blob_open(&blob, slot.bytes + 2, size, NULL);
 }
 """
 
@@ -476,7 +478,7 @@ def test_no_truncation_opens(small, attacked):
     cut = [small.data[:size] for size in range(len(small.data))]
     assert (attack(attacked, cut) == TOO_SHORT).all()
     end = place_of(small.data, "names") + count_of(small.data, "names")  # padding follows
-    assert (attack(attacked, [summed(data) for data in cut[196:end]]) == PLACE).all()
+    assert (attack(attacked, [summed(data) for data in cut[212:end]]) == PLACE).all()
 
 
 def test_no_bit_that_flips_goes_unseen(small, attacked):
@@ -535,8 +537,8 @@ def is_loaded(module, data):
 @settings(max_examples=25, deadline=None)
 @given(st.binary(max_size=600), st.integers(1, 3))
 def test_arbitrary_bytes_do_no_harm(attacked, small, content, n_classes):
-    head = small.data[:24] + bytes([n_classes])
-    made = [content, small.data[:184] + content, summed(head + content.ljust(180, b"\0"))]
+    head = small.data[:32] + bytes([n_classes])
+    made = [content, small.data[:200] + content, summed(head + content.ljust(180, b"\0"))]
     codes = attack(attacked, made)
     for data, code in zip(made, codes, strict=True):
         if code == OK:
@@ -559,3 +561,67 @@ def test_the_runtime_is_cpp_too(wine, tmp_path, find_tool):
 def test_the_analyzer_finds_nothing(wine, tmp_path, find_tool):
     flags = ("-O2", "-fanalyzer")
     build(wine[0], tmp_path, find_tool("gcc"), RUN.format(n_most=3), flags)
+
+
+# --- inputs ----------------------------------------------------------------------------------
+
+OPEN_FOR = """
+#include "solah_blob.h"
+#include "m_inputs.h"
+#include <stdio.h>
+#include <string.h>
+
+static union {
+    uint32_t aligned;
+    uint8_t bytes[65536];
+} slot;
+
+int main(void)
+{
+    solah_blob blob;
+    const size_t size = fread(slot.bytes, 1, sizeof slot.bytes, stdin);
+    puts(solah_blob_fault(solah_blob_open(&blob, slot.bytes, size, M_INPUTS)));
+    puts(solah_blob_fault(solah_blob_open(&blob, slot.bytes, size, NULL)));
+    const int colour = solah_blob_reading(&blob, "colour");
+    printf("%d", solah_blob_n_categories(&blob, colour));
+    for (int i = -1; i <= solah_blob_n_categories(&blob, colour); i++) {
+        const char *name = solah_blob_category_name(&blob, colour, i);
+        printf(" %s=%ld", name, (long)solah_blob_category(&blob, colour, name));
+    }
+    printf(" %d\\n", solah_blob_n_categories(&blob, -1));
+    return 0;
+}
+"""
+
+
+def test_a_blob_with_other_inputs_is_refused(tmp_path, find_tool):
+    first = export_blob(model_of_states(("red", "green")), name="m")
+    program = build(first, tmp_path, find_tool("cc"), OPEN_FOR, SANITIZED)
+
+    def opened(blob):
+        done = subprocess.run([program], input=blob.data, capture_output=True, check=True)
+        return done.stdout.decode().splitlines()
+
+    whole, other = "the blob is whole", "the blob has other features or categories"
+    unknown = -(2**31)
+    assert opened(first) == [whole, whole, f"2 ={unknown} red=0 green=1 ={unknown} 0"]
+    for states in (("green", "red"), ("red", "green", "blue"), (1, 2)):
+        fault, accepted, names = opened(export_blob(model_of_states(states), name="m"))
+        assert fault.startswith(other)
+        assert accepted == whole
+        assert all(f"{state}={place}" in names.split() for place, state in enumerate(states))
+
+
+@pytest.mark.parametrize("states", [("red", "green"), (3, -1, 12345678), (0.1, 2.5), (False, True)])
+def test_a_board_takes_categories_by_their_names(states):
+    model = model_of_states(states)
+    blob = export_blob(model, name="m")
+    module = module_of(blob.files["solah_blob.py"])
+    module["load"](blob.data)
+    plain = module_of(export_micropython(model, name="m").files["m.py"])
+    for place, state in enumerate(states):
+        assert module["prepare"]({"colour": state})[0] == place
+        assert plain["prepare"]({"colour": state})[0] == place
+    for unseen in ("violet", 77, None, float("nan")):
+        assert module["prepare"]({"colour": unseen})[0] == module["UNKNOWN"]
+        assert plain["prepare"]({"colour": unseen})[0] == plain["UNKNOWN"]

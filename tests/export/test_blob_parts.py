@@ -49,8 +49,8 @@ static int open_blob(void)
 {
     uint32_t size;
     (void)solah_io_read(&size, sizeof size);
-    (void)solah_io_read(slot.bytes, size);
-    return solah_blob_open(&blob, slot.bytes, size);
+    (void)solah_io_read(slot.bytes, size, NULL);
+    return solah_blob_open(&blob, slot.bytes, size, NULL);
 }
 
 static void judge(void)
@@ -204,7 +204,7 @@ def test_a_board_takes_samples_from_a_blob(shaken):
     samples = noise(np.random.default_rng(6), 500)
     rows = batch(shaken.signals, samples)
     found = [module["measure"]() for sample in samples.tolist() if module["push"](sample)]
-    names = [name for name, _ in module["READINGS"]]
+    names = [name for name, *_ in module["READINGS"]]
     values = [[np.nan if one[name] is None else one[name] for name in names] for one in found]
     np.testing.assert_array_equal(bits(np.array(values, "<f4")), bits(rows.astype("<f4")))
     verdicts = shaken.simulator.judge(rows)

@@ -63,7 +63,7 @@ def test_it_names_what_is_settled():
     )
     module = module_of(export_micropython(model))
     assert module["judge"]({})[:3] == (None, None, module["FEW_READINGS"])
-    known = {one.name: one.peaks[0] for one in model.features}
+    known = {one.name: (one.categories or one.peaks)[0] for one in model.features}
     decision = module["decide"](known)[0]
     assert [module["judge"](known)[:2] for _ in range(2)] == [
         (None, decision),

@@ -19,6 +19,7 @@ from random_models import random_model
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
 from solah.atomic import write_all
 from solah.export import export_c, package_c
+from solah.export.c_writer import training_range
 
 ROOT = Path(__file__).parents[2]
 # Runs a sketch for a while.
@@ -98,7 +99,7 @@ def test_a_sketch_reads_pins_as_it_says(tmp_path, find_tool):
         row = re.search(
             rf"\{{SAMPLE_READING_{one.name.upper()}, A{place}, (\S+)f, (\S+)f\}}", sketch
         )
-        assert (float(row[1]), float(row[2])) == pytest.approx((one.peaks[0], one.peaks[-1]))
+        assert (float(row[1]), float(row[2])) == pytest.approx(training_range(one))
     coded = [one for one in model.features if one.is_coded]
     assert all(len(one.categories) > 2 for one in coded)
     for one in coded:
@@ -119,7 +120,8 @@ def test_a_switch_is_read_from_a_digital_pin(tmp_path, find_tool):
 
 def test_a_library_of_arduino_describes_itself():
     model = made("classes")
-    files = package_c(model, export_c(model, name="sample"), "arduino")
+    page = "https://example.org/sample"
+    files = package_c(model, export_c(model, name="sample"), "arduino", url=page)
     properties = dict(line.split("=", 1) for line in files["library.properties"].splitlines())
     assert properties["name"] == "solah_sample"
     assert properties["includes"] == "sample.h"
@@ -127,7 +129,8 @@ def test_a_library_of_arduino_describes_itself():
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,62}", properties["name"])
     assert re.fullmatch(r"\d+\.\d+\.\d+", properties["version"])
     assert properties["category"] == "Data Processing"
-    assert properties.pop("url") == ""  # that of the user's library, as its README says
+    assert properties["url"] == page
+    assert "url=" not in package_c(model, export_c(model), "arduino")["library.properties"]
     assert all(properties.values())
     assert properties["sentence"] not in properties["paragraph"]
     assert {"README.md", "LICENSE"} <= files.keys()

@@ -143,7 +143,7 @@ int main(void)
     static solah_blob blob;
     double row[2];
     const size_t size = solah_io_read(slot.bytes, @SIZE@);
-    if (solah_blob_open(&blob, slot.bytes, size) != SOLAH_BLOB_OK) {
+    if (solah_blob_open(&blob, slot.bytes, size, NULL) != SOLAH_BLOB_OK) {
         return 1;
     }
     while (solah_io_read(row, sizeof row) == sizeof row) {

@@ -30,6 +30,7 @@ static inline int crypto_ed25519_check(const uint8_t signature[64], const uint8_
 OPEN = """
 #include "m_key.h"
 #include "solah_signed.h"
+#include "m_inputs.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ int main(int n, char **words)
     for (size_t i = 0; i < size; i++) {
         bytes[i] = ((uint8_t *)slot)[i];
     }
-    const int fault = solah_blob_open_signed(&blob, bytes, size, m_public_key, least);
+    const int fault = solah_blob_open_signed(&blob, bytes, size, M_INPUTS, m_public_key, least);
     const int32_t readings[255] = {0};
     uint16_t belief[SOLAH_BLOB_MAX_CLASSES];
     const int decision = solah_blob_decide(&blob, readings, belief);
@@ -109,7 +110,7 @@ def test_what_was_signed_is_opened(device, signed, keys, model):
 FAULTS = {
     "signed by somebody else": "changed, or signed with another key",
     "signed twice": "changed, or signed with another key",
-    "not signed": "no signed blob of solah",
+    "not signed": "not a signed blob of solah",
     "nothing": "cut short",
     "another version": "version",
     "too long": "cut short",
@@ -191,7 +192,7 @@ def test_a_counter_that_is_none_is_refused(model, keys, counter):
 def test_a_blob_is_signed_once_and_by_a_private_key(model, signed, keys):
     with pytest.raises(ParameterError, match="signed already"):
         sign_blob(signed, keys[0])
-    with pytest.raises(KeyFileError, match="has no key that can be read"):
+    with pytest.raises(KeyFileError, match="has no readable key"):
         sign_blob(export_blob(model, name="m"), keys[1])
 
 

@@ -25,6 +25,16 @@ def long_frame():
 ROLES = SampleColumns(("x", "y"), label="doing", recording="run", group="who")
 
 
+def test_infinite_samples_in_a_file_are_missing(tmp_path):
+    file = tmp_path / "run.csv"
+    file.write_text("x,y,word\n1,2,a\ninf,3,b\n-Infinity,4,inf\n")
+    (recording,) = read_recordings(file, SampleColumns())
+    assert list(recording.samples) == ["x", "y"]
+    np.testing.assert_array_equal(recording.samples["x"], [1.0, np.nan, np.nan])
+    with pytest.raises(DataError, match="'word' has 3 values that are not numbers"):
+        read_recordings(file, SampleColumns(("word",)))
+
+
 @pytest.mark.parametrize("library", [pd, pl])
 def test_a_long_frame_has_several_recordings(library):
     first, second = from_long_frame(library.DataFrame(SAMPLES), ROLES)
@@ -104,7 +114,7 @@ def test_what_cannot_be_read_is_refused(tmp_path):
         from_long_frame(frame, SampleColumns(("z",)))
     with pytest.raises(ColumnError, match="has no column 'when'"):
         from_long_frame(frame, SampleColumns(("x",), time="when"))
-    with pytest.raises(DataError, match="no column of numbers for a channel"):
+    with pytest.raises(DataError, match="no column of numbers is left"):
         from_long_frame(frame[["run"]], SampleColumns())
     with pytest.raises(DataError, match="recording 'the data' must belong to one group"):
         from_long_frame(frame, SampleColumns(("x",), group="who"))
@@ -123,7 +133,7 @@ def test_what_cannot_be_read_is_refused(tmp_path):
     [
         ("recording,start,doing\n", "the table of labels has no column 'end'"),
         ("recording,start,end\none,0,1\n", "the table of labels has no column 'doing'"),
-        ("recording,start,end,doing\ntwo,0,1,run\n", "a recording 'two', which is not there"),
+        ("recording,start,end,doing\ntwo,0,1,run\n", "a recording 'two', which does not exist"),
     ],
 )
 def test_intervals_that_do_not_fit_are_refused(tmp_path, text, message):

@@ -52,7 +52,7 @@ def adapt(
         learner.restore(device_state.read_bytes())
     found: dict[str, Any] = {}
     if data is not None:
-        table = read_source(data, reading.read_options(), document).table
+        table = read_source(data, reading, document).table
         column = table.column(target or document.target.name)
         truth = true_classes(document, column, screen, unseen_are="dropped")
         if n_missing := int((truth == MISSING).sum()):

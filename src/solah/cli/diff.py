@@ -41,7 +41,7 @@ def diff(
     models = load_document(before), load_document(after)
     table, truth = None, None
     if data is not None:
-        table = read_source(data, reading.read_options()).table
+        table = read_source(data, reading).table
         truth = known_truth(models[1], table, target, screen)
     found = compare(*models, table, truth)
     if screen.json:

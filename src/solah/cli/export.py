@@ -121,6 +121,10 @@ Keep = Annotated[
     list[str] | None,
     option("SQL: column of the table to copy to the output. Repeatable.", metavar="COL"),
 ]
+Url = Annotated[
+    str | None,
+    option("Arduino: address of the library's page, for the Library Manager.", metavar="URL"),
+]
 Name = Annotated[
     str | None, option("Name of files and functions. Default: as MODEL.", metavar="NAME")
 ]
@@ -146,6 +150,7 @@ def export(
     table: TableName = None,
     keep: Keep = None,
     name: Name = None,
+    url: Url = None,
     footprint: Footprints = False,
     platform: Platforms = None,
     output: OutputFolder = Path("export"),
@@ -187,6 +192,7 @@ def export(
             "--counter": (counter is not None, sign or new_key, "--sign or --new-key"),
             "--table": (table, to == "sql", "--to sql"),
             "--keep": (keep, to == "sql", "--to sql"),
+            "--url": (url, to == "arduino", "--to arduino"),
         }
     )
     most_bytes = None if max_flash is None else _bytes(max_flash)
@@ -198,7 +204,7 @@ def export(
     called = name or identifier(model.stem, "model")
     learning = LearningPace(pace, forgetting) if learn else None
     exported = _exported(document, to, called, arithmetic, learning, most_bytes, table, keep)
-    rows = None if data is None else read_source(data, reading.read_options(), document).table
+    rows = None if data is None else read_source(data, reading, document).table
     found, who = None, _PROGRAMS.get(to, "device")
     if exported.simulator is None:
         screen.note("node is not installed, so the module was not compared with the model")
@@ -214,7 +220,7 @@ def export(
         key = sign if new_key is None else make_keys(new_key)[0]
         assert key is not None
         exported = sign_blob(exported, key, counter)
-    files = _files(document, to, exported, rows, test_rows)
+    files = _files(document, to, exported, rows, test_rows, url)
     refuse_overwriting((output / file for file in files), filter(None, (model, data, sign)))
     written = [*write_all(output, files), *keys]
     if screen.json:
@@ -314,6 +320,7 @@ def _files(
     exported: "Export | Blob | Program",
     rows: "Table | None",
     test_rows: int | None,
+    url: str | None,
 ) -> "dict[str, str | bytes]":
     """Lay out all that is written; for a device with its test."""
     from solah.export import Export, Program, package_c, self_test
@@ -323,7 +330,7 @@ def _files(
     test = self_test(model, exported, rows, test_rows)
     if to in ("arduino", "platformio", "zephyr", "esp-idf"):
         assert isinstance(exported, Export)
-        return dict(package_c(model, exported, to, test))
+        return dict(package_c(model, exported, to, test, url))
     return {**exported.files, **test}
 
 
@@ -391,18 +398,20 @@ def _measure(
     from solah.export.footprint import footprint, signal_footprint
     from solah.export.platforms import PLATFORMS, find_platform, install_line, missing_tools
 
-    if names:
-        words = [word.strip() for text in names for word in text.split(",") if word.strip()]
-        platforms = [find_platform(_ALIASES.get(word, word)) for word in words]
-    else:
-        platforms = []
-        for one in PLATFORMS.values():
-            if missing_tools(one, counting=True):
-                screen.note(f"skipped {one.name}; to get it: {install_line(one, counting=True)}")
-            else:
-                platforms.append(one)
-        if not platforms:
-            raise SolahError("no platform can be measured here; install the tools of one")
+    words = [word.strip() for text in names or () for word in text.split(",") if word.strip()]
+    wanted = [find_platform(_ALIASES.get(word, word)) for word in words] or list(PLATFORMS.values())
+    skipped = {
+        one.name: install_line(one, counting=True)
+        for one in wanted
+        if missing_tools(one, counting=True)
+    }
+    platforms = [one for one in wanted if one.name not in skipped]
+    if words and not platforms:
+        raise SolahError(f"no platform can be measured here: {'; '.join(skipped.values())}")
+    for platform, line in skipped.items():
+        screen.note(f"skipped {platform}; to get it: {line}")
+    if not platforms:
+        raise SolahError("no platform can be measured here; install the tools of one")
     exported = export_c(model, numbers=arithmetic)
     is_of_samples = exported.signals is not None
     rows = (_samples if is_of_samples else _rows)(model, data, reading)
@@ -434,7 +443,7 @@ def _rows(model: "Model", data: str | None, reading: ReadingOptions) -> Any:
 
     if data is None:
         return sample_rows(model, _FOOTPRINT_ROWS)
-    rows = encode(read_source(data, reading.read_options(), model).table, model.features)
+    rows = encode(read_source(data, reading, model).table, model.features)
     if not len(rows):
         raise DataError(f"{data} has no rows to count instructions on")
     return rows[:: max(1, len(rows) // _FOOTPRINT_ROWS)]
@@ -454,7 +463,10 @@ def _samples(model: "Model", data: str | None, reading: ReadingOptions) -> Any:
     channels = tuple(channel.name for channel in signals.measured)
     if data is None:
         return np.random.default_rng(0).normal(size=(n_needed, len(channels)))
-    recording = read_recordings(data, SampleColumns(channels), options=reading.read_options())[0]
+    roles = SampleColumns(
+        channels, time=reading.given("time") or "time", recording=reading.given("recording")
+    )
+    recording = read_recordings(data, roles, options=reading.read_options())[0]
     samples = np.column_stack([recording.samples[name] for name in channels])[:n_needed]
     if len(samples) < signals.window:
         raise DataError(f"{data} has fewer samples than a window, which are {signals.window:,}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -14,6 +14,7 @@ from solah.exceptions import ParameterError, did_you_mean, shorten
 if TYPE_CHECKING:
     from solah.data import ReadOptions
 
+_READ_ONCE = ("delimiter", "header", "decimal", "encoding", "time", "recording")
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
@@ -101,13 +102,6 @@ class ColumnOptions:
         str | None,
         option("-t --target", "Column to predict. Default: a named data set's.", metavar="COL"),
     ] = None
-    task: Annotated[
-        Literal["auto", "classification", "regression"],
-        option(
-            "Kind of target. Default: auto; text and up to 20 whole numbers are classes.",
-            is_eager=True,
-        ),
-    ] = "auto"
     drop: Annotated[_Columns, option("Columns to drop, such as an id.", metavar="COL")] = None
     leave_out: Annotated[
         _Columns,
@@ -116,15 +110,16 @@ class ColumnOptions:
     type: Annotated[
         _Columns,
         option(
-            "Feature types: age=categorical (or continuous, ordinal, binary), or ordered "
-            "categories: size='S<M<L'. Default: inferred.",
+            "Type of a column: age=categorical (or continuous, ordinal, binary), or ordered "
+            "categories: size='S<M<L'. A continuous target is a number to estimate. Default: "
+            "inferred.",
             metavar="COL=TYPE",
         ),
     ] = None
 
     @property
     def gone(self) -> list[str]:
-        """The columns of --drop and --leave-out, which are no features."""
+        """The columns of --drop and --leave-out, which are not features."""
         return [*(self.drop or ()), *(self.leave_out or ())]
 
 
@@ -139,6 +134,7 @@ class ReadingOptions:
         option(
             "How text files are read: delimiter=tab (or a character, or space), header=no, "
             "decimal=',', encoding=latin-1, or a further word for a missing value: missing=-999. "
+            "Of recordings, the columns: time=COL (seconds), recording=COL. "
             "Default: inferred. Repeatable.",
             metavar="NAME=VALUE",
         ),
@@ -152,15 +148,8 @@ class ReadingOptions:
         """Check them, and hand them over to the reader."""
         from solah.data import ReadOptions
 
-        found = pairs(
-            "--read", self.read, ("delimiter", "header", "decimal", "encoding", "missing")
-        )
-        for name in ("delimiter", "header", "decimal", "encoding"):
-            if len(found.get(name, ())) > 1:
-                raise ParameterError(f"--read gives {name!r} twice")
-        (delimiter,), (header,), (decimal,), (encoding,) = (
-            found.get(name, [None]) for name in ("delimiter", "header", "decimal", "encoding")
-        )
+        found = pairs("--read", self.read, (*_READ_ONCE, "missing"))
+        delimiter, header, decimal, encoding = map(self.given, _READ_ONCE[:4])
         if header not in (None, "yes", "no"):
             raise ParameterError(f"--read header={header}: expected 'yes' or 'no'")
         return ReadOptions(
@@ -170,6 +159,13 @@ class ReadingOptions:
             encoding=encoding,
             missing=frozenset(found.get("missing", ())),
         )
+
+    def given(self, name: str) -> str | None:
+        """Return the value of a name that may be given once; None without one."""
+        values = pairs("--read", self.read, (*_READ_ONCE, "missing")).get(name, [])
+        if len(values) > 1:
+            raise ParameterError(f"--read gives {name!r} twice")
+        return values[0] if values else None
 
 
 def pairs(flag: str, words: Iterable[str] | None, known: Sequence[str]) -> dict[str, list[str]]:

@@ -117,7 +117,7 @@ def _written(
     given: tuple[Any, ...] = ()
     more: dict[str, Any] = {}
     if data is not None:
-        source = read_source(data, reading.read_options(), model)
+        source = read_source(data, reading, model)
         truth = known_truth(model, source.table, target, screen)
         columns = columns_by(model, source.table, by, positive)
         given = (source.table, truth)

@@ -16,25 +16,44 @@ if TYPE_CHECKING:
 
     from solah.cli.options import ColumnOptions, ReadingOptions
     from solah.cli.problem import Source
-    from solah.data import ReadOptions, Table
+    from solah.data import Table
     from solah.model import Model
     from solah.signals import Recording, Signals
 
 
 _TIME = "time"
-_COLUMNS = ("time", "recording")
-_FEATURES = ("overlap", "channels", "features", "magnitude", "max-gap", "labels")
+_FEATURES = ("rate", "overlap", "channels", "features", "magnitude", "max-gap", "labels")
 
 
-class _Named:
-    """Reads the values of --signals."""
+@dataclass(frozen=True)
+class SignalOptions:
+    """How features are computed from recordings; an option group."""
 
-    signals: list[str] | None
-    known: ClassVar[tuple[str, ...]]
+    panel: ClassVar[str] = "Recordings of samples"
+
+    window: Annotated[
+        str | None,
+        option(
+            "Length of a window: 2s, 500ms, or 100 samples. DATA are then recordings, a row per "
+            "sample, in a file or folder. Requires --signals rate=….",
+            metavar="TIME",
+        ),
+    ] = None
+    signals: Annotated[
+        list[str] | None,
+        option(
+            "rate=50 samples per second (or vibration=100,temperature=1); overlap=50% of two "
+            "windows; channels=ax,ay (default: all numbers); features=mean,rms "
+            "(also min, max, range, deviation, change, slope, zero crossings, mean crossings, "
+            "peaks, p90, energy 2-5, pitch, correlation); magnitude=shaking=ax,ay,az; max-gap=50ms "
+            "to fill; labels=FILE of intervals. Repeatable.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None
 
     def every(self, name: str) -> list[str]:
         """Return all values of a name."""
-        return pairs("--signals", self.signals, self.known).get(name, [])
+        return pairs("--signals", self.signals, _FEATURES).get(name, [])
 
     def given(self, name: str) -> str | None:
         """Return the value of a name that may be given once; None without one."""
@@ -42,56 +61,6 @@ class _Named:
         if len(values) > 1:
             raise ParameterError(f"--signals gives {name!r} twice")
         return values[0] if values else None
-
-
-@dataclass(frozen=True)
-class SampleOptions(_Named):
-    """What columns of recordings are for; an option group."""
-
-    panel: ClassVar[str] = "Recordings of samples"
-    known: ClassVar[tuple[str, ...]] = _COLUMNS
-
-    signals: Annotated[
-        list[str] | None,
-        option(
-            "Columns of the recordings: time=COL (seconds, default: time), recording=COL (default: "
-            "a file is one recording). Repeatable.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None
-
-
-_SAMPLES = SampleOptions()
-
-
-@dataclass(frozen=True)
-class SignalOptions(_Named):
-    """How features are computed from recordings; an option group."""
-
-    panel: ClassVar[str] = "Recordings of samples"
-    known: ClassVar[tuple[str, ...]] = (*_COLUMNS, *_FEATURES)
-
-    window: Annotated[
-        str | None,
-        option(
-            "Length of a window: 2s, 500ms, or 100 samples. DATA are then recordings, a row per "
-            "sample, in a file or folder.",
-            metavar="TIME",
-        ),
-    ] = None
-    rate: Annotated[
-        str | None, option("Samples per second: 50, or vibration=100,temperature=1.", metavar="HZ")
-    ] = None
-    signals: Annotated[
-        list[str] | None,
-        option(
-            "overlap=50% of two windows; channels=ax,ay (default: all numbers); features=mean,rms "
-            "(also min, max, range, deviation, change, slope, zero crossings, mean crossings, "
-            "peaks, p90, energy 2-5, pitch, correlation); magnitude=shaking=ax,ay,az; max-gap=50ms "
-            "to fill; time=COL; recording=COL; labels=FILE of intervals. Repeatable.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None
 
     @property
     def are_wanted(self) -> bool:
@@ -119,14 +88,12 @@ def read_windows(
     from solah.signals import SampleColumns, cut_windows, read_recordings
 
     label = require_target(columns.target)
-    if options.rate is None:
-        raise ParameterError("no sampling rate; pass --rate, in samples per second")
-    rates = _rates(options.rate)
+    rates = _rates(options.given("rate"))
     roles = SampleColumns(
         channels=tuple(split_names(options.every("channels"), ())),
-        time=options.given("time") or _TIME,
+        time=reading.given("time") or _TIME,
         label=label,
-        recording=options.given("recording"),
+        recording=reading.given("recording"),
         group=groups,
     )
     recordings = read_recordings(
@@ -154,9 +121,7 @@ WHERE = ("recording", "start", "end")
 """The columns that locate a window, beside its features."""
 
 
-def rows_of_recordings(
-    model: Model, data: str, options: ReadOptions, columns: SampleOptions = _SAMPLES
-) -> Table | None:
+def rows_of_recordings(model: Model, data: str, reading: ReadingOptions) -> Table | None:
     """Make rows of recordings for a model of signals; None if the data are rows already.
 
     A row is a window: its location, its values and, if the recordings have the target, its class.
@@ -167,15 +132,16 @@ def rows_of_recordings(
 
     if model.signals is None or not Path(data).exists():
         return None
+    options = reading.read_options()
     names = column_names(data, options)
     if all(one.name in names for one in model.features):
         return None
     signals = model.signals.only([one.name for one in model.features])
     roles = SampleColumns(
         channels=tuple(channel.name for channel in signals.measured),
-        time=columns.given("time") or _TIME,
+        time=reading.given("time") or _TIME,
         label=model.target.name if model.target.name in names else None,
-        recording=columns.given("recording"),
+        recording=reading.given("recording"),
     )
     windows = cut_windows(signals, read_recordings(data, roles, options=options))
     where = [Column(name, getattr(windows, name)) for name in WHERE]
@@ -183,17 +149,19 @@ def rows_of_recordings(
     return Table((*where, *windows.table.columns, *target), len(windows.readings))
 
 
-def _rates(text: str) -> float | dict[str, float]:
+def _rates(text: str | None) -> float | dict[str, float]:
     """Read a rate, or one for each channel."""
     from solah.data.spelling import is_number
 
+    if text is None:
+        raise ParameterError("no sampling rate; pass --signals rate=50, in samples per second")
     if is_number(text):
         return float(text)
     pairs = [part.rpartition("=") for part in text.split(",")]
     if not all(name.strip() and is_number(rate) for name, _, rate in pairs):
         raise ParameterError(
-            "--rate must be a number, or a number for each channel such as x=100,t=1. "
-            f"Got {shorten(text)} instead."
+            "--signals rate must be a number, or a number for each channel, such as x=100,t=1; "
+            f"got {shorten(text)}"
         )
     return {name.strip(): float(rate) for name, _, rate in pairs}
 
@@ -230,7 +198,7 @@ def _magnitudes(texts: Sequence[str]) -> dict[str, list[str]]:
     for name, sign, axes in pairs:
         if not (name and sign and axes):
             raise ParameterError(
-                "--signals magnitude must be a name and its axes, such as shaking=ax,ay,az. Got "
-                f"{shorten(name + sign + axes)} instead."
+                "--signals magnitude must be a name and its axes, such as shaking=ax,ay,az; got "
+                f"{shorten(name + sign + axes)}"
             )
     return {name.strip(): [axis.strip() for axis in axes.split(",")] for name, _, axes in pairs}

@@ -48,7 +48,7 @@ def stress(
     from solah.model.encode import MISSING, encode, warn_of_unseen
 
     document = load_document(model)
-    table = read_source(data, reading.read_options(), document).table
+    table = read_source(data, reading, document).table
     truth = true_classes(document, table.column(target or document.target.name), screen)
     known = truth != MISSING
     if n_unknown := int((~known).sum()):

@@ -5,12 +5,14 @@ The bytes are what ``c_runtime/solah_blob.h`` and ``py_runtime/blob.py.txt`` ope
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import zlib
 from dataclasses import astuple, dataclass, replace
+from hashlib import sha256
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -26,13 +28,17 @@ from solah.export.blob_parts import (
 )
 from solah.export.c_writer import (
     asked,
+    feature_enumerators,
     python_text,
     rule_numbers,
     rules_of,
     runtime_text,
+    source_environment,
+    state_enumerators,
 )
 from solah.export.judging import lower_policy
 from solah.export.names import check_identifier
+from solah.export.programs import known_by
 from solah.export.quoting import one_line
 from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
@@ -40,24 +46,28 @@ from solah.model.format import model_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from solah.data import State
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.layout import GridRow
     from solah.device.units import Unit
     from solah.explain.rule_text import Rule
     from solah.export.signal_tables import SignalTables
     from solah.model.document import Model
+    from solah.model.features import Feature
     from solah.model.signals import Signals
 
 MAGIC = b"SLHB"
-VERSION = 4
+VERSION = 5
 NO_BITS = -(2**15)
 _BYTE_MARK = 0xFEFF
 _HEAD = struct.Struct("<4sHHII")  # what the checksum is not of
-_ABOUT = struct.Struct("<8sBBH")
+_ABOUT = struct.Struct("<8s8sBBH")
 _ENTRY = struct.Struct("<HH")
 _WORD = 4
 _MOST = 2**16 - 1
 _MOST_SETS = 255
+_ARE_NUMBERS = 2**15
+"""What is added to the number of categories where these are numbers."""
 _HEADERS = (
     *("solah_blob.h", "solah_blob_check.h", "solah_blob_format.h", "solah_blob_parts.h"),
     *("solah_crc.h", "solah_decide.h", "solah_fixed.h", "solah_flash.h", "solah_judge.h"),
@@ -97,6 +107,8 @@ LAYOUT = {
     "of_nodes": "H",
     "first_node": "H",
     "names": "B",
+    "categories": "H",
+    "bounds": "dd",
     **POLICY_LAYOUT,
     **SIGNAL_LAYOUT,
 }
@@ -111,8 +123,8 @@ class Blob:
     ----------
     name : what the files are called
     data : the bytes
-    files : the files by name: the bytes, the rules a line each, and what opens blobs in C and in
-        MicroPython
+    files : the files by name: the bytes, the rules a line each, the inputs as a header, and what
+        opens blobs in C and in MicroPython
     simulator : decides in Python as the device does, bit for bit
     rules : those that a device may name as reasons, by their numbers
     unit : what one unit of evidence or of an estimated number is worth
@@ -162,7 +174,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
     >>> blob = export_blob(tree.model_, name="iris")
     >>> [file for file in sorted(blob.files) if file.startswith("iris")]
-    ['iris.bin', 'iris_rules.txt']
+    ['iris.bin', 'iris_inputs.h', 'iris_rules.txt']
     >>> blob.data[:4]
     b'SLHB'
     """
@@ -175,6 +187,9 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     data = _bytes(model, {**_sections(model, tables), **parts}, tables)
     rules = rules_of(model, tables.layout)
     texts = {
+        f"{name}_inputs.h": source_environment()
+        .get_template("blob_inputs.h.j2")
+        .render(**_inputs(model, name)),
         f"{name}_rules.txt": "".join(f"{one_line(rule.short)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
@@ -254,7 +269,8 @@ def _wants(tables: FixedTables, signals: SignalTables | None) -> Iterator[str]:
 
 def _bytes(model: Model, sections: dict[str, Rows], tables: FixedTables) -> bytes:
     counts = (tables.layout.n_classes, 0, len(tables.layout.rules))
-    about = _ABOUT.pack(bytes.fromhex(model_hash(model)), *counts)
+    hashes = bytes.fromhex(model_hash(model)), input_hash(model)
+    about = _ABOUT.pack(*hashes, *counts)
     summed = about + _laid_out(sections)
     size = _HEAD.size + len(summed)
     return _HEAD.pack(MAGIC, VERSION, _BYTE_MARK, size, zlib.crc32(summed)) + summed
@@ -313,6 +329,13 @@ def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
         "preference": _lines(preference),
         **{part: _lines(numbers) for part, numbers in rule_numbers(tables).items()},
         "names": _lines(b"".join(_name(text) for text in _names(model))),
+        "categories": _lines(_n_categories(feature) for feature in model.features),
+        "bounds": [
+            bounds
+            for feature in model.features
+            for bounds in known_by(feature)
+            if not isinstance(bounds, str)
+        ],
     }
 
 
@@ -363,6 +386,29 @@ def _stage(stage: FixedStage) -> tuple[int, ...]:
 def _names(model: Model) -> Iterator[str]:
     yield from (feature.name for feature in model.features)
     yield from (str(state) for state in model.target.classes)
+    for feature in model.features:
+        yield from (str(category) for category in _categories(feature))
+
+
+def _categories(feature: Feature) -> tuple[State, ...]:
+    return feature.categories if feature.is_coded else ()
+
+
+def _n_categories(feature: Feature) -> int:
+    are_numbers = any(not isinstance(one, str) for one in known_by(feature))
+    return len(_categories(feature)) + _ARE_NUMBERS * are_numbers
+
+
+def input_hash(model: Model) -> bytes:
+    """Return the hash of what a device must measure: features in order, and their categories.
+
+    The units of integers are not part of it: a device asks the blob for them.
+    """
+    inputs = [
+        [feature.name, [str(category) for category in _categories(feature)]]
+        for feature in model.features
+    ]
+    return sha256(json.dumps(inputs).encode()).digest()[:8]
 
 
 def _name(text: str) -> bytes:
@@ -370,6 +416,21 @@ def _name(text: str) -> bytes:
     encoded = text.encode()
     _refuse_more("bytes in a name", len(encoded), _MOST)
     return struct.pack("<H", len(encoded)) + encoded + b"\0"
+
+
+def _inputs(model: Model, name: str) -> dict[str, Any]:
+    """Gather what the header of inputs shows."""
+    states = state_enumerators(model)
+    return {
+        "name": name,
+        "NAME": name.upper(),
+        "target": model.target.name,
+        "inputs": input_hash(model),
+        "features": [
+            {"enumerator": enumerator, "name": one.name, "states": states.get(one.name, ())}
+            for enumerator, one in zip(feature_enumerators(model), model.features, strict=True)
+        ],
+    }
 
 
 def _python_runtime() -> str:

@@ -14,9 +14,11 @@ from solah.device.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.exceptions import ParameterError
 from solah.explain.rules import part_rules
 from solah.export.c_types import table_types
+from solah.export.checksum import checksum, summed_tables
 from solah.export.costs import estimate_costs
 from solah.export.judging import state_bytes
 from solah.export.names import distinct, distinct_states
+from solah.export.programs import known_by
 from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
 from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
@@ -72,10 +74,10 @@ def write_c(
     is_fixed = isinstance(tables, FixedTables)
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
     own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
-    learning = ("solah_learn.h", "solah_crc.h") if pace else ()
+    learning = ("solah_learn.h",) if pace else ()
     signals = ("solah_signals.h",) if model.signals else ()
     judging = ("solah_judge.h",) if policy else ()
-    shared = ("solah_decide.h", "solah_flash.h", "solah_tables.h")
+    shared = ("solah_crc.h", "solah_decide.h", "solah_flash.h", "solah_tables.h")
     headers = (*shared, *own, *learning, *signals, *judging)
     values = {**_values(model, tables, name, pace, policy), **_learning(tables, name, pace)}
     environment = source_environment()
@@ -140,6 +142,7 @@ def _values(
 ) -> dict[str, Any]:
     """Gather what the templates show."""
     rules = rules_of(model, tables.layout)
+    summed = summed_tables(tables, policy, signal_tables(model), rule_numbers(tables))
     return {
         "name": name,
         "NAME": name.upper(),
@@ -166,6 +169,8 @@ def _values(
         "types": table_types(tables),
         "costs": None if pace else estimate_costs(tables, policy),
         **_policy(tables, policy),
+        "summed": summed,
+        "checksum": checksum(summed),
     }
 
 
@@ -251,6 +256,7 @@ def _features(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]
                 "about": _about(one),
                 "states": states.get(one.name, ()),
                 "bits": None if unit is None or unit.is_code else unit.bits,
+                "categories": known_by(one),
             }
             for enumerator, one, unit in zip(names, model.features, units, strict=True)
         ]
@@ -309,10 +315,18 @@ def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:
 def _about(feature: Feature) -> str:
     """Describe a reading of a feature."""
     if not feature.is_coded:
-        return f"a number, learned from {feature.peaks[0]:.6g} to {feature.peaks[-1]:.6g}"
+        low, high = training_range(feature)
+        return f"a number, {low:.6g} to {high:.6g} in training rows"
     states = ", ".join(f"{place} = {state}" for place, state in enumerate(feature.categories[:8]))
     more = ", …" if len(feature.categories) > 8 else ""
     return f"a code: {states}{more}"
+
+
+def training_range(feature: Feature) -> tuple[float, float]:
+    """Return the range of a feature's training values; of states, the first and the last."""
+    if feature.low is None or feature.high is None:
+        return feature.peaks[0], feature.peaks[-1]
+    return feature.low, feature.high
 
 
 def _walk(walk: WalkTables | FixedWalk) -> dict[str, Any]:

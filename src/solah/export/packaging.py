@@ -7,7 +7,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
-from solah.export.c_writer import feature_enumerators, source_environment, state_enumerators
+from solah.export.c_writer import (
+    feature_enumerators,
+    source_environment,
+    state_enumerators,
+    training_range,
+)
 from solah.export.names import distinct
 from solah.export.self_test import self_test, size_of_samples
 from solah.model.format import model_hash
@@ -46,7 +51,11 @@ _FIRST_DIGITAL, _LAST_DIGITAL = 2, 12
 
 
 def package_c(
-    model: Model, export: Export, kind: Package, test: Mapping[str, str] | None = None
+    model: Model,
+    export: Export,
+    kind: Package,
+    test: Mapping[str, str] | None = None,
+    url: str | None = None,
 ) -> dict[str, str]:
     """Lay out an export as a library.
 
@@ -56,6 +65,7 @@ def package_c(
     export : its C
     kind : ``"arduino"``, ``"platformio"``, ``"zephyr"`` or ``"esp-idf"``
     test : what :func:`~solah.export.self_test` wrote for it; None to write it here
+    url : the address of the library's page, which Arduino's Library Manager requires
 
     Returns
     -------
@@ -69,6 +79,7 @@ def package_c(
         "NAME": export.name.upper(),
         "kind": kind,
         "version": _plain_version(version("solah")),
+        "url": url,
         "hash": model_hash(model),
         "target": model.target.name,
         "is_fixed": export.numbers == "q15",
@@ -111,7 +122,8 @@ def _inputs(model: Model, export: Export) -> dict[str, Any]:
     for name, one in zip(feature_enumerators(model), model.features, strict=True):
         about: dict[str, Any] = {"enumerator": name, "name": one.name}
         if not one.is_coded:
-            analog.append({**about, "low": one.peaks[0], "high": one.peaks[-1]})
+            low, high = training_range(one)
+            analog.append({**about, "low": low, "high": high})
         elif len(one.categories) == 2:
             digital.append({**about, "states": [state for state, _ in states[one.name]]})
         else:

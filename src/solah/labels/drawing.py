@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes at which learning goes another way.
+    """Sizes at which learning changes its method.
 
     Attributes
     ----------
-    many_rows : with more rows, a sample stands in where all would be walked through many times
+    many_rows : with more rows, a sample replaces all rows where these would be read many times
     exact_rows : with more rows, dependence is measured in bins
-    selection_rows : so many rows are enough to compare settings by
-    selection_values : so many values in them, times classes, are enough
+    selection_rows : number of rows that settings are compared on
+    selection_values : number of values in them, times classes, that is enough
     selection_least : fewer rows are never taken, however many values they have
     """
 
@@ -77,12 +77,12 @@ def digest_rows(table: Table, of_target: UInt64) -> UInt64:
 
 def digest_values(of_columns: Iterable[UInt64], of_target: UInt64) -> UInt64:
     """Turn the digests of rows' values, and those of their targets, into one number per row."""
-    # Mixed once more, a target is told from a value of the first column.
+    # Mixed once more, so that a target differs from a value of the first column.
     return chain(of_columns, mix(of_target))
 
 
 def digest_within(digests: UInt64, groups: UInt64 | None) -> UInt64:
-    """Tell equal rows apart where they belong to different groups, if there are any."""
+    """Return digests that differ for equal rows of different groups, if there are any."""
     return digests if groups is None else mix(digests ^ groups)
 
 

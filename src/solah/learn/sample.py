@@ -236,32 +236,17 @@ class Fold:
         return not isinstance(objective, ClassObjective) or len(np.unique(objective.codes)) > 1
 
 
-def content_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64:
-    """Put rows into folds by what they say.
+def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None:
+    """Put rows into folds by what they say, the classes spread evenly.
 
     Rows that say the same are in one fold, so that no row is judged by a model that has learned
-    its simulator; and neither the order of the rows nor their partition matters.
+    from its like; and neither the order of the rows nor their partition matters.
 
     Parameters
     ----------
     labels : (n_rows, n_features) the rows described
     codes : (n_rows,) their classes
     n_folds : int
-
-    Returns
-    -------
-    folds : (n_rows,) numbers from 0
-    """
-    return (row_digests(labels, codes) % np.uint64(n_folds)).astype(np.int64)
-
-
-def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None:
-    """Put rows into folds by what they say, the classes spread evenly.
-
-    Parameters
-    ----------
-    labels, codes, n_folds
-        As in :func:`content_folds`.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 /* Bytes in, a model that decides out: swap models without a new build. C99, also C++11.
  *
  *   static solah_blob blob;
- *   if (solah_blob_open(&blob, bytes, size) == SOLAH_BLOB_OK) {
+ *   if (solah_blob_open(&blob, bytes, size, WINE_INPUTS) == SOLAH_BLOB_OK) {
  *       decision = solah_blob_decide(&blob, readings, belief);
  *   }
  *
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 /* The most that is accepted; define others before this file is included. A walk is a tree over
- * several inputs. On 32-bit processors a solah_blob takes 108 bytes, 32 a stage and 40 a walk: 1,004
+ * several inputs. On 32-bit processors a solah_blob takes 112 bytes, 32 a stage and 40 a walk: 1,004
  * as it stands. A decision takes about 200 bytes of stack, 2 a class of each stage, 12 a class, 12
  * an input and 8 a condition: 1,000; its reasons take 400 more. Without walks (0 of them) a
  * solah_blob takes 404 bytes, and a third less code. */
@@ -144,14 +144,19 @@ enum {
     SOLAH_BLOB_TOO_LARGE,
     SOLAH_BLOB_PLACE,
     SOLAH_BLOB_NOT_A_TREE,
-    SOLAH_BLOB_NUMBERS
+    SOLAH_BLOB_NUMBERS,
+    SOLAH_BLOB_OTHER_INPUTS
 };
 
 #include "solah_blob_check.h"
 
 /* Open a blob: check all of it, and point to its parts. Returns SOLAH_BLOB_OK or what is wrong;
- * then nothing is open. `size` may be more than the blob has, such as that of its slot in flash. */
-static inline int solah_blob_open(solah_blob *blob, const void *bytes, size_t size)
+ * then nothing is open. `size` may be more than the blob has, such as that of its slot in flash.
+ * `inputs` is the hash of the features and categories that the firmware was written for, as the
+ * blob's header of inputs has it: a blob with others is refused. With NULL any inputs will do: then
+ * find each by its name, see solah_blob_reading and solah_blob_category. */
+static inline int solah_blob_open(solah_blob *blob, const void *bytes, size_t size,
+                                  const uint8_t *inputs)
 {
     const solah_blob_header *header = (const solah_blob_header *)bytes;
     int fault = solah_blob_check_header(header, size);
@@ -166,6 +171,11 @@ static inline int solah_blob_open(solah_blob *blob, const void *bytes, size_t si
     if (fault == SOLAH_BLOB_OK) {
         solah_blob_point(blob, header);
         fault = solah_blob_check_contents(blob, header);
+    }
+    for (int i = 0; fault == SOLAH_BLOB_OK && inputs != NULL && i < 8; i++) {
+        if (header->inputs[i] != inputs[i]) {
+            fault = SOLAH_BLOB_OTHER_INPUTS;
+        }
     }
     if (fault == SOLAH_BLOB_OK) {
         blob->header = header;
@@ -187,8 +197,9 @@ static inline const char *solah_blob_fault(int code)
         "the blob needs more of something than SOLAH_BLOB_MAX_... allow",
         "the blob names a place that it does not have",
         "the blob has a tree that is none",
-        "the blob has numbers out of order, or too large to compute with"};
-    return solah_blob_is_within(code, 0, SOLAH_BLOB_NUMBERS) ? texts[code] : "no fault of a blob";
+        "the blob has numbers out of order, or too large to compute with",
+        "the blob has other features or categories than this firmware"};
+    return solah_blob_is_within(code, 0, SOLAH_BLOB_OTHER_INPUTS) ? texts[code] : "no fault of a blob";
 }
 
 /* How many readings the model takes; 0 where nothing is open. */
@@ -239,20 +250,56 @@ static inline const char *solah_blob_class_name(const solah_blob *blob, int plac
                                                              : "";
 }
 
-/* The place of a reading among all, by its name; -1 where there is none. */
-static inline int solah_blob_reading(const solah_blob *blob, const char *name)
+/* The first of some names that is a text, counted from the first of them; -1 where none is. */
+static inline int solah_blob_find(const solah_blob *blob, int32_t first, int32_t count,
+                                  const char *name)
 {
-    for (int place = 0; place < solah_blob_n_readings(blob); place++) {
-        const char *other = solah_blob_name(blob, place);
+    for (int32_t place = 0; place < count; place++) {
+        const char *other = solah_blob_name(blob, first + place);
         size_t i = 0;
         while (name[i] != '\0' && name[i] == other[i]) {
             i++;
         }
         if (name[i] == other[i]) {
-            return place;
+            return (int)place;
         }
     }
     return -1;
+}
+
+/* The place of a reading among all, by its name; -1 where there is none. */
+static inline int solah_blob_reading(const solah_blob *blob, const char *name)
+{
+    return solah_blob_find(blob, 0, solah_blob_n_readings(blob), name);
+}
+
+/* How many categories a reading has; 0 where it is measured, or there is none. */
+static inline int solah_blob_n_categories(const solah_blob *blob, int place)
+{
+    return place >= 0 && place < solah_blob_n_readings(blob)
+               ? (int)(blob->categories[place] & ~SOLAH_BLOB_ARE_NUMBERS)
+               : 0;
+}
+
+/* The name of a category of a reading, in UTF-8; "" where there is none. */
+static inline const char *solah_blob_category_name(const solah_blob *blob, int place, int category)
+{
+    return category >= 0 && category < solah_blob_n_categories(blob, place)
+               ? solah_blob_name(blob, solah_blob_n_names(blob) +
+                                           solah_blob_first_category(blob, place) + category)
+               : "";
+}
+
+/* A category of a reading by its name, as the integer that the model reads: SOLAH_UNKNOWN where there
+ * is none. */
+static inline int32_t solah_blob_category(const solah_blob *blob, int place, const char *name)
+{
+    const int32_t count = solah_blob_n_categories(blob, place);
+    const int found =
+        count == 0 ? -1
+                   : solah_blob_find(blob, solah_blob_n_names(blob) +
+                                               solah_blob_first_category(blob, place), count, name);
+    return found < 0 ? SOLAH_UNKNOWN : found;
 }
 
 /* A reading is an integer: solah_reading_of(value, bits), which rounds it. Of a code, which is taken as it is, and of no reading: SOLAH_BLOB_NO_BITS. An unknown reading is

@@ -39,7 +39,7 @@ static inline int solah_blob_check_sections(const solah_blob_header *header)
 {
     static const uint8_t bytes_each[SOLAH_BLOB_N_SECTIONS] = {
         4, 2, 2, 2, 6, 4, 20, 1, 8, 3, 2, 2, 2, 1,  2,  1, 2, 2, 22, 4, 2,
-        4, 4, 2, 2, 2, 2,  2, 1, 12, 12, 4, 4, 1, 2, 4, 8, 4, 6, 1, 12, 4};
+        4, 4, 2, 2, 2, 2,  2, 1, 2,  16, 12, 12, 4, 4, 1, 2, 4, 8, 4, 6, 1, 12, 4};
     for (int s = 0; s < SOLAH_BLOB_N_SECTIONS; s++) {
         const uint32_t first = 4u * (uint32_t)header->sections[s].place;
         if (first + bytes_each[s] * solah_blob_count(header, s) > header->size) {
@@ -67,6 +67,7 @@ static inline int solah_blob_check_counts(const solah_blob_header *header)
         (n_zeros != 0u && n_zeros != n_readings) ||
         (n_preferred != 0u && (n_preferred != n_classes || n_classes == 1u)) ||
         (n_classes == 1u && n_stages != 1u) ||
+        solah_blob_count(header, SOLAH_BLOB_CATEGORIES) != n_readings ||
         solah_blob_count(header, SOLAH_BLOB_STARTS) != n_stages * n_values) {
         return SOLAH_BLOB_PLACE;
     }
@@ -103,10 +104,22 @@ static inline void solah_blob_point(solah_blob *blob, const solah_blob_header *h
     blob->rules.first_node = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_FIRST_NODE);
     blob->bits = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_BITS);
     blob->names = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_NAMES);
+    blob->categories = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_CATEGORIES);
     blob->n_readings = (uint8_t)solah_blob_count(header, SOLAH_BLOB_BITS);
 }
 
-/* How many names there are: of all readings, and of the classes, which a number has none of. */
+/* How many categories come before those of a feature. */
+static inline int32_t solah_blob_first_category(const solah_blob *blob, int32_t place)
+{
+    int32_t first = 0;
+    for (int32_t i = 0; i < place; i++) {
+        first += (int32_t)(blob->categories[i] & ~SOLAH_BLOB_ARE_NUMBERS);
+    }
+    return first;
+}
+
+/* How many names there are of all readings, and of the classes, which a number has none of; those of
+ * categories come behind. */
 static inline int32_t solah_blob_n_names(const solah_blob *blob)
 {
     const int32_t n_classes = (int32_t)blob->tables.n_classes;
@@ -122,8 +135,10 @@ static inline uint32_t solah_blob_name_length(const uint8_t *name)
 static inline int solah_blob_check_names(const solah_blob *blob, const solah_blob_header *header)
 {
     const uint32_t size = solah_blob_count(header, SOLAH_BLOB_NAMES);
+    const int32_t n_names =
+        solah_blob_n_names(blob) + solah_blob_first_category(blob, (int32_t)blob->n_readings);
     uint32_t at = 0;
-    for (int32_t i = 0; i < solah_blob_n_names(blob); i++) {
+    for (int32_t i = 0; i < n_names; i++) {
         if (at + 3u > size) {
             return SOLAH_BLOB_PLACE;
         }

@@ -33,6 +33,8 @@ enum {
     SOLAH_BLOB_OF_NODES,
     SOLAH_BLOB_FIRST_NODE,
     SOLAH_BLOB_NAMES,
+    SOLAH_BLOB_CATEGORIES,
+    SOLAH_BLOB_BOUNDS,
     SOLAH_BLOB_POLICY,
     SOLAH_BLOB_CELLS,
     SOLAH_BLOB_CUTS,
@@ -49,8 +51,9 @@ enum {
     SOLAH_BLOB_N_SECTIONS
 };
 
-#define SOLAH_BLOB_VERSION 4
+#define SOLAH_BLOB_VERSION 5
 #define SOLAH_BLOB_BYTE_MARK 0xFEFF
+#define SOLAH_BLOB_ARE_NUMBERS 32768u /* added to the number of categories that are numbers */
 #define SOLAH_BLOB_NO_BITS INT16_MIN /* the bits of a code, which is taken as it is */
 #define SOLAH_BLOB_MOST_SCORE 65536  /* the largest score of a part of a stage for a class */
 #define SOLAH_BLOB_MOST_TOTAL 536870912
@@ -67,6 +70,7 @@ typedef struct {
     uint32_t size;
     uint32_t checksum; /* of what follows */
     uint8_t hash[8];
+    uint8_t inputs[8]; /* the hash of features and categories */
     uint8_t n_classes;
     uint8_t nothing;
     uint16_t n_rules;
@@ -101,7 +105,7 @@ typedef struct {
 } solah_blob_windows;
 
 /* A compiler that lays records out in another way does not get past here. */
-typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 196 &&
+typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 212 &&
                                          sizeof(solah_curve) == 6 && sizeof(solah_table) == 4 &&
                                          sizeof(solah_grid) == 20 && sizeof(solah_asked) == 3 && sizeof(solah_blob_tree) == 8 &&
                                          sizeof(solah_blob_stage) == 22 &&
@@ -118,6 +122,7 @@ typedef struct {
     const solah_blob_header *header; /* NULL where nothing was opened */
     const int16_t *bits;
     const uint8_t *names;
+    const uint16_t *categories; /* how many a feature has */
     uint8_t n_readings;
     solah_policy policy;
 #if SOLAH_BLOB_MAX_SAMPLES > 0

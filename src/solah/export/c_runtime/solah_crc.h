@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint32_t solah_crc(uint32_t crc, const uint8_t *bytes, size_t size)
 {
@@ -15,6 +16,23 @@ static inline uint32_t solah_crc(uint32_t crc, const uint8_t *bytes, size_t size
         }
     }
     return ~crc;
+}
+
+/* The CRC-32 of a number in four bytes, the lowest first. */
+static inline uint32_t solah_crc_number(uint32_t crc, uint32_t number)
+{
+    uint8_t bytes[4];
+    for (int i = 0; i < 4; i++) {
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    }
+    return solah_crc(crc, bytes, sizeof bytes);
+}
+
+static inline uint32_t solah_crc_float(uint32_t crc, float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return solah_crc_number(crc, bits);
 }
 
 #endif

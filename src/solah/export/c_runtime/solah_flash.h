@@ -5,6 +5,13 @@
 
 #include <stddef.h>
 
+/* GNU C fuses multiplications with additions where ISO C does not, and the bits of floats change. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__) && !defined(__STRICT_ANSI__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 /* What a decision runs through stands in one piece, though reasons need it too: calls would cost.
  * Where sizes are not known beforehand, the pieces are too large for that. */
 #if defined(__GNUC__) && !defined(SOLAH_SIZES_IN_MODEL)

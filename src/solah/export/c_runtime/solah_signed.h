@@ -79,7 +79,7 @@ static inline int solah_signed_check_head(const uint8_t *bytes, size_t size)
  * below the least, then all of the blob. Returns SOLAH_BLOB_OK or what is wrong; then nothing is open.
  * `size` may be more than it has. The bytes must be such that nobody changes them meanwhile. */
 static inline int solah_blob_open_signed(solah_blob *blob, const void *bytes, size_t size,
-                                         const uint8_t public_key[32], uint64_t least_counter)
+                                         const uint8_t *inputs, const uint8_t public_key[32], uint64_t least_counter)
 {
     const uint8_t *signed_bytes = (const uint8_t *)bytes;
     const int fault = solah_signed_check_head(signed_bytes, size);
@@ -96,7 +96,7 @@ static inline int solah_blob_open_signed(solah_blob *blob, const void *bytes, si
     if (solah_blob_counter(bytes) < least_counter) {
         return SOLAH_SIGNED_OLDER;
     }
-    return solah_blob_open(blob, signed_bytes + SOLAH_SIGNED_HEAD, n_blob);
+    return solah_blob_open(blob, signed_bytes + SOLAH_SIGNED_HEAD, n_blob, inputs);
 }
 
 /* What a fault is, for people; those of solah_blob_open, too. */

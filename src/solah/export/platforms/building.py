@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 FAULT = 70
 """The exit status of a program whose processor faulted."""
 
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror")
+WARNINGS = (
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow"),
+    *("-Wconversion", "-Wfloat-conversion", "-Wdouble-promotion", "-Werror"),
+)
 """What C must compile under without a word."""
 
 _FLAGS = (
@@ -136,7 +139,7 @@ def _compile(command: list[str], file: Path, target_name: str) -> None:
 
 
 def _first_error(output: str) -> str:
-    """Pick the line that tells what is wrong, without the linker's own path before it."""
+    """Return the line with the error, without the linker's own path."""
     lines = [line for line in output.splitlines() if line.strip()]
     telling = (line for line in lines if any(sign in line for sign in _SIGNS_OF_AN_ERROR))
     return next(telling, lines[0] if lines else "it gave no reason").rpartition("/bin/ld: ")[2]

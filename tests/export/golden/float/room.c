@@ -4,6 +4,8 @@
  * Copyright (c) 2026, the solah developers, for the code. */
 #include "room.h"
 
+#include "solah_crc.h"
+
 #define SOLAH_N_CLASSES 2
 #define SOLAH_N_VALUES 1
 #define SOLAH_N_STAGES 1
@@ -50,7 +52,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
     {start_1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, lost_1, prior_1, 1.2566371f, 0}, /* occupied */
 };
 
-static solah_model model = {knots, values, curves, tables, NULL, stages, NULL};
+static solah_model tables_of_model = {knots, values, curves, tables, NULL, stages, NULL};
 
 /* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
@@ -63,12 +65,12 @@ static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, NULL, NULL, N
 
 int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES])
 {
-    return solah_decide(&model, readings, belief);
+    return solah_decide(&tables_of_model, readings, belief);
 }
 
 int room_why(const float readings[ROOM_N_READINGS], room_reason *reasons, int n_most)
 {
-    return solah_why(&model, &rules, readings, reasons, n_most);
+    return solah_why(&tables_of_model, &rules, readings, reasons, n_most);
 }
 
 static const SOLAH_FLASH char *solah_find_class_name(int place)
@@ -150,5 +152,66 @@ void room_settle_start(room_state *state) { solah_settle_start(&policy, state); 
 
 int room_judge(room_state *state, const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES], room_verdict *verdict)
 {
-    return solah_judge(&model, &policy, state, readings, ROOM_N_READINGS, belief, verdict);
+    return solah_judge(&tables_of_model, &policy, state, readings, ROOM_N_READINGS, belief, verdict);
+}
+
+uint32_t room_checksum(void)
+{
+    uint32_t crc = 0;
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_float(crc, knots[i]);
+    }
+    for (int32_t i = 0; i < 10; i++) {
+        crc = solah_crc_float(crc, values[i]);
+    }
+    for (int32_t i = 0; i < 1; i++) {
+        crc = solah_crc_number(crc, (uint32_t)curves[i].feature);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].n_knots);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].knot);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].value);
+    }
+    for (int32_t i = 0; i < 1; i++) {
+        crc = solah_crc_number(crc, (uint32_t)tables[i].feature);
+        crc = solah_crc_number(crc, (uint32_t)tables[i].n_states);
+        crc = solah_crc_number(crc, (uint32_t)tables[i].value);
+    }
+    for (int32_t i = 0; i < 1; i++) {
+        crc = solah_crc_float(crc, start_1[i]);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_float(crc, lost_1[i]);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_float(crc, prior_1[i]);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_number(crc, (uint32_t)policy_cells[i].first_cut);
+        crc = solah_crc_number(crc, (uint32_t)policy_cells[i].n_cuts);
+        crc = solah_crc_number(crc, (uint32_t)policy_cells[i].n_states);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_float(crc, policy_cells[i].low);
+        crc = solah_crc_float(crc, policy_cells[i].high);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_float(crc, policy_cuts[i]);
+    }
+    for (int32_t i = 0; i < 1; i++) {
+        crc = solah_crc_number(crc, (uint32_t)policy_pairs[i].first);
+        crc = solah_crc_number(crc, (uint32_t)policy_pairs[i].second);
+        crc = solah_crc_number(crc, (uint32_t)policy_pairs[i].byte);
+    }
+    for (int32_t i = 0; i < 1; i++) {
+        crc = solah_crc_number(crc, (uint32_t)policy_seen[i]);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_float(crc, policy_min_probability[i]);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_number(crc, (uint32_t)of_knots[i]);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_number(crc, (uint32_t)of_states[i]);
+    }
+    return crc;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code; what the model learned belongs to whoever made it.
  *
- * Model 117cddbc1b3fdf97, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model a47bcec0a23602d1, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile room.c with -ffp-contract=off: then every platform decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile room.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
@@ -23,7 +23,7 @@ extern "C" {
 
 /* The readings, in this order. NAN (or a code that is none) stands for an unknown one. */
 enum {
-    ROOM_READING_CO2, /* CO2: a number, learned from 600 to 1000 */
+    ROOM_READING_CO2, /* CO2: a number, 390 to 1500 in training rows */
     ROOM_READING_DOOR, /* door: a code: 0 = open, 1 = shut */
     ROOM_N_READINGS
 };
@@ -114,8 +114,12 @@ void room_settle_start(room_state *state);
 /* Judge readings: return the settled decision, and write the belief in each class, of evidence over about 4 decisions. */
 int room_judge(room_state *state, const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES], room_verdict *verdict);
 
+/* The CRC-32 of all numbers in the tables: ROOM_CHECKSUM, unless a bit of them flipped. */
+#define ROOM_CHECKSUM 0xFCF7F7BEu
+uint32_t room_checksum(void);
+
 /* The hash of the model document. */
-#define ROOM_MODEL "117cddbc1b3fdf97"
+#define ROOM_MODEL "a47bcec0a23602d1"
 
 #ifdef __cplusplus
 }

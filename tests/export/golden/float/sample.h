@@ -23,12 +23,12 @@ extern "C" {
 
 /* The readings, in this order. NAN (or a code that is none) stands for an unknown one. */
 enum {
-    SAMPLE_READING_X0, /* x0: a number, learned from -1.08917 to 2.03919 */
-    SAMPLE_READING_X1, /* x1: a number, learned from -1.44368 to 2.13767 */
+    SAMPLE_READING_X0, /* x0: a number, -1.58917 to 2.53919 in training rows */
+    SAMPLE_READING_X1, /* x1: a number, -1.94368 to 2.63767 in training rows */
     SAMPLE_READING_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
-    SAMPLE_READING_X3, /* x3: a number, learned from -1.03467 to 3.57514 */
-    SAMPLE_READING_X4, /* x4: a number, learned from 1 to 8 */
-    SAMPLE_READING_X5, /* x5: a number, learned from -2.72873 to -0.238238 */
+    SAMPLE_READING_X3, /* x3: a number, -1.53467 to 4.07514 in training rows */
+    SAMPLE_READING_X4, /* x4: a number, 1 to 8 in training rows */
+    SAMPLE_READING_X5, /* x5: a number, -3.22873 to 0.261762 in training rows */
     SAMPLE_N_READINGS
 };
 
@@ -75,6 +75,10 @@ size_t sample_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *sample_rule_text(int rule);
 #endif
+
+/* The CRC-32 of all numbers in the tables: SAMPLE_CHECKSUM, unless a bit of them flipped. */
+#define SAMPLE_CHECKSUM 0x8F0922FDu
+uint32_t sample_checksum(void);
 
 /* The hash of the model document. */
 #define SAMPLE_MODEL "7ee677e2c1d20566"

@@ -103,6 +103,12 @@ int sample_self_test(sample_difference *first)
 {
     float readings[N_READINGS];
 
+    if (sample_checksum() != SAMPLE_CHECKSUM) {
+        first->what = "the checksum of the tables";
+        first->row = first->place = 0;
+        first->expected = first->found = 0;
+        return 1;
+    }
     for (int row = 0; row < N_ROWS; row++) {
         for (int k = 0; k < N_READINGS; k++) {
             readings[k] = rows_readings[row][k];

@@ -4,6 +4,8 @@
  * Copyright (c) 2026, the solah developers, for the code. */
 #include "sample.h"
 
+#include "solah_crc.h"
+
 #define SOLAH_N_CLASSES 3
 #define SOLAH_N_VALUES 2
 #define SOLAH_N_STAGES 1
@@ -79,7 +81,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
     {start_1, 1, 12, 0, 5, 0, 1, 0, 3, 0, 0, lost_1, prior_1, 42190, 14}, /* y */
 };
 
-static solah_model model = {NULL, knots, values, curves, tables, grids, grid_cells, NULL, stages, NULL};
+static solah_model tables_of_model = {NULL, knots, values, curves, tables, grids, grid_cells, NULL, stages, NULL};
 
 /* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
@@ -95,12 +97,12 @@ static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_grids, NUL
 
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES])
 {
-    return solah_decide(&model, readings, belief);
+    return solah_decide(&tables_of_model, readings, belief);
 }
 
 int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most)
 {
-    return solah_why(&model, &rules, readings, reasons, n_most);
+    return solah_why(&tables_of_model, &rules, readings, reasons, n_most);
 }
 
 static const SOLAH_FLASH char *solah_find_class_name(int place)
@@ -206,3 +208,65 @@ size_t sample_copy_rule_text(int place, char *text, size_t size)
 #ifndef __AVR__
 const char *sample_rule_text(int place) { return solah_find_rule_text(place); }
 #endif
+
+uint32_t sample_checksum(void)
+{
+    uint32_t crc = 0;
+    for (int32_t i = 0; i < 31; i++) {
+        crc = solah_crc_number(crc, (uint32_t)knots[i]);
+    }
+    for (int32_t i = 0; i < 156; i++) {
+        crc = solah_crc_number(crc, (uint32_t)values[i]);
+    }
+    for (int32_t i = 0; i < 5; i++) {
+        crc = solah_crc_number(crc, (uint32_t)curves[i].feature);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].n_knots);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].knot);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].value);
+    }
+    for (int32_t i = 0; i < 1; i++) {
+        crc = solah_crc_number(crc, (uint32_t)tables[i].feature);
+        crc = solah_crc_number(crc, (uint32_t)tables[i].n_states);
+        crc = solah_crc_number(crc, (uint32_t)tables[i].value);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[0].feature);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[0].n_lines);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[0].is_state);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[0].knot);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[0].value);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[1].feature);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[1].n_lines);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[1].is_state);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[1].knot);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].sides[1].value);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        crc = solah_crc_number(crc, (uint32_t)grids[i].cell);
+        crc = solah_crc_number(crc, (uint32_t)grids[i].value);
+    }
+    for (int32_t i = 0; i < 36; i++) {
+        crc = solah_crc_number(crc, (uint32_t)grid_cells[i]);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_number(crc, (uint32_t)start_1[i]);
+    }
+    for (int32_t i = 0; i < 9; i++) {
+        crc = solah_crc_number(crc, (uint32_t)lost_1[i]);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_number(crc, (uint32_t)prior_1[i]);
+    }
+    for (int32_t i = 0; i < 19; i++) {
+        crc = solah_crc_number(crc, (uint32_t)of_knots[i]);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        crc = solah_crc_number(crc, (uint32_t)of_states[i]);
+    }
+    for (int32_t i = 0; i < 6; i++) {
+        crc = solah_crc_number(crc, (uint32_t)of_grids[i]);
+    }
+    return crc;
+}

@@ -4,6 +4,8 @@
  * Copyright (c) 2026, the solah developers, for the code. */
 #include "shaken.h"
 
+#include "solah_crc.h"
+
 #define SOLAH_N_CLASSES 3
 #define SOLAH_N_VALUES 2
 #define SOLAH_N_STAGES 1
@@ -51,7 +53,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
     {start_1, 1, 13, 0, 4, 0, 0, 0, 0, 0, 0, lost_1, prior_1, 51472, 17}, /* state */
 };
 
-static solah_model model = {NULL, knots, values, curves, NULL, NULL, stages, NULL};
+static solah_model tables_of_model = {NULL, knots, values, curves, NULL, NULL, stages, NULL};
 
 /* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
@@ -61,12 +63,12 @@ static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL, NULL};
 
 int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES])
 {
-    return solah_decide(&model, readings, belief);
+    return solah_decide(&tables_of_model, readings, belief);
 }
 
 int shaken_why(const int32_t readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most)
 {
-    return solah_why(&model, &rules, readings, reasons, n_most);
+    return solah_why(&tables_of_model, &rules, readings, reasons, n_most);
 }
 
 static const SOLAH_FLASH char *solah_find_class_name(int place)
@@ -178,4 +180,59 @@ void shaken_measure(const shaken_signals *signals, int32_t readings[SHAKEN_N_REA
     for (int i = 0; i < SHAKEN_N_READINGS; i++) {
         readings[i] = solah_reading_of((SOLAH_REAL)found[i], signal_bits[i]);
     }
+}
+
+uint32_t shaken_checksum(void)
+{
+    uint32_t crc = 0;
+    for (int32_t i = 0; i < 8; i++) {
+        crc = solah_crc_number(crc, (uint32_t)knots[i]);
+    }
+    for (int32_t i = 0; i < 28; i++) {
+        crc = solah_crc_number(crc, (uint32_t)values[i]);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_number(crc, (uint32_t)curves[i].feature);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].n_knots);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].knot);
+        crc = solah_crc_number(crc, (uint32_t)curves[i].value);
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_number(crc, (uint32_t)start_1[i]);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_number(crc, (uint32_t)lost_1[i]);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_number(crc, (uint32_t)prior_1[i]);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        crc = solah_crc_number(crc, (uint32_t)signal_measured[i].every);
+        crc = solah_crc_number(crc, (uint32_t)signal_measured[i].max_gap);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_number(crc, (uint32_t)signal_stored[i].first);
+        crc = solah_crc_number(crc, (uint32_t)signal_stored[i].length);
+        crc = solah_crc_number(crc, (uint32_t)signal_stored[i].first_axis);
+    }
+    for (int32_t i = 0; i < 5; i++) {
+        crc = solah_crc_number(crc, (uint32_t)signal_axes[i]);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].reading);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].channel);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].other);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].first);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].count);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        crc = solah_crc_float(crc, signal_features[i].factor);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        crc = solah_crc_float(crc, signal_waves[i]);
+    }
+    for (int32_t i = 0; i < 8; i++) {
+        crc = solah_crc_number(crc, (uint32_t)of_knots[i]);
+    }
+    return crc;
 }
