@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,9 @@ from solah.kernels.choose import available_threads
 from solah.model.format import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from solah.progress import Advance
 
 TARGET = "fault"
 ROWS_AT_ONCE = 65_536
@@ -68,7 +71,7 @@ def main() -> None:
 
 
 def exact(options: argparse.Namespace) -> None:
-    """Compare model documents, byte by byte."""
+    """Compare model files, byte by byte."""
     n_rows = options.rows[0] if options.rows else 200_000
     files = sensor_files(options, n_rows)
     frame = _read_whole(files)
@@ -164,7 +167,7 @@ def real(options: argparse.Namespace) -> None:
 
 
 def child(options: argparse.Namespace) -> None:
-    """Be one of the processes: learn, and say what it took."""
+    """Train in one of the processes, and report the time and memory."""
     work = {"solah": _learn, "lightgbm": _boost, "histgradient": _boost, "plain": _read_plainly}
     said = work[options.model](options)
     # Not ru_maxrss, which begins with what the process had that started this one.
@@ -227,15 +230,14 @@ class _Passes:
     def __init__(self) -> None:
         self.passes: list[tuple[str, float, float]] = []
 
-    def begin(self, name: str, n_rows: int | None) -> None:
-        self._name, self._start, self._cpu = name, time.perf_counter(), time.process_time()
-
-    def advance(self, n_rows: int) -> None:
-        """Rows are counted by who runs this."""
-
-    def end(self) -> None:
-        taken = time.perf_counter() - self._start, time.process_time() - self._cpu
-        self.passes.append((self._name, *taken))
+    @contextmanager
+    def __call__(self, total: int | None, unit: str) -> Iterator[Advance]:
+        """Measure a pass, whose name is its first news."""
+        names: list[str] = []
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield lambda steps, news="": names.append(news) if news else None
+        taken = time.perf_counter() - wall, time.process_time() - cpu
+        self.passes.append((names[0], *taken))
 
 
 def sensor_files(options: argparse.Namespace, n_rows: int, seed: int = 0) -> Path:
@@ -252,7 +254,7 @@ def sensor_files(options: argparse.Namespace, n_rows: int, seed: int = 0) -> Pat
 
 
 def column_sum_bandwidth(n_threads: int) -> float:
-    """Return how many GB of float64 columns a plain sum reads a second, on so many threads."""
+    """Return the GB of float64 columns that a plain sum on threads reads per second."""
     columns = [np.ones(2**24) for _ in range(2 * n_threads)]
 
     def add(mine: Sequence[Any]) -> None:

@@ -29,7 +29,7 @@ import numpy as np
 from timing import seconds
 
 from solah import RuleClassifier
-from solah.data import from_array, settle
+from solah.data import from_array, infer_types
 from solah.dependence import (
     TableColumns,
     dependence_of,
@@ -100,7 +100,7 @@ def run_matrix(options: argparse.Namespace) -> Cost:
 
 def run_screening(options: argparse.Namespace) -> Cost:
     X = wide_data(options.rows, options.columns)
-    table, kinds = settle(from_array(X, [f"x{j}" for j in range(X.shape[1])]))
+    table, kinds = infer_types(from_array(X, [f"x{j}" for j in range(X.shape[1])]))
     found: list[Screening] = []
     cost = _timed(lambda: found.append(_screen(table, kinds, target_of(X), options)))
     return replace(cost, found=str(found[0]))

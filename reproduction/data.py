@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from reproduction.sms import keyword_features
 from solah.data import Column, Table
-from solah.datasets.loading import VARIABLE, Place, load_entry, locate
+from solah.datasets.loading import AT_HAND, VARIABLE, load_entry, locate
 from solah.datasets.registry import Entry, find_entry
 from solah.exceptions import DatasetError
 
@@ -76,21 +76,21 @@ def find_missing(names: Iterable[str]) -> tuple[str, ...]:
     missing = []
     may_download = True
     for entry in {entry.name: entry for entry in map(entry_of, names)}.values():
-        location = locate(entry)
+        where, _ = locate(entry)
         try:
-            if location.is_at_hand or may_download:
+            if where in AT_HAND or may_download:
                 load_entry(entry)
                 continue
         except DatasetError:
-            if location.is_at_hand:
+            if where in AT_HAND:
                 raise
-            may_download = location.place is not Place.DOWNLOAD
+            may_download = where != "download"
         missing.append(entry.name)
     return tuple(missing)
 
 
 def how_to_get(missing: Iterable[str]) -> str:
-    """Name the missing data sets, and say how to get them."""
+    """Name the missing data sets, and how to get them."""
     return (
         f"{', '.join(missing)}; point SOLAH_DATA (or --data) at a folder of CSV files, or let "
         "them be downloaded"

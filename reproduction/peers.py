@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from solah.data import settle, states_of, to_numbers, to_text
+from solah.data import infer_types, states_of, to_numbers, to_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Peer(ABC):
     @classmethod
     def for_table(cls, table: Table, declared: Declared, **parameters: Any) -> Self:
         """Make a peer that knows the states of the columns."""
-        settled, kinds = settle(table, declared)
+        settled, kinds = infer_types(table, declared)
         return cls(tuple(map(states_of, settled.columns, kinds)), **parameters)
 
     def fit(self, table: Table, target: NDArray[Any]) -> Self:
@@ -61,7 +61,7 @@ class Peer(ABC):
         return self
 
     def predict_proba(self, table: Table) -> Float:
-        """Return the belief in each class, in the order of ``classes_``."""
+        """Return class probabilities, in the order of ``classes_``."""
         beliefs: Float = self._model.predict_proba(self._encode(table))
         return beliefs
 

@@ -74,10 +74,10 @@ def rows_of(table, n_rows):
 
 def test_rows_are_decided_as_the_model_does(client, model, wine):
     answer = client.post("/predict", json={"rows": rows_of(wine.table, 30)}).json()
-    assert [row["decision"] for row in answer["rows"]] == model.predict(wine.table)[:30].tolist()
-    beliefs = [list(row["beliefs"].values()) for row in answer["rows"]]
+    assert [row["prediction"] for row in answer["rows"]] == model.predict(wine.table)[:30].tolist()
+    beliefs = [list(row["probabilities"].values()) for row in answer["rows"]]
     assert np.array_equal(beliefs, model.predict_proba(wine.table)[:30])
-    assert {row["known"] for row in answer["rows"]} == {1.0}
+    assert {row["completeness"] for row in answer["rows"]} == {1.0}
 
 
 @pytest.fixture(scope="module")
@@ -159,14 +159,13 @@ def test_a_policy_holds_back_row_by_row(model, wine):
     asked = client_of(trusted)
     rows = rows_of(wine.table, 178)
     answer = asked.post("/predict", json={"rows": [*rows, {}]}).json()["rows"]
-    leaning = model.predict(wine.table).tolist()
-    assert [row["leaning"] for row in answer[:-1]] == leaning
+    predicted = model.predict(wine.table).tolist()
     beliefs = model.predict_proba(wine.table).max(axis=1)
     assert 0 < (beliefs < 0.9).sum() < 178
-    for row, name, belief in zip(answer, leaning, beliefs, strict=False):
+    for row, name, belief in zip(answer, predicted, beliefs, strict=False):
         assert row["abstain_reasons"] == (["low probability"] if belief < 0.9 else [])
-        assert row["decision"] == (None if belief < 0.9 else name)
-    assert answer[-1]["decision"] is None
+        assert row["prediction"] == (None if belief < 0.9 else name)
+    assert answer[-1]["prediction"] is None
     assert answer[-1]["abstain_reasons"] == ["low probability", "few readings"]
     text = asked.get("/metrics").text
     n_held_back = int((beliefs < 0.9).sum()) + 1

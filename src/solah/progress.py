@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TimeRemainingColumn
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Advance(Protocol):
 
 
 class _Count(ProgressColumn):
-    """How many are done, of how many, and how many a second where the end is unknown."""
+    """How many are done, of how many, and the speed if the total is unknown."""
 
     def __init__(self, unit: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _News(ProgressColumn):
     """The last news of a task."""
 
     def render(self, task: Task) -> Text:
-        """Write what the task had to say last."""
+        """Write the last news of the task."""
         return Text(str(task.fields["news"]))
 
 
@@ -105,24 +105,3 @@ def _lines(console: Console, total: int | None, unit: str) -> Iterator[Advance]:
 
     yield advance
     write(f"{last}; done" if last else "done")
-
-
-class _RowsASecond(ProgressColumn):
-    """How many rows are done a second."""
-
-    def render(self, task: Task) -> Text:
-        """Write the speed of a task."""
-        return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
-
-
-def rows_progress(console: Console) -> Progress:
-    """Make a bar of rows that goes away when it is stopped."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        _Count("rows"),
-        _RowsASecond(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-    )

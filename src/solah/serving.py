@@ -149,7 +149,7 @@ class _Answers:
         self._parser = JsonParser("the request", DataError, MAX_BYTES)
 
     def checked(self, answer: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
-        """Return an answer that asks for the token, and says what is wrong with a request."""
+        """Return an answer that requires the token and reports errors of the request."""
 
         async def respond(request: Any) -> Any:
             path, began = request.url.path, time.perf_counter()
@@ -207,10 +207,11 @@ class _Answers:
 
     async def predict(self, request: Any) -> Any:
         table, gaps = await self._rows(request, MAX_ROWS)
-        decided = await self._concurrency.run_in_threadpool(self._decide, table)
+        predicted = await self._concurrency.run_in_threadpool(self._predict, table)
         if self._model.target.task is Task.CLASSIFICATION:
-            self._decided.update(map(_name_decision, decided))
-        rows = [row | gap for row, gap in zip(decided, gaps, strict=True)]
+            found = (row["prediction"] for row in predicted)
+            self._decided.update(_UNDECIDED if one is None else str(one) for one in found)
+        rows = [row | gap for row, gap in zip(predicted, gaps, strict=True)]
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
     async def explain(self, request: Any) -> Any:
@@ -219,31 +220,23 @@ class _Answers:
         rows = [one.to_dict(_TOP) | gap for one, gap in zip(explained, gaps, strict=True)]
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
-    def _decide(self, table: Table) -> list[dict[str, Any]]:
-        """Decide on each row by itself; what a policy holds back is no decision."""
-        rows = self._decided_rows(table)
-        if self._model.policy is None and self._model.domain is None:
-            return rows
-        judged = self._predictor.decide(table, groups=range(table.n_rows))
-        held_back = zip(rows, judged.places.tolist(), judged.abstain_reasons.tolist(), strict=True)
-        for row, place, abstain_reasons in held_back:
-            row["leaning"] = row["decision"]
-            row["decision"] = None if place < 0 else row["leaning"]
-            row["abstain_reasons"] = name_doubts(abstain_reasons)
-        return rows
-
-    def _decided_rows(self, table: Table) -> list[dict[str, Any]]:
-        decisions = self._predictor.predict(table).tolist()
-        known = self._predictor.evidence(table).tolist()
-        rows = [
-            {"decision": decision, "known": share}
-            for decision, share in zip(decisions, known, strict=True)
-        ]
-        if self._model.target.task is Task.CLASSIFICATION:
-            names = [str(state) for state in self._model.target.classes]
-            for row, beliefs in zip(rows, self._predictor.beliefs(table).tolist(), strict=True):
-                row["beliefs"] = dict(zip(names, beliefs, strict=True))
-        return rows
+    def _predict(self, table: Table) -> list[dict[str, Any]]:
+        """Predict each row by itself, in the words of ``solah predict --json``."""
+        model = self._model
+        columns: dict[str, list[Any]] = {"prediction": self._predictor.predict(table).tolist()}
+        if model.target.task is Task.CLASSIFICATION:
+            names = [str(one) for one in model.target.classes]
+            shares = self._predictor.beliefs(table).tolist()
+            columns["probabilities"] = [dict(zip(names, one, strict=True)) for one in shares]
+        columns["completeness"] = self._predictor.evidence(table).tolist()
+        if model.policy is not None or model.domain is not None:
+            decided = self._predictor.decide(table, groups=range(table.n_rows))
+            columns["abstain_reasons"] = [*map(name_doubts, decided.abstain_reasons.tolist())]
+            abstains = (decided.places < 0).tolist()
+            pairs = zip(columns["prediction"], abstains, strict=True)
+            columns["prediction"] = [None if is_held else name for name, is_held in pairs]
+        cells = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in cells]
 
     async def _rows(self, request: Any, most: int) -> tuple[Table, list[Gaps]]:
         """Read the rows of a request, and the names in each that the model cannot use."""
@@ -308,10 +301,6 @@ class _Answers:
 
     def _error(self, message: str, status: int) -> Any:
         return self._responses.JSONResponse({"error": message}, status)
-
-
-def _name_decision(row: dict[str, Any]) -> str:
-    return _UNDECIDED if row["decision"] is None else str(row["decision"])
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -97,4 +97,4 @@ def fruit_model(fruits, tmp_path):
 @pytest.fixture
 def wine_model(tmp_path):
     """Return the model of a custom hierarchy that knows the wines."""
-    return fitted(tmp_path / "wine.json", "fit", "wine", "--hierarchy", WINE_HIERARCHY)
+    return fitted(tmp_path / "wine.json", "fit", "wine", "--set", f"hierarchy={WINE_HIERARCHY}")

@@ -45,7 +45,8 @@ def test_models_stand_side_by_side_on_the_same_folds(run):
 def test_every_model_takes_its_own_options(run):
     outcome = run(
         *("evaluate", "wine", "--folds", 2, "--json", "--model", "hierarchy, organised,tree"),
-        *("--hierarchy", WINE_HIERARCHY, "--set", "n_clusters=13", "--set", "node=tree", "--paper"),
+        *("--set", f"hierarchy={WINE_HIERARCHY}", "--set", "n_clusters=13"),
+        *("--set", "node=tree", "--set", "@paper"),
         *("--set", "max_depth=2"),
     )
     estimators = outcome.document["estimators"]
@@ -61,7 +62,7 @@ def test_models_that_are_none(run):
         run("evaluate", "iris", "--model", models).check_error(
             "--model", "is not one of 'rules', 'tree', 'hierarchy'"
         )
-    run("evaluate", "iris", "--model", "tree,rules", "--hierarchy", "y <- x").check_error(
+    run("evaluate", "iris", "--model", "tree,rules", "--set", "hierarchy=y <- x").check_error(
         "'hierarchy' is not a parameter of LinguisticTreeClassifier, RuleClassifier"
     )
 

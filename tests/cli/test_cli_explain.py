@@ -69,9 +69,9 @@ def test_the_text_has_all_parts(run, model):
     assert out.startswith("class_0, ")
     for part in ("Contributions", "Rules that apply", "Smallest changes that flip"):
         assert part in out
-    few = run("explain", model, "wine", "--row", "1", "--set", "top=1").out
+    few = run("explain", model, "wine", "--row", "1", "--top", 1).out
     every = run("explain", model, "wine", "--row", "1", "--all").out
-    assert len(few.splitlines()) < len(out.splitlines()) <= len(every.splitlines())
+    assert 0 < len(few.splitlines()) < len(out.splitlines()) <= len(every.splitlines())
 
 
 def test_a_page_is_written_whole(run, model, module_path):
@@ -99,7 +99,8 @@ def test_features_can_be_fixed_and_ranges_given(run, model):
     ("words", "parts"),
     [
         ([], ["nothing to explain", "--row"]),
-        (["--row", "1,2"], ["needs all", "got 2 values"]),
+        (["--row", "1,2"], ["'1' is not a name=value pair"]),
+        (["--row", "grapes=1"], ["'grapes' is not a feature of the model"]),
         (["--row", "alcool=3"], ["no column 'alcool'", "alcohol"]),
         (["--row", "alcohol=3, hue"], ["'hue' is not a name=value pair"]),
         (["--row", "{alcohol: 3}"], ["invalid JSON"]),

@@ -44,8 +44,8 @@ def test_options_reach_the_tree(run, tmp_path):
 
     assert size("--set", "max_depth=1")["depth"] == 1
     assert size("--set", "n_words=5")["branches"] > size()["branches"]
-    assert size("--paper")["branches"] > size()["branches"]
-    assert size("--paper", "--set", "max_depth=1")["depth"] == 1
+    assert size("--set", "@paper")["branches"] > size()["branches"]
+    assert size("--set", "@paper", "--set", "max_depth=1")["depth"] == 1
     for options in (
         ("--set", "placement=uniform"),
         ("--set", "criterion=gain_ratio"),
@@ -119,13 +119,13 @@ def test_the_target_is_asked_for(run, fruits):
 def test_a_column_cannot_be_two_things(run, fruits):
     common = ("fit", fruits, "-t", "kerne")
     run(*common, "--type", "id=binary", "--type", "id=ordinal").check_error("'id'", "twice")
-    run(*common, "--type", "kerne=ordinal").check_error("'kerne'", "--task")
+    run(*common, "--type", "kerne=ordinal").check_error("'kerne'", "continuous (a number)")
 
 
 def test_empty_and_broken_files(run, write, tmp_path):
     run("fit", write("empty.csv"), "-t", "y").check_error("empty.csv is empty")
     run("fit", write("head.csv", "x,y"), "-t", "y").check_error("head.csv")
-    run("fit", tmp_path / "nowhere.csv", "-t", "y").check_error("nowhere.csv is not there")
+    run("fit", tmp_path / "nowhere.csv", "-t", "y").check_error("nowhere.csv does not exist")
     run("fit", tmp_path, "-t", "y").check_error(tmp_path.name)
     run("fit", write("rag.csv", "x,y", "1,a", "2,b,c"), "-t", "y").check_error("line 3")
 

@@ -69,7 +69,7 @@ def test_a_full_disk_behind_stdout(fruit_model):
     "words", [["rules", "m.json"], ["rules", "m.json", "--json"], ["predict", "m.json", "t.csv"]]
 )
 def test_a_reader_that_leaves_early_is_no_error(run, write, tmp_path, words):
-    run("fit", "wine", "-o", tmp_path / "m.json", "--paper", "--set", "max_depth=4")
+    run("fit", "wine", "-o", tmp_path / "m.json", "--set", "@paper", "--set", "max_depth=4")
     names = [feature.name for feature in load_model(tmp_path / "m.json").model_.features]
     write("t.csv", ",".join(names), *(",".join(map(str, range(i, i + 13))) for i in range(5_000)))
     writer = subprocess.Popen(

@@ -18,7 +18,7 @@ def site(tmp_path_factory):
     """Return a plan of three nodes, and rows to replay."""
     folder = tmp_path_factory.mktemp("site")
     wiring = "z1 <- alcohol, hue; z2 <- proline, flavanoids; class <- z1, z2"
-    run_words("fit", "wine", "--hierarchy", wiring, "-o", folder / "model.json", "-q")
+    run_words("fit", "wine", "--set", f"hierarchy={wiring}", "-o", folder / "model.json", "-q")
     run_words("site", "plan", folder / "model.json", "-o", folder / "plan.json", "-q")
     from solah import datasets
 

@@ -1,13 +1,11 @@
 """``--model`` and ``--set``: every parameter of an estimator, read and refused."""
 
-import json
-
 import pytest
 from cli_wiring import WINE_HIERARCHY, WINE_STRUCTURE
 
 import solah
 from solah.cli.options import ColumnOptions
-from solah.cli.parameters import SeveralModels, make_models
+from solah.cli.parameters import ModelOptions, make_models
 from solah.cli.problem import pose, read_source
 from solah.data import ReadOptions
 from solah.exceptions import ParameterError
@@ -25,7 +23,8 @@ def wine():
 
 
 def made(problem, *models, **options):
-    return [*make_models(problem, SeveralModels(model=[*models], **options)).values()]
+    chosen = ModelOptions(model=[*models], **options)
+    return [*make_models(chosen, problem.task, problem.kinds, problem.names).values()]
 
 
 def test_values_are_json_in_which_words_need_no_quotes(wine):
@@ -60,7 +59,7 @@ def test_parameters_of_parts_are_nested_or_flat(wine):
 
 def test_the_paper_holds_for_all_trees_and_settings_win(wine):
     tree, organised, rules = made(
-        wine, "tree", "organised", "rules", paper=True, set=["max_depth=2", "top=merge"]
+        wine, "tree", "organised", "rules", set=["@paper", "max_depth=2", "top=merge"]
     )
     assert tree.null_branch == organised.tree.null_branch == "uniform"
     assert tree.max_depth == organised.tree.max_depth == 2
@@ -87,7 +86,7 @@ def test_what_cannot_be_set(wine):
         (["organised"], "tree__depth=1", "'tree__depth' is not a parameter of SelfOrganised"),
         (["rules"], "interactions", "not of the form name=value"),
         (["rules"], "words={ash", "invalid JSON"),
-        (["hierarchy"], "max_depth=2", "requires --hierarchy"),
+        (["hierarchy"], "max_depth=2", "requires --set hierarchy="),
     ):
         with pytest.raises(ParameterError, match=message):
             made(wine, *models, set=[text])
@@ -105,9 +104,10 @@ def test_estimators_check_their_values(fit_wine, tmp_path):
         (("--set", "feature_costs={ash: 0}"), "must be a number above 0"),
         (("--set", "monotonic_cst={ash: 1}"), "must say for which class, as there are 3"),
         (("--set", "required_features=as"), "did you mean 'ash'?"),
-        (("--hierarchy", "y <- alcool"), "did you mean 'alcohol'?"),
-        (("--hierarchy", "a <- b; b <- a"), "a"),
-        (("--hierarchy", "alcohol, ash"), ".json"),
+        (("--set", "hierarchy=y <- alcool"), "did you mean 'alcohol'?"),
+        (("--set", "hierarchy=a <- b; b <- a"), "a"),
+        (("--set", "hierarchy=alcohol, ash"), "expected '<-'"),
+        (("--model", "rules,tree"), "one model is trained, not 2"),
     ):
         fit_wine(*options).check_error(message)
     assert not (tmp_path / "m.json").exists()
@@ -121,15 +121,15 @@ def test_help_lists_the_parameters_with_their_defaults(run):
     trees = run("fit", "--set", "help", "--model", "organised").out
     assert "  tree__max_depth (default: None)\n      " in trees
     assert ":class:" not in trees
-    numbers = run("evaluate", "--model", "rules", "--task", "regression", "--set", "help").out
-    assert "RuleRegressor" in numbers
+    streams = run("follow", "--set", "help").out
+    assert "Parameters of RuleClassifier" in streams
+    assert "  min_rows (default: 200)\n      " in streams
 
 
-@pytest.mark.parametrize("suffix", [".json", ".txt"])
-def test_a_hierarchy_from_a_file_or_text(fit_wine, write, suffix):
-    text = WINE_HIERARCHY if suffix == ".txt" else json.dumps(WINE_STRUCTURE)
-    for given in (write(f"wiring{suffix}", text), WINE_HIERARCHY):
-        document = fit_wine("--hierarchy", given, "--json").document
+def test_a_hierarchy_from_a_file_or_text(fit_wine, write):
+    lines = ["[hierarchy]", *(f"{name} = {inputs}" for name, inputs in WINE_STRUCTURE.items())]
+    for given in (f"@{write('wiring.toml', *lines)}", f"hierarchy={WINE_HIERARCHY}"):
+        document = fit_wine("--set", given, "--json").document
         assert document["kind"] == "hierarchy"
         assert document["hierarchy"]["structure"] == WINE_STRUCTURE
 
@@ -138,7 +138,7 @@ def test_a_number_takes_rules_or_a_tree(run, write, tmp_path):
     numbers = write("t.csv", "x,y", *(f"{i},{i / 2}" for i in range(40)))
     common = ("fit", numbers, "-t", "y", "-o", tmp_path / "m.json")
     assert "rules (rules that add up)" in run(*common).out
-    assert "tree (one linguistic tree)" in run(*common, "--paper").out
+    assert "tree (one linguistic tree)" in run(*common, "--set", "@paper").out
     run(*common, "--model", "organised").check_error("is for classes")
     run(*common, "--set", "class_weight=balanced").check_error("'class_weight' is not a parameter")
 

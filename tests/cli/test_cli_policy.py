@@ -45,7 +45,7 @@ def test_a_fit_chooses_out_of_fold(run, rows, tmp_path):
         *("--policy", "votes=2/3", "--policy", "min-hold=4"),
     )
     told = outcome.document["policy"]
-    assert told["method"] == "out of fold: 5 folds, stratified"
+    assert told["method"] == "by cross-validation: 5 folds, stratified"
     assert told["limit"]["bound"] <= 0.1
     policy = load_document(path).policy
     assert (policy.votes, policy.window, policy.min_hold) == (2, 3, 4)
@@ -105,8 +105,8 @@ def test_windows_are_settled_recording_by_recording(run, tmp_path):
         (folder / f"{recording.name}.csv").write_text("\n".join(lines))
     path = tmp_path / "m.json"
     outcome = run(
-        *("fit", folder, "-t", "state", "--window", "1s", "--rate", RATE, "-o", path),
-        *("--signals", "features=mean,rms", "--policy", "votes=2/3"),
+        *("fit", folder, "-t", "state", "--window", "1s", "--signals", f"rate={RATE}"),
+        *("-o", path, "--signals", "features=mean,rms", "--policy", "votes=2/3"),
         *("--policy", "max-unseen=auto", "--json"),
     )
     assert outcome.document["policy"]["method"].endswith("groups kept together")

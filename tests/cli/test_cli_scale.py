@@ -1,14 +1,10 @@
 """``solah fit`` over files that are passed over: the same model, clear errors, a bar."""
 
-import io
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
-
-from solah.cli.problem import PassProgress
 
 FEW = ("--max-rules", "8", "--set", "interactions=0")
 
@@ -63,7 +59,7 @@ def test_json_tells_what_was_learned(run, days, tmp_path):
         (("-t", "fault", "--memory", "lots"), ("'lots'", "1GB")),
         (("-t", "fault", "--memory", "1MB"), ("too little", "about")),
         (("-t", "fault", "--model", "tree"), ("learns from rows in memory",)),
-        (("-t", "fault", "--task", "regression"), ("in memory only",)),
+        (("-t", "fault", "--type", "fault=continuous"), ("in memory only",)),
     ],
 )
 def test_wrong_wishes_are_one_line(run, days, tmp_path, words, parts):
@@ -79,16 +75,3 @@ def test_wrong_files_are_one_line(run, days, tmp_path):
     run("fit", empty, "-t", "y", *output).check_error("empty")
     (days / "day1.parquet").write_bytes(b"PAR1 no more")
     run("fit", days, "-t", "fault", *output).check_error("day1.parquet")
-
-
-def test_a_bar_shows_the_pass_its_rows_and_its_speed():
-    shown = io.StringIO()
-    bar = PassProgress(Console(file=shown, force_terminal=True, width=120))
-    for name in ("looking", "growing"):
-        bar.begin(name, 1_000)
-        bar.advance(400)
-        bar.advance(600)
-        bar.end()
-    bar.advance(1)  # from a task that was late
-    for text in ("pass 1: looking", "pass 2: growing", "1,000/1,000 rows"):
-        assert text in shown.getvalue()

@@ -28,7 +28,7 @@ def test_it_answers_until_it_is_stopped(model):
             address = re.search(r"(http://\S+)predict", note)[1]
             rows = [{"alcohol": 14.5, "proline": 1600, "flavanoids": 3.2}]
             answer = httpx.post(f"{address}predict", json={"rows": rows}, timeout=60)
-            assert answer.json()["rows"][0]["decision"] == "class_0"
+            assert answer.json()["rows"][0]["prediction"] == "class_0"
             assert "<html" in httpx.get(address, timeout=60).text
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)

@@ -14,7 +14,7 @@ from solah.export.platforms import PLATFORMS, missing_tools
 from solah.signals import SampleColumns, cut_windows, read_recordings
 
 FEW = ("--signals", "channels=x,y,z", "--signals", "features=mean,rms,pitch")
-LEARN = ("-t", "state", "--window", "1s", "--rate", RATE, *FEW)
+LEARN = ("-t", "state", "--window", "1s", "--signals", f"rate={RATE}", *FEW)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_one_recording_cannot_be_evaluated(run, folder):
 def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
     lines = [f"r{i},0,{6 + i % 3},{'fault' if i % 2 else 'ok'}" for i in range(8)]
     labels = write("labels.csv", "recording,start,end,verdict", *lines)
-    options = ("--window", "1s", "--rate", RATE, "--signals", "channels=x")
+    options = ("--window", "1s", "--signals", f"rate={RATE}", "--signals", "channels=x")
     options += ("--signals", f"labels={labels}")
     path = tmp_path / "m.json"
     outcome = run("fit", folder, "-t", "verdict", *options, "-o", path, "--json")
@@ -121,15 +121,18 @@ def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("-t", "state", "--rate", 50), "--rate requires --window"),
+        (("-t", "state", "--signals", "rate=50"), "--signals requires --window"),
         (("-t", "state", "--window", "1s"), "no sampling rate"),
-        (("--window", "1s", "--rate", 50), "no target column"),
+        (("--window", "1s", "--signals", "rate=50"), "no target column"),
         ((*LEARN, "--memory", "1GB"), "--memory is for rows, and --window makes them"),
         ((*LEARN, "--signals", "magnitude=x"), "--signals magnitude must be a name and its axes"),
-        ((*LEARN, "--signals", "features=mean,loudness"), "there is no feature 'loudness'"),
-        (("-t", "state", "--window", "1s", "--rate", "x=fast"), "--rate must be a number"),
-        (("-t", "state", "--window", "1 day", "--rate", 50), "'window' must be a number of"),
-        (("-t", "nothing", "--window", "1s", "--rate", 50), "has no column 'nothing'"),
+        ((*LEARN, "--signals", "features=mean,loudness"), "unknown feature 'loudness'"),
+        (("-t", "state", "--window", "1s", "--signals", "rate=x=fast"), "rate must be a number"),
+        (
+            ("-t", "state", "--window", "1 day", "--signals", "rate=50"),
+            "'window' must be a number of",
+        ),
+        (("-t", "nothing", "--window", "1s", "--signals", "rate=50"), "has no column 'nothing'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, folder, tmp_path, words, message):

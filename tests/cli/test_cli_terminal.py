@@ -4,8 +4,9 @@ import csv
 import os
 import pty
 import re
-import subprocess
 import sys
+import threading
+from contextlib import suppress
 from dataclasses import replace
 from io import StringIO
 
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 
 from random_models import random_model, with_features
-from solah.cli.predict import csv_writer
+from solah.cli.main import main
+from solah.cli.predict import Predictions, csv_writer
 from solah.data import read_table
 from solah.explain import rules_of
 from solah.model import Target, save_document
@@ -57,26 +59,33 @@ def folder(tmp_path):
     return tmp_path
 
 
-def on_a_terminal(folder, *words):
-    """Run the program on a terminal; return the exit code and all that it wrote there."""
-    ours, its = pty.openpty()
-    command = [sys.executable, "-P", "-m", "solah.cli.main", *words]
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200"}
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=its, stdout=its, stderr=its
-    )
-    os.close(its)
-    written = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # how Linux says that nobody writes any more
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(ours)
-    return process.wait(), written.decode()
+@pytest.fixture
+def on_a_terminal(folder, monkeypatch):
+    """Return a function that runs the program on a terminal and returns all that it wrote there."""
+
+    def call(*words):
+        ours, its = pty.openpty()
+        written = []
+
+        def read():
+            with suppress(OSError):  # how Linux says that nobody writes any more
+                while piece := os.read(ours, 65536):
+                    written.append(piece)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        with monkeypatch.context() as patch, open(its, "w", encoding="utf-8") as terminal:
+            patch.setenv("TERM", "xterm-256color")
+            patch.setenv("COLUMNS", "200")
+            patch.chdir(folder)
+            patch.setattr(sys, "stdout", terminal)
+            patch.setattr(sys, "stderr", terminal)
+            main(words)
+        reader.join()
+        os.close(ours)
+        return b"".join(written).decode()
+
+    return call
 
 
 @pytest.mark.parametrize(
@@ -96,15 +105,15 @@ def on_a_terminal(folder, *words):
         "fit rows.csv -t TARGET -o new.json",
     ],
 )
-def test_no_verb_lets_a_name_command_the_terminal(folder, words):
+def test_no_verb_lets_a_name_command_the_terminal(on_a_terminal, words):
     written_out = {"KEPT": f"kept{TITLE}", "TARGET": f"target{TITLE}"}
-    _, told = on_a_terminal(folder, *(written_out.get(word, word) for word in words.split()))
+    told = on_a_terminal(*(written_out.get(word, word) for word in words.split()))
     assert "owned" in told or "2Jb" in told or words.startswith(("info", "stress"))
     assert OBEYED.findall(told) == []
 
 
-def test_what_rich_lays_out_keeps_its_colours(folder):
-    _, told = on_a_terminal(folder, "rules", "model.json")
+def test_what_rich_lays_out_keeps_its_colours(on_a_terminal):
+    told = on_a_terminal("rules", "model.json")
     assert "\x1b[1m" in told
     assert "\N{REPLACEMENT CHARACTER}]0;owned" in told
 
@@ -140,7 +149,7 @@ NUMBERS = ("-1.5", "+2", "-1e5", "3")
 
 def written(kept, prediction):
     page = StringIO()
-    csv_writer(page)(kept, {}, {"prediction": prediction})
+    csv_writer(page)(Predictions(kept, {"prediction": prediction}))
     return page.getvalue()
 
 

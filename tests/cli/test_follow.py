@@ -13,7 +13,8 @@ import pytest
 from solah import load_model
 
 PATIENCE = 180  # seconds; only a failure, or a very slow machine, takes that long
-SMALL = ("--model", "tree", "--window-rows", "400", "--min-rows", "60", "--check-every", "0")
+SMALL = ("--model", "tree", *("--set", "window=400", "--set", "min_rows=60"))
+SMALL = (*SMALL, "--set", "check_every=null")
 
 
 def lines(n_rows, turns_at, seed=0):
@@ -29,12 +30,6 @@ def begin(*words, **more):
     program = [sys.executable, "-m", "solah.cli.main", "follow", *map(str, words)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(program, **pipes, **more)
-
-
-def finished(*words, given=None):
-    process = begin(*words, stdin=subprocess.PIPE)
-    out, err = process.communicate(given, timeout=PATIENCE)
-    return process.returncode, out, err
 
 
 def events(out):
@@ -74,32 +69,35 @@ def growing(tmp_path):
     return path, add
 
 
-def test_a_file_that_ends_is_followed_to_its_end(tmp_path, growing):
+def test_a_file_that_ends_is_followed_to_its_end(run, tmp_path, growing):
     path, add = growing
     add(lines(900, 450))
     model = tmp_path / "model.json"
-    code, out, err = finished(path, "-t", "verdict", *SMALL, "-o", model, "--json")
-    assert (code, err) == (0, "")
-    told = events(out)
+    outcome = run("follow", path, "-t", "verdict", *SMALL, "-o", model, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    told = events(outcome.out)
     assert told[0]["kind"] == "swapped"
     assert [one["cause"] for one in told if one["kind"] == "drift"] == ["error"]
-    assert metrics(out)["rows"] == 900
-    assert metrics(out)["accuracy"] > 0.85
+    assert metrics(outcome.out)["rows"] == 900
+    assert metrics(outcome.out)["accuracy"] > 0.85
     assert load_model(model).predict([[3.0, -3.0]]).tolist() == ["yes"]
     assert load_model(model).model_.target.name == "verdict"
 
 
-def test_json_lines_are_followed(tmp_path):
+def test_json_lines_are_followed(run, tmp_path, monkeypatch):
     rows = [line.split(",") for line in lines(150, 150)]
     given = "".join(
         json.dumps({"a": float(a), "b": float(b), "id": i, "verdict": c}) + "\n"
         for i, (a, b, c) in enumerate(rows)
     )
+    (tmp_path / "pipe").write_text(f"{given}no JSON\n", encoding="utf-8")
     words = ("-", "-t", "verdict", "--drop", "id", *SMALL, "-o", tmp_path / "m.json")
-    code, out, err = finished(*words, given=given + "no JSON\n")
-    assert code == 0
-    assert "row 60: first model, trained on 60 rows" in out
-    assert "not a JSON object" in err
+    with (tmp_path / "pipe").open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        outcome = run("follow", *words)
+    assert outcome.code == 0
+    assert "row 60: first model, trained on 60 rows" in outcome.out
+    assert "not a JSON object" in outcome.err
     features = load_model(tmp_path / "m.json").model_.features
     assert [feature.name for feature in features] == ["a", "b"]
 
@@ -126,7 +124,7 @@ def test_a_growing_file_with_a_turn_and_sigterm(tmp_path, growing):
     assert load_model(model).predict([[3.0, -3.0]]).tolist() == ["yes"]
 
 
-def test_a_follower_that_was_killed_goes_on(tmp_path, growing):
+def test_a_follower_that_was_killed_goes_on(run, tmp_path, growing):
     path, add = growing
     rows = lines(900, 450)
     add(rows[:520])
@@ -141,11 +139,11 @@ def test_a_follower_that_was_killed_goes_on(tmp_path, growing):
         process.communicate(timeout=PATIENCE)
     assert process.returncode == -signal.SIGKILL
     add(rows[520:])
-    code, out, err = finished(path, *words)
-    assert code == 0
-    assert "going on behind row 520" in err
-    assert metrics(out)["rows"] == 900
-    finished(path, "-t", "verdict", *SMALL, "-o", plain)
+    outcome = run("follow", path, *words)
+    assert outcome.code == 0
+    assert "going on behind row 520" in outcome.err
+    assert metrics(outcome.out)["rows"] == 900
+    run("follow", path, "-t", "verdict", *SMALL, "-o", plain)
     assert killed.read_bytes() == plain.read_bytes()
 
 
@@ -171,10 +169,10 @@ def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
         (("-t", "weight"), "no column 'weight'"),
         (("-t", "verdict", "--drop", "id"), "no column 'id'"),
         (("-t", "verdict", "--type", "c=categorical"), "no column 'c'"),
-        (("-t", "verdict", "--type", "verdict=binary"), "'verdict' is not a feature"),
+        (("-t", "verdict", "--type", "verdict=ordinal"), "or categorical"),
         ((), "no target column"),
-        (("-t", "verdict", "--task", "regression"), "a stream is for classes"),
-        (("-t", "verdict", "--window-rows", "3"), "'window' must be 40 or more"),
+        (("-t", "verdict", "--type", "verdict=continuous"), "a stream is for classes"),
+        (("-t", "verdict", "--set", "window=3"), "'window' must be 40 or more"),
     ],
 )
 def test_what_makes_no_sense_is_said(tmp_path, growing, run, words, said):

@@ -44,7 +44,7 @@ def aliases(tmp_path, monkeypatch):
         ("site", "plan", "MODEL", "-o", "fresh.json", "--acl"),
         ("site", "plan", "MODEL", "--placement", "DATA", "-o"),
         ("site", "plan", "MODEL", "--sign", "DATA", "-o"),
-        ("fit", "DATA", "-t", "kerne", "--hierarchy", "MODEL", "-o"),
+        ("fit", "DATA", "-t", "kerne", "--placement", "MODEL", "-o"),
         ("follow", "DATA", "-t", "kerne", "-o"),
         ("site", "node", "--plan", "MODEL", "--name", "a", "--replay", "DATA", "--state"),
         ("site", "node", "--plan", "MODEL", "--name", "a", "--trust", "DATA", "--state"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.data import Column, Kind, Table, from_frame, settle, states_of
+from solah.data import Column, Kind, Table, from_frame, infer_types, states_of
 from solah.data.kinds import MAX_CATEGORIES
 from solah.exceptions import ColumnError, DataError
 
@@ -22,7 +22,7 @@ def column(*values: Any, name: str = "age", **known: Any) -> Column:
 
 def settled(column: Column, declared: Any = None) -> tuple[Column, Kind]:
     table = Table((column,), len(column.values))
-    table, (kind,) = settle(table, None if declared is None else {column.name: declared})
+    table, (kind,) = infer_types(table, None if declared is None else {column.name: declared})
     return table.columns[0], kind
 
 
@@ -96,8 +96,8 @@ def test_declared(one: Column, declared: Any, kind: Kind, states: tuple[Any, ...
         (column("1", "n/a", None, "2", "n/a"), None, r"2 values .* \(first: 'n/a', row 2\)"),
         (column("a", "b", "1"), "continuous", "column 'age' has 2 values that are not numbers"),
         (column(1, 2, 3), "binary", "'age' is declared binary but has 3 distinct values"),
-        (column("S", "XL"), ["S", "M"], r"value 'XL' \(row 2\), which is not among .*: 'S', 'M'"),
-        (column("a"), [], "states of column 'age' must be at least one and all different"),
+        (column("S", "XL"), ["S", "M"], r"value 'XL' \(row 2\), which is not one of .*: 'S', 'M'"),
+        (column("a"), [], "categories of column 'age' must be at least one and all different"),
         (column("a"), ["a", "a"], "must be at least one and all different"),
         (column("a"), [1, 1.0], "must be at least one and all different"),
         (column(1.0, 2.0, -np.inf, np.inf), None, r"'age' has an infinite value \(row 3\)"),
@@ -111,13 +111,13 @@ def test_what_a_column_cannot_be(one: Column, declared: Any, message: str) -> No
 def test_unknown_columns_and_kinds_are_named() -> None:
     table = Table((column(1, 2),), 2)
     with pytest.raises(ColumnError, match="no column 'aged'; did you mean 'age'"):
-        settle(table, {"aged": "continuous"})
+        infer_types(table, {"aged": "continuous"})
     with pytest.raises(
-        DataError, match="'numeric'; the kinds are: continuous, binary, categorical, ordinal"
+        DataError, match="'numeric'; the types are: continuous, binary, categorical, ordinal"
     ):
-        settle(table, {"age": "numeric"})
-    with pytest.raises(DataError, match="column 'age' cannot be declared \\{1\\}; the kinds are"):
-        settle(table, {"age": {1}})  # type: ignore[dict-item]
+        infer_types(table, {"age": "numeric"})
+    with pytest.raises(DataError, match="column 'age' cannot be declared \\{1\\}; the types are"):
+        infer_types(table, {"age": {1}})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize("declared", [None, "categorical", "ordinal"])
@@ -158,7 +158,7 @@ def test_declared_kinds_are_not_looked_for_one_by_one() -> None:
     names = [f"x{j}" for j in range(50)]
     table = Table(tuple(Column(name, np.arange(9.0)) for name in names), 9)
     table.__dict__["names"] = Names(names)
-    _, kinds = settle(table, dict.fromkeys(names, "continuous"))
+    _, kinds = infer_types(table, dict.fromkeys(names, "continuous"))
     assert set(kinds) == {Kind.CONTINUOUS}
 
 
@@ -177,7 +177,7 @@ def test_all_columns_that_cannot_be_used_are_named_at_once():
         )
     )
     with pytest.raises(DataError) as caught:
-        settle(table)
+        infer_types(table)
     assert str(caught.value).startswith("5 columns cannot be used as they are: column 'age' has")
     assert str(caught.value).endswith(
         "what helps: --read missing=unknown --type kind=categorical "
@@ -192,7 +192,7 @@ def test_many_numbers_with_a_unit_are_not_advised_to_be_dropped():
         "level": [f"{i}" if i % 3 else "unknown" for i in range(900)][:300],
     }
     with pytest.raises(DataError) as caught:
-        settle(from_frame(pd.DataFrame(cells)))
+        infer_types(from_frame(pd.DataFrame(cells)))
     assert "--drop" not in str(caught.value)
     for name, cause in (("price", "has 2"), ("mass", "looks like numbers")):
         assert f"column {name!r} {cause}" in str(caught.value)

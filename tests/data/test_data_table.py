@@ -47,7 +47,7 @@ def test_rows_share_memory_and_keep_what_is_known(table: Table) -> None:
 
 def test_a_name_is_there_once() -> None:
     column = Column("a", np.zeros(2))
-    with pytest.raises(ColumnError, match="column 'a' is there twice"):
+    with pytest.raises(ColumnError, match="duplicate column 'a'"):
         Table((column, column), 2)
 
 

@@ -103,7 +103,7 @@ def test_a_column_of_that_name_comes_first():
 
 
 def test_what_is_not_told_is_an_error_that_says_what_is_needed():
-    with pytest.raises(ColumnError, match="'hour of time' is told from the column 'time'"):
+    with pytest.raises(ColumnError, match="'hour of time' needs dates in the column 'time'"):
         table(["2026-01-05", "never"]).column("hour of time")
     with pytest.raises(ColumnError, match="no column 'hour of day'"):
         table(["2026-01-05"]).column("hour of day")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from solah.data import settle
+from solah.data import infer_types
 from solah.datasets import available, load
 from solah.datasets.registry import ENTRIES, find_entry
 
@@ -44,14 +44,14 @@ def test_every_set_in_the_folder_is_what_the_registry_says(entry: Entry) -> None
 @pytest.mark.parametrize("entry", IN_FOLDER, ids=lambda entry: entry.name)
 def test_declared_kinds_fit_the_columns(entry: Entry) -> None:
     dataset = load(entry.name)
-    _, kinds = settle(dataset.table, dataset.kinds)
+    _, kinds = infer_types(dataset.table, dataset.kinds)
     declared = dict(zip(dataset.feature_names, map(str, kinds), strict=True))
     for name, kind in entry.kinds.items():
         assert declared[name] == (kind if isinstance(kind, str) else "ordinal")
 
 
 def test_wisconsin_s_grades_stay_continuous() -> None:
-    _, kinds = settle(load("wisconsin").table)
+    _, kinds = infer_types(load("wisconsin").table)
     assert set(map(str, kinds)) == {"continuous"}
 
 

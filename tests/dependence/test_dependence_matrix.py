@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from solah.data import Column, Kind, Table, settle
+from solah.data import Column, Kind, Table, infer_types
 from solah.dependence import (
     Dependence,
     TableColumns,
@@ -76,7 +76,7 @@ def test_a_target_is_measured_in_the_same_go(frame):
         ),
         len(frame),
     )
-    table, kinds = settle(table)
+    table, kinds = infer_types(table)
     classes = frame["grid"].to_numpy() % 3
     found = dependence_of(TableColumns.of(table, kinds, classes, nominal_target=True, n_jobs=2))
     assert found.names == table.names

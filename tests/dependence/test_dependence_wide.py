@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solah.data import from_array, settle
+from solah.data import from_array, infer_types
 from solah.dependence import (
     TableColumns,
     dependence_of,
@@ -68,7 +68,7 @@ def test_progress_counts_every_pair(X):
 @pytest.mark.parametrize("method", ["exact", "binned"])
 def test_relevance_alone_is_that_of_the_whole(X, monkeypatch, nominal, method):
     monkeypatch.setattr("solah.dependence.table._PAIRS_IN_A_RUN", 4)
-    read, kinds = settle(from_array(X, [f"x{j}" for j in range(N_COLUMNS)]))
+    read, kinds = infer_types(from_array(X, [f"x{j}" for j in range(N_COLUMNS)]))
     target = np.round(2 * X[:, 0]) % 4 if nominal else X[:, 0] ** 2
     settings = {"nominal_target": nominal, "method": method, "n_jobs": 2}
     columns, seen = TableColumns.of(read, kinds, target, **settings), []

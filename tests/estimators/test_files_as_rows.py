@@ -103,7 +103,7 @@ def test_other_rows_are_refused_in_one_sentence(tree, rows, files, tmp_path):
         (passed, "at a time"),
         ([X, X], "at a time"),
         (iter([X]), "at a time"),
-        (tmp_path / "rows.csv", "rows.csv is not there"),
+        (tmp_path / "rows.csv", "rows.csv does not exist"),
         (tmp_path / "thin.csv", "no column 'colour'"),
     ):
         for decide in (tree.predict, tree.predict_proba):

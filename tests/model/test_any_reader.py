@@ -302,7 +302,7 @@ def test_dates_of_a_typed_file_are_those_of_a_text_file(tmp_path: Path) -> None:
 def test_estimators_refuse_dates_however_they_are_written() -> None:
     frame, classes = DATES[["time"]], DATES["busy"]
     for rows in (frame, frame.astype(str), frame.astype(object), frame.to_numpy()):
-        with pytest.raises(ValueError, match="holds dates or times; make numbers of it"):
+        with pytest.raises(ValueError, match="holds dates or times; convert it to numbers"):
             LinguisticTreeClassifier().fit(rows, classes)
 
 

@@ -1,6 +1,7 @@
 """Sources: files and frames, found, checked, and read again and again."""
 
 import pickle
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -92,7 +93,7 @@ def test_files_are_found(files):
     with pytest.raises(FileFormatError, match="has no Parquet or Arrow files .*give a pattern"):
         (files / "empty").mkdir()
         find_files(files / "empty")
-    with pytest.raises(FileFormatError, match="nowhere.parquet is not there"):
+    with pytest.raises(FileFormatError, match="nowhere.parquet does not exist"):
         scan(files / "nowhere.parquet")
 
 
@@ -107,7 +108,7 @@ def test_parts_must_have_the_same_columns(files):
         scan(str(files / "*.parquet"))
     twice = pa.table([[1], [2]], names=["x", "x"])
     parquet.write_table(twice, files / "twice.parquet")
-    with pytest.raises(FileFormatError, match="twice.parquet has 2 columns named 'x'"):
+    with pytest.raises(FileFormatError, match="twice.parquet has two columns named 'x'"):
         scan(files / "twice.parquet")
 
 
@@ -165,15 +166,12 @@ def test_data_for_passes_are_told_from_arrays_and_frames(files):
 def test_progress_shows_every_row(files):
     seen = []
 
-    class Progress:
-        def begin(self, name, n_rows):
-            seen.append([name, n_rows, 0])
+    @contextmanager
+    def progress(total, unit):
+        seen.append([total, unit])
+        yield lambda steps, news="": seen[-1].append(news or steps)
+        seen[-1].append("end")
 
-        def advance(self, n_rows):
-            seen[-1][2] += n_rows
-
-        def end(self):
-            seen[-1].append("end")
-
-    scan(str(files / "*.parquet"), progress=Progress()).run(Texts("a"), 2)
-    assert seen == [["gathering", 40, 40, "end"]]
+    scan(str(files / "*.parquet"), progress=progress).run(Texts("a"), 2)
+    ((n_rows, unit, name, *steps, end),) = seen
+    assert (n_rows, unit, name, sum(steps), end) == (40, "rows", "gathering", 40, "end")

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from scale_rows import frames, partitions
 
 from solah import RuleClassifier, scan
-from solah.data import Kind, Table, as_column, from_frame, settle, states_of
+from solah.data import Kind, Table, as_column, from_frame, infer_types, states_of
 from solah.exceptions import ColumnError, DataError
 from solah.scale import survey as survey_module
-from solah.scale.passes import NO_PROGRESS
 from solah.scale.sources import add_part
 from solah.scale.survey import ColumnRoles, Survey
 
@@ -29,7 +28,7 @@ def survey_of(pieces, declared=None, weight=None, of_classes=None, order=None):
     found = survey.begin()
     for place in order or range(len(source.parts)):
         seen = survey.begin()
-        add_part(survey, seen, source.parts[place], ROWS, NO_PROGRESS, is_named=False)
+        add_part(survey, seen, source.parts[place], ROWS, None, is_named=False)
         found = survey.merge(found, seen)
     return survey.facts(found, declared)
 
@@ -46,7 +45,7 @@ def with_target(column, n_rows=None):
 def settled(table, declared=None):
     """Return what a table in memory is settled as: kinds and states, or the error."""
     try:
-        table, kinds = settle(table, declared)
+        table, kinds = infer_types(table, declared)
     except DataError as error:
         return str(error)
     return [
@@ -199,7 +198,7 @@ def test_a_target_of_too_many_values_is_no_class(monkeypatch):
     with pytest.raises(DataError, match="the target 'y' has more than 10 different values"):
         fit({"x": np.arange(30.0), "y": np.arange(30)})
     monkeypatch.undo()
-    with pytest.raises(DataError, match="the target 'y' has 300 classes, and solah tells at most"):
+    with pytest.raises(DataError, match="the target 'y' has 300 classes, and solah takes at most"):
         fit({"x": np.arange(300.0), "y": np.arange(300)})
 
 

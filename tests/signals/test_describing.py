@@ -74,11 +74,11 @@ def test_a_magnitude_is_a_channel_that_needs_its_axes():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"channels": []}, "'channels' must be a list of names. Got []."),
-        ({"channels": "x"}, "'channels' must be a list of names. Got 'x'."),
+        ({"channels": []}, "'channels' must be a list of names; got []"),
+        ({"channels": "x"}, "'channels' must be a list of names; got 'x'"),
         ({"channels": ["x", "x"]}, "two channels have one name"),
-        ({"rate": 0}, "'rate' must be from 1e-06 to 1e+06 samples per second. Got 0 for 'x'."),
-        ({"rate": {"x": 50}}, "'rate' says nothing of the channel 'y'"),
+        ({"rate": 0}, "'rate' must be from 1e-06 to 1e+06 samples per second; got 0 for 'x'"),
+        ({"rate": {"x": 50}}, "'rate' has no value for the channel 'y'"),
         ({"rate": {"x": 50, "y": 20}}, "the rate of channel 'y' (20) must divide the fastest (50)"),
         ({"rate": {"x": 50, "y": 1}, "window": "1s", "overlap": 0}, "'y': a window has one"),
         ({"rate": {"x": 50, "y": 10}, "window": 42}, "the window of 42 samples of the fastest"),
@@ -89,8 +89,8 @@ def test_a_magnitude_is_a_channel_that_needs_its_axes():
         ({"overlap": "100%"}, "'overlap' must be a share of the window"),
         ({"overlap": -0.5}, "'overlap' must be a share of the window"),
         ({"max_gap": "9s"}, "'max_gap' must be a whole number of samples from 0 to 100"),
-        ({"features": ["rsm"]}, "there is no feature 'rsm'; did you mean 'rms'?"),
-        ({"features": ["p101"]}, "there is no feature 'p101'"),
+        ({"features": ["rsm"]}, "unknown feature 'rsm'; did you mean 'rms'?"),
+        ({"features": ["p101"]}, "unknown feature 'p101'"),
         ({"features": ["energy 5-2"]}, "has no frequency in this band"),
         ({"features": ["energy 2.1-2.4"]}, "has no frequency in this band"),
         ({"features": ["pitch"], "window": 2}, "has no frequency in this band"),
@@ -131,7 +131,7 @@ def test_a_model_carries_only_what_its_rules_speak_of():
 
 def test_a_model_of_something_else_carries_no_signals():
     model = machine_model(np.random.default_rng(0))
-    with pytest.raises(ParameterError, match="which is no feature of the signals"):
+    with pytest.raises(ParameterError, match="which is not a feature of the signals"):
         with_signals(model, described())
 
 
@@ -140,5 +140,5 @@ def test_a_feature_that_is_taken_for_states_is_refused():
     windows = features.windows(recordings(np.random.default_rng(0)))
     two = replace(windows, readings=(windows.readings > 5).astype(float))
     model = RuleClassifier().fit(two.table, two.labels).model_
-    with pytest.raises(ParameterError, match="for binary, as few of its values occur"):
+    with pytest.raises(ParameterError, match="as binary, since few values occur"):
         with_signals(model, features.signals_)

@@ -114,7 +114,7 @@ def test_what_cannot_be_read_is_refused(tmp_path):
         from_long_frame(frame, SampleColumns(("z",)))
     with pytest.raises(ColumnError, match="has no column 'when'"):
         from_long_frame(frame, SampleColumns(("x",), time="when"))
-    with pytest.raises(DataError, match="no column of numbers for a channel"):
+    with pytest.raises(DataError, match="no column of numbers is left"):
         from_long_frame(frame[["run"]], SampleColumns())
     with pytest.raises(DataError, match="recording 'the data' must belong to one group"):
         from_long_frame(frame, SampleColumns(("x",), group="who"))
@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_refused(tmp_path):
     [
         ("recording,start,doing\n", "the table of labels has no column 'end'"),
         ("recording,start,end\none,0,1\n", "the table of labels has no column 'doing'"),
-        ("recording,start,end,doing\ntwo,0,1,run\n", "a recording 'two', which is not there"),
+        ("recording,start,end,doing\ntwo,0,1,run\n", "a recording 'two', which does not exist"),
     ],
 )
 def test_intervals_that_do_not_fit_are_refused(tmp_path, text, message):

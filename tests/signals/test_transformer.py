@@ -53,7 +53,7 @@ def test_windows_carry_times_labels_and_groups():
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(NotFittedError):
         WindowFeatures(CHANNELS, RATE).transform(np.zeros((100, 3)))
-    with pytest.raises(ParameterError, match="there is no feature 'loudness'"):
+    with pytest.raises(ParameterError, match="unknown feature 'loudness'"):
         WindowFeatures(CHANNELS, RATE, features=["loudness"]).fit()
     with pytest.raises(DataError, match=r"windows must have the shape \(50, 3\)"):
         window_features().transform(np.zeros((2, 40, 3)))

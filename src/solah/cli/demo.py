@@ -6,7 +6,7 @@ from solah.cli.evaluate import evaluate
 from solah.cli.explain import explain
 from solah.cli.fit import fit
 from solah.cli.options import ColumnOptions, OutputFolder, ReadingOptions
-from solah.cli.parameters import OneModel, SeveralModels
+from solah.cli.parameters import ModelOptions
 from solah.cli.report import report
 from solah.cli.rules import print_rules
 from solah.cli.screen import Screen
@@ -38,7 +38,7 @@ def demo(screen: Screen, output: OutputFolder = Path("solah-demo")) -> None:
     screen.say("Which of three growers made this wine? 178 wines, 13 measurements of each.")
     limit = f"--max-rules {_MAX_RULES}"
     step("1. Train", f"fit {_DATA} {limit} -o {model}")
-    fit(_DATA, columns, OneModel(max_rules=_MAX_RULES), signals, reading, quiet, output=model)
+    fit(_DATA, columns, ModelOptions(max_rules=_MAX_RULES), signals, reading, quiet, output=model)
     screen.say(f"{_MAX_RULES} rules at most; without the limit, solah takes as many as help.")
     step("2. Read all its rules", f"rules {model}")
     if not screen.json:
@@ -50,7 +50,7 @@ def demo(screen: Screen, output: OutputFolder = Path("solah-demo")) -> None:
         "4. Measure on held-out wines",
         f"evaluate {_DATA} --folds {_FOLDS} --model tree,rules {limit}",
     )
-    models = SeveralModels(model=["tree", "rules"], max_rules=_MAX_RULES)
+    models = ModelOptions(model=["tree", "rules"], max_rules=_MAX_RULES)
     if not screen.json:
         evaluate(_DATA, columns, models, signals, reading, shown, folds=_FOLDS)
     step("5. See all of it in the browser", f"report {model} {_DATA} -o {page}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from solah.cli.command import option
 from solah.cli.fit import read_problem
 from solah.cli.options import By, ColumnOptions, Data, Groups, Jobs, Positive, ReadingOptions, Seed
-from solah.cli.parameters import SeveralModels
+from solah.cli.parameters import ModelOptions
 from solah.cli.screen import Screen, plural
 from solah.cli.signals import SignalOptions
 
@@ -23,7 +23,7 @@ Repeats = Annotated[int, option("Number of shuffles.", min=1, metavar="N")]
 def evaluate(
     data: Data,
     columns: ColumnOptions,
-    options: SeveralModels,
+    options: ModelOptions,
     signals: SignalOptions,
     reading: ReadingOptions,
     screen: Screen,
@@ -52,7 +52,7 @@ def evaluate(
     named = split_names(columns.leave_out if by is None else by, problem.data.names)
     of_groups = [problem.data.column(name) for name in named]
     refuse_idle_positive(positive, named, problem.task)
-    models = make_models(problem, options, jobs)
+    models = make_models(options, problem.task, problem.kinds, problem.names, jobs=jobs)
     scores = measure(problem, models, Plan(folds, repeats, seed), screen)
     measured = [_measure_by(column, problem, scores, positive) for column in of_groups]
     for note in scores.notes:
@@ -119,7 +119,7 @@ def _measure_by(
             measured = measure_number_groups(of_rows, truth, decided)
         else:
             classes, places = np.unique(truth, return_inverse=True)
-            beliefs = np.concatenate([one.beliefs for one in tested])
+            beliefs = np.concatenate([one.probabilities for one in tested])
             names = [spell(state) for state in classes.tolist()]
             measured = measure_class_groups(of_rows, places, decided, beliefs, names, positive)
         found[name] = describe_groups(measured)

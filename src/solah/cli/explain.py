@@ -30,8 +30,8 @@ OptionalData = Annotated[
 RowWords = Annotated[
     list[str] | None,
     option(
-        "Row number of DATA (3, or 3-5), 'name=value, name=value', a JSON object, or the values "
-        "of all features; '-' reads JSON lines from stdin. Repeatable.",
+        "Row number of DATA (3, or 3-5), 'name=value, name=value' or a JSON object; '-' reads JSON "
+        "lines from stdin. Repeatable.",
         metavar="ROW",
     ),
 ]
@@ -132,7 +132,7 @@ def _tables(
     from solah.exceptions import DataError
 
     if data is None and not words:
-        raise DataError("there is nothing to explain; pass DATA, or rows with --row")
+        raise DataError("nothing to explain; pass DATA, or rows with --row")
     if data is None:
         return iter([read_rows(words or [], model.features, screen.note)])
     tables = iter_source(data, reading, model)
@@ -195,9 +195,7 @@ def _row_numbers(word: str) -> list[int] | None:
 
 def _pick_rows(tables: "Iterable[Table]", numbers: Sequence[int]) -> "Table":
     """Take rows by their numbers, which begin with 1, from a stream of tables."""
-    import numpy as np
-
-    from solah.data import Column, Table
+    from solah.data import join_tables
     from solah.exceptions import DataError
 
     found: dict[int, Table] = {}
@@ -212,27 +210,17 @@ def _pick_rows(tables: "Iterable[Table]", numbers: Sequence[int]) -> "Table":
     for number in numbers:
         if number not in found:
             raise DataError(f"there is no row {number}; the data have {n_rows:,} rows")
-    picked = [found[number] for number in numbers]
-    columns = (
-        Column(
-            one.name,
-            np.concatenate([table.column(one.name).values for table in picked]),
-            one.order,
-            one.nominal,
-        )
-        for one in picked[0].columns
-    )
-    return Table(tuple(columns), len(picked))
+    return join_tables([found[number] for number in numbers])
 
 
 def read_rows(
     words: Iterable[str], features: "Sequence[Feature]", note: Callable[[str], None]
 ) -> "Table":
-    """Read rows as the user wrote them; ``-`` stands for JSON lines on stdin.
+    """Read rows as the user wrote them; ``-`` means JSON lines on stdin.
 
-    A row is ``name=value`` pairs, a JSON object, or the values of all features in their order.
+    A row is ``name=value`` pairs, or a JSON object; JSON may be a list of rows.
     """
-    from solah.exceptions import DataError
+    from solah.exceptions import DataError, did_you_mean, shorten
     from solah.model.encode import rows_table
 
     names = [feature.name for feature in features]
@@ -246,10 +234,13 @@ def read_rows(
         else:
             rows.append(_read_fields(word, names))
     if not rows:
-        raise DataError("there is no row to explain: stdin was empty")
+        raise DataError("no row to explain: stdin was empty")
     table = rows_table(rows, features)
-    if strangers := sorted({name for row in rows for name in row} - {*names, *table.names}):
-        note(f"not features of the model, ignored: {', '.join(strangers)}")
+    if unknown := sorted({name for row in rows for name in row} - {*names, *table.names}):
+        if not any(name in names for row in rows for name in row):
+            hint = did_you_mean(unknown[0], names)
+            raise DataError(f"{shorten(unknown[0])} is not a feature of the model{hint}")
+        note(f"not features of the model, ignored: {', '.join(unknown)}")
     return table
 
 
@@ -261,10 +252,7 @@ def _read_json(text: str, names: Sequence[str]) -> "Iterator[Row]":
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"invalid JSON: {shorten(text)} ({error})") from None
-    is_list = isinstance(content, list) and any(isinstance(one, (dict, list)) for one in content)
-    for row in content if is_list else [content]:
-        if isinstance(row, list):
-            row = _by_order(row, names)
+    for row in content if isinstance(content, list) else [content]:
         if not isinstance(row, dict):
             raise DataError(f"a row must be a JSON object with values by name; got {shorten(row)}")
         yield check_row_names(row, names)
@@ -280,8 +268,6 @@ def _read_fields(text: str, names: Sequence[str]) -> "Row":
         fields = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
     except csv.Error as error:
         raise DataError(f"invalid row: {shorten(text)} ({error})") from None
-    if "=" not in text:
-        return check_row_names(_by_order(fields, names), names)
     pairs = [field.partition("=") for field in fields]
     for name, sign, _ in pairs:
         if not sign:
@@ -291,17 +277,3 @@ def _read_fields(text: str, names: Sequence[str]) -> "Row":
     if twice := first_repeated([name.strip() for name, _, _ in pairs]):
         raise DataError(f"duplicate {shorten(twice)} in one row")
     return check_row_names({name.strip(): value.strip() for name, _, value in pairs}, names)
-
-
-def _by_order(values: Sequence[Any], names: Sequence[str]) -> "Row":
-    from solah.data.spelling import count
-    from solah.exceptions import DataError
-
-    if len(values) != len(names):
-        raise DataError(
-            f"a row of values needs all {len(names)} features in their order "
-            f"({', '.join(names[:4])}{', …' if len(names) > 4 else ''}); got "
-            f"{count(len(values), 'value')}. "
-            "Name those that you have: --row 'name=value, name=value'"
-        )
-    return dict(zip(names, values, strict=True))

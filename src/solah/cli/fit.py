@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.command import option
 from solah.cli.options import ColumnOptions, Data, Groups, Jobs, OutputFile, ReadingOptions
-from solah.cli.parameters import OneModel
+from solah.cli.parameters import ModelOptions
 from solah.cli.policy import describe_policy, fitted_policy, read_policy, show_policy
 from solah.cli.screen import Screen, plural
 from solah.cli.signals import SignalOptions
 
 if TYPE_CHECKING:
-    from solah.cli.problem import Problem, ScanProblem
+    from solah.cli.problem import Problem
     from solah.evaluation import ChosenPolicy
     from solah.model import Model, OutOfFold, Provenance
-    from solah.scale import Scan
 
 _SHOWN = 8
 _PATTERN = "*?["
@@ -46,7 +45,7 @@ Memory = Annotated[
 def fit(
     data: Data,
     columns: ColumnOptions,
-    options: OneModel,
+    options: ModelOptions,
     signals: SignalOptions,
     reading: ReadingOptions,
     screen: Screen,
@@ -62,7 +61,7 @@ def fit(
 
     Many files: solah fit 'days/*.parquet' -t fault --memory 1GB
 
-    Recordings: solah fit recordings/ -t activity --window 2s --rate 50
+    Recordings: solah fit recordings/ -t activity --window 2s --signals rate=50
     """
     from solah.exceptions import ParameterError
     from solah.model import save_document
@@ -75,21 +74,20 @@ def fit(
     is_many = path.is_dir() or (not path.exists() and any(sign in data for sign in _PATTERN))
     is_scan = not signals.are_wanted and (memory is not None or is_many)
     if is_scan:
-        from solah.cli.problem import scanned
+        from solah.cli.problem import pose_scan
 
         if policy:
             raise ParameterError(
                 "--policy is for rows in memory, and these are passed over; fit without it, and "
                 "use 'solah policy' afterwards"
             )
-        rows, aim = scanned(data, columns, reading, memory, screen, groups)
-        fitted = _fit_scan(rows, aim, options, jobs)
+        problem = pose_scan(data, columns, reading, memory, screen, groups)
     else:
         with screen.working("reading"):
             problem = read_problem(data, columns, signals, reading, groups)
-        for note in problem.notes:
-            screen.note(note)
-        fitted = _fit_table(problem, options, wanted, screen, jobs)
+    for note in problem.notes:
+        screen.note(note)
+    fitted = _fit(problem, options, wanted, screen, jobs)
     save_document(replace(fitted.model, provenance=_provenance(data, fitted)), output)
     if screen.json:
         screen.document(_document(fitted, output))
@@ -127,7 +125,7 @@ def read_problem(
 class _Fitted:
     """A fitted model: its name among the models, the estimator, and what it took."""
 
-    problem: "Problem | ScanProblem"
+    problem: "Problem"
     name: str
     estimator: Any
     seconds: float
@@ -150,11 +148,11 @@ class _Fitted:
         return given if isinstance(given, int | str) else None
 
 
-def _fit_table(
-    problem: "Problem", options: OneModel, wanted: Any, screen: Screen, jobs: int | None
+def _fit(
+    problem: "Problem", options: ModelOptions, wanted: Any, screen: Screen, jobs: int | None
 ) -> _Fitted:
-    """Fit to rows in memory."""
-    from solah.cli.parameters import make_models
+    """Fit the model that the user asks for, and choose its policy."""
+    from solah.cli.parameters import make_model
     from solah.evaluation import groups_for
     from solah.exceptions import DataError
     from solah.model import Task
@@ -162,14 +160,15 @@ def _fit_table(
 
     if wanted is not None and problem.task is Task.REGRESSION:
         raise DataError("--policy is for classes, and the target is taken as a number")
-    ((name, estimator),) = make_models(problem, options, jobs).items()
-    start = perf_counter()
-    has_bar = hasattr(estimator, "verbose")
+    name, estimator = make_model(options, problem.task, problem.kinds, problem.names, jobs=jobs)
+    has_bar = problem.data is not None and hasattr(estimator, "verbose")
     if has_bar:
         estimator.set_params(verbose=screen.is_watched)
+    has_bar |= problem.data is None  # one for each pass
+    start = perf_counter()
     with nullcontext() if has_bar else screen.working("fitting"):
         given = groups_for(estimator, problem.groups)
-        estimator.fit(problem.features, problem.target, **given)
+        estimator.fit(problem.features, problem.y, **given)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
     if problem.signals is not None:
@@ -180,17 +179,6 @@ def _fit_table(
     return _Fitted(problem, name, estimator, seconds, chosen)
 
 
-def _fit_scan(rows: "Scan", problem: "ScanProblem", options: OneModel, jobs: int | None) -> _Fitted:
-    """Fit to rows that are passed over."""
-    from solah.cli.parameters import make_models
-    from solah.evaluation import groups_for
-
-    ((name, estimator),) = make_models(problem, options, jobs).items()
-    start = perf_counter()
-    estimator.fit(rows, problem.target, **groups_for(estimator, problem.groups))
-    return _Fitted(problem, name, estimator, perf_counter() - start)
-
-
 def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     """Describe the training data, as far as it is known.
 
@@ -198,7 +186,6 @@ def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     """
     import numpy as np
 
-    from solah.cli.problem import Problem
     from solah.model import Provenance
     from solah.model.encode import encode_target
     from solah.model.provenance import digest_columns, digest_data
@@ -208,15 +195,14 @@ def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     if Path(data).is_file():
         changed = datetime.fromtimestamp(Path(data).stat().st_mtime, UTC)
         modified = changed.strftime("%Y-%m-%dT%H:%M:%SZ")
-    is_table = isinstance(problem, Problem)
     known = Provenance(
         source=file_name(problem.source),
         modified=modified,
-        rows=problem.features.n_rows if isinstance(problem, Problem) else problem.n_rows,
+        rows=problem.n_rows,
         left_out=problem.left_out,
         out_of_fold=_out_of_fold(fitted),
     )
-    if not is_table or not isinstance(problem, Problem):
+    if problem.data is None:
         return known
     counts: tuple[int, ...] = ()
     if model.target.classes:
@@ -235,13 +221,11 @@ def _out_of_fold(fitted: _Fitted) -> "OutOfFold | None":
 
     None for windows of one recording: they share samples, and metrics would be too good.
     """
-    from solah.cli.problem import Problem
     from solah.model import OutOfFold
 
     problem, estimator = fitted.problem, fitted.estimator
     chosen = next((step for step in getattr(estimator, "path_", ()) if step.is_chosen), None)
-    is_window = isinstance(problem, Problem) and problem.signals is not None
-    if chosen is None or (is_window and problem.n_groups < 2):
+    if chosen is None or (problem.signals is not None and problem.n_groups < 2):
         return None
     if hasattr(estimator, "classes_"):
         return OutOfFold(accuracy=chosen.accuracy, log_loss=chosen.log_loss)
@@ -249,19 +233,19 @@ def _out_of_fold(fitted: _Fitted) -> "OutOfFold | None":
 
 
 def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
-    from solah.cli.problem import Problem
     from solah.report import describe_hierarchy, describe_target, rule_depth
 
     problem, model, estimator = fitted.problem, fitted.model, fitted.estimator
-    is_table = isinstance(problem, Problem)
-    kinds = problem.kinds if is_table else {one.name: one.kind for one in model.features}
+    kinds = problem.kinds
+    if problem.data is None:
+        kinds = {one.name: one.kind for one in model.features}
     path = getattr(estimator, "path_", ())
     found = getattr(estimator, "screening_", None)
     return {
         "model": str(output),
         "kind": fitted.name,
         "data": problem.source,
-        "rows": problem.features.n_rows if isinstance(problem, Problem) else problem.n_rows,
+        "rows": problem.n_rows,
         "feature_types": {name: getattr(kind, "value", kind) for name, kind in kinds.items()},
         "identifiers": list(problem.identifiers),
         "target": describe_target(model.target),
@@ -322,7 +306,7 @@ def _show_next(screen: Screen, data: str, output: Path) -> None:
         f"solah explain {model} {rows} --row 1": "explain a prediction",
         f"solah report {model} {rows}": "see all about it in the browser",
         f"solah export {model} {rows}": "bring it to a device",
-        "solah evaluate": "cross-validate it, with the same data and options",
+        f"solah evaluate {rows} …": "cross-validate it, with the options of fit",
     }
     screen.say("", heading("What to do next"), facts(lines))
 
@@ -334,7 +318,9 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
     model, search = fitted.model, _search(fitted.estimator)
     wiring = tried = None
     if hasattr(fitted.estimator, "hierarchy_"):
-        parts = [plural(len(model.trees), "tree"), f"{model.hierarchy.n_levels} levels"]
+        kind = "node" if model.sums else "tree"
+        n_levels = fitted.estimator.hierarchy_.n_levels
+        parts = [plural(len(model.nodes), kind), plural(n_levels, "level")]
         if fitted.clusters is not None:
             given = "" if fitted.given_clusters == "auto" else f"; k was {fitted.given_clusters}"
             parts.append(f"{plural(len(fitted.clusters), 'cluster')} (K{given})")
@@ -346,9 +332,11 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
             f"{plural(search['generations'], 'generation')}, best {name} {search['score']:.3f} "
             "(cross-validated)"
         )
-    sizes = plural(model.n_rules, "rule"), plural(model.n_branches, "branch", "branches")
+    sizes = [plural(model.n_rules, "rule")]
+    if model.trees:
+        sizes.append(plural(model.n_branches, "branch", "branches"))
     return {
-        "trees": wiring,
+        "nodes" if model.sums else "trees": wiring,
         "size": f"{', '.join(sizes)}, at most {plural(rule_depth(model), 'condition')} a rule",
         "search": tried,
     }

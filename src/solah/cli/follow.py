@@ -6,21 +6,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from solah.cli.adapt import Forgetting
 from solah.cli.command import WRITTEN, option
 from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
-from solah.cli.parameters import OneModel
+from solah.cli.parameters import ModelOptions
 from solah.cli.screen import Screen
 from solah.cli.stopping import catch_ctrl_c, orderly_end
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from solah.model import Task
     from solah.stream import Event, Metrics, StreamLearner
     from solah.stream.tail import NewRows
 
@@ -50,35 +48,12 @@ class FollowOptions:
     save_every: Annotated[float, option("Seconds between two savings of the model.", min=0.0)] = (
         10.0
     )
-    window_rows: Annotated[int, option("Rows kept for refits.")] = 2000
-    min_rows: Annotated[int, option("Rows for the first model, and for a refit after a drift.")] = (
-        200
-    )
-    check_every: Annotated[int, option("Rows between two checks of dependences; 0 for none.")] = (
-        1000
-    )
-    refit_every: Annotated[
-        int, option("Rows between fits without drift. Default: 0, for drifts only.")
-    ] = 0
-    pace: Annotated[float, option("How fast weights move with each row. Default: 1/32.")] = 1 / 32
-    forgetting: Forgetting = 0.0
-
-    def parameters(self) -> dict[str, Any]:
-        """Return those of a stream learner."""
-        return {
-            "window": self.window_rows,
-            "min_rows": self.min_rows,
-            "check_every": self.check_every or None,
-            "refit_every": self.refit_every or None,
-            "pace": self.pace,
-            "forgetting": self.forgetting,
-        }
 
 
 def follow(
     data: Data,
     columns: ColumnOptions,
-    options: OneModel,
+    options: ModelOptions,
     following: FollowOptions,
     reading: ReadingOptions,
     screen: Screen,
@@ -88,32 +63,36 @@ def follow(
     """Train on a stream: predict, learn row by row, detect drift, refit.
 
     DATA may be '-' for CSV or JSON lines on stdin. The model file is written with each new model,
-    every few seconds, and in the end.
+    every few seconds, and in the end. --set takes the parameters of the stream too, such as
+    window=5000 rows to refit on.
 
     Example: solah follow live.csv --growing --target fault --state fault.state
     """
-    from solah.cli.parameters import make_models
+    from solah.cli.parameters import make_model, read_settings
     from solah.cli.problem import declared_types, require_target, split_names
     from solah.datasets import load
     from solah.exceptions import DatasetError, ParameterError
     from solah.model import Task
+    from solah.stream.loop import StreamSettings
     from solah.stream.tail import feed
 
     catch_ctrl_c()
-    if columns.task == "regression":
-        raise ParameterError("a stream is for classes, not for --task regression")
     target = columns.target
     if target is None:
         try:
             target = str(load(data).target_name)
         except DatasetError:
             target = require_target(None)
-    declared = declared_types(columns, (), [target])
+    declared, task = declared_types(columns, (), target)
+    if task is Task.REGRESSION:
+        raise ParameterError(f"a stream is for classes, and {target!r} is declared continuous")
     dropped = split_names(columns.gone, ())
-    aim = _Aim(Task.CLASSIFICATION, declared)
-    (estimator,) = make_models(aim, options, jobs).values()
+    settings = read_settings(options.set)
+    of_stream = {one.name for one in fields(StreamSettings)} & settings.keys()
+    for_stream = {name: settings.pop(name) for name in of_stream}
+    _, estimator = make_model(options, Task.CLASSIFICATION, declared, jobs=jobs, settings=settings)
     service = _Service(screen, output, following)
-    learner = service.begin(estimator)
+    learner = service.begin(estimator, for_stream)
     pieces = _pieces(data, learner.position, following, reading, screen.note)
     ending = threading.Event()
     with orderly_end(ending.set), service.running():
@@ -127,15 +106,6 @@ def follow(
                 break
 
 
-@dataclass(frozen=True)
-class _Aim:
-    """What is known of rows that are still to come."""
-
-    task: "Task"
-    kinds: Mapping[str, Any]
-    names: tuple[str, ...] | None = None
-
-
 class _Service:
     """A learner at work: prints events, and saves."""
 
@@ -144,7 +114,7 @@ class _Service:
         self._is_new = False
         self._saved_at = time.monotonic()
 
-    def begin(self, estimator: Any) -> "StreamLearner":
+    def begin(self, estimator: Any, settings: Mapping[str, Any]) -> "StreamLearner":
         """Make a learner, or go on with one that was saved."""
         from solah.stream import StreamLearner
 
@@ -154,8 +124,7 @@ class _Service:
             rows = self._learner.metrics.rows
             self._screen.note(f"going on behind row {rows:,}, with the settings saved in {state}")
         else:
-            parameters = self._options.parameters()
-            self._learner = StreamLearner(estimator, on_event=self._note, **parameters)
+            self._learner = StreamLearner(estimator, on_event=self._note, **settings)
         return self._learner
 
     @contextmanager
@@ -166,9 +135,10 @@ class _Service:
         metrics = self._learner.metrics
         self._screen.say("", _figures(metrics))
         if self._learner.model is None:
+            needed = self._learner.settings.min_rows
             self._screen.note(
-                f"no model was written: {metrics.labelled:,} labelled rows came, and the first is "
-                f"fitted to {self._learner.settings.min_rows:,} (--min-rows)"
+                f"no model was written: {metrics.labelled:,} labelled rows came, and the first "
+                f"model needs {needed:,} of two classes or more (--set min_rows={needed})"
             )
 
     def refresh(self) -> None:

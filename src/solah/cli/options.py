@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -102,13 +102,6 @@ class ColumnOptions:
         str | None,
         option("-t --target", "Column to predict. Default: a named data set's.", metavar="COL"),
     ] = None
-    task: Annotated[
-        Literal["auto", "classification", "regression"],
-        option(
-            "Kind of target. Default: auto; text and up to 20 whole numbers are classes.",
-            is_eager=True,
-        ),
-    ] = "auto"
     drop: Annotated[_Columns, option("Columns to drop, such as an id.", metavar="COL")] = None
     leave_out: Annotated[
         _Columns,
@@ -117,15 +110,16 @@ class ColumnOptions:
     type: Annotated[
         _Columns,
         option(
-            "Feature types: age=categorical (or continuous, ordinal, binary), or ordered "
-            "categories: size='S<M<L'. Default: inferred.",
+            "Type of a column: age=categorical (or continuous, ordinal, binary), or ordered "
+            "categories: size='S<M<L'. A continuous target is a number to estimate. Default: "
+            "inferred.",
             metavar="COL=TYPE",
         ),
     ] = None
 
     @property
     def gone(self) -> list[str]:
-        """The columns of --drop and --leave-out, which are no features."""
+        """The columns of --drop and --leave-out, which are not features."""
         return [*(self.drop or ()), *(self.leave_out or ())]
 
 

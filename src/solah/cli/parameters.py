@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -19,37 +19,39 @@ if TYPE_CHECKING:
 
     from solah.model import Task
 
-ModelName = Literal["rules", "tree", "hierarchy", "organised", "genetic"]
-MODELS: tuple[str, ...] = get_args(ModelName)
-_RULES, _TREE, _WIRED, _ORGANISED, _GENETIC = MODELS
+_RULES, _TREE, _WIRED = "rules", "tree", "hierarchy"
+_ORGANISED, _GENETIC = "organised", "genetic"
 _ABOUT = {
     _RULES: "rules that add up",
     _TREE: "one linguistic tree",
-    _WIRED: "trees wired by --hierarchy",
-    _ORGANISED: "trees wired by the paper's algorithms",
+    _WIRED: "trees wired by the user",
+    _ORGANISED: "rule models wired by the paper's algorithms",
     _GENETIC: "trees wired by a genetic search",
 }
-_HELP = "help"
+_HELP, _PAPER = "help", "@paper"
 _SEARCH_SEED = 0
-# Other options give them.
-_NOT_SET = ("feature_types", "n_jobs", "verbose", "random_state")
+# Other options give them, or nothing on a command line could.
+_NOT_SET = ("feature_types", "n_jobs", "verbose", "random_state", "estimator", "on_event")
 
 
 def _take_settings(context: typer.Context, given: list[str] | None) -> list[str] | None:
     """List the parameters of the chosen model, if that is asked for."""
-    if _HELP in (given or ()) and not context.resilient_parsing:
-        names = context.params.get("model") or _RULES
-        for name in [names] if isinstance(names, str) else names:
-            typer.echo(_describe(name, is_number=context.params.get("task") == "regression"))
-        raise typer.Exit
-    return given
+    if _HELP not in (given or ()) or context.resilient_parsing:
+        return given
+    kinds = [_estimator_class(name) for name in context.params.get("model") or [_RULES]]
+    if context.info_name == "follow":
+        from solah.stream import StreamLearner
+
+        kinds.append(StreamLearner)
+    typer.echo("\n\n".join(map(_describe, kinds)))
+    raise typer.Exit
 
 
 def _several_models(given: list[str] | None) -> list[str]:
     names = [name.strip() for text in given or () for name in text.split(",")]
     for name in names:
-        if name not in MODELS:
-            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, MODELS))}")
+        if name not in _ABOUT:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, _ABOUT))}")
     return list(dict.fromkeys(names))
 
 
@@ -67,12 +69,23 @@ class ModelOptions:
 
     panel: ClassVar[str] = "The model"
 
+    model: Annotated[
+        list[str] | None,
+        option(
+            "Rules that add up; one tree; trees wired by --set hierarchy=…, by the paper's "
+            "algorithms or by a genetic search. Default: rules. 'evaluate' measures several on the "
+            "same folds: repeat it, or use commas.",
+            metavar=f"<{'|'.join(_ABOUT)}>",
+            callback=_several_models,
+            is_eager=True,
+        ),
+    ] = None
     set: Annotated[
         list[str] | None,
         option(
             "Parameter of the model, such as max_features=5, class_weight=balanced or "
-            "words='{CO2: [fresh, stale]}'; @FILE reads a TOML file of them; 'help' lists them. "
-            "Repeatable.",
+            "words='{CO2: [fresh, stale]}'; @FILE reads a TOML file of them, @paper sets trees as "
+            "the paper does, 'help' lists them. Repeatable.",
             metavar="NAME=VALUE",
             callback=_take_settings,
         ),
@@ -85,14 +98,6 @@ class ModelOptions:
             parser=_max_rules,
         ),
     ] = None
-    hierarchy: Annotated[
-        str | None,
-        option(
-            "Custom hierarchy: a .json or .txt file, or text: 'z <- a, b; y <- z, c'.",
-            metavar="FILE|TEXT",
-        ),
-        READ,
-    ] = None
     placement: Annotated[
         Path | None,
         read_file(
@@ -101,70 +106,27 @@ class ModelOptions:
         ),
         READ,
     ] = None
-    paper: Annotated[
-        bool, option("--paper", "Set trees as the paper does; other settings win.")
-    ] = False
-
-
-@dataclass(frozen=True)
-class OneModel(ModelOptions):
-    """Which model is fitted, and how it is set."""
-
-    model: Annotated[
-        ModelName | None,
-        option(
-            "Rules that add up; one tree; trees wired by --hierarchy, by the paper or by a search. "
-            "Default: rules.",
-            is_eager=True,
-        ),
-    ] = None
-
-    @property
-    def models(self) -> list[str]:
-        """The model that the user named, if any."""
-        return [self.model] if self.model else []
-
-
-@dataclass(frozen=True)
-class SeveralModels(ModelOptions):
-    """Which models are measured side by side, and how they are set."""
-
-    model: Annotated[
-        list[str] | None,
-        option(
-            "Models to measure on the same folds, as in 'solah fit'. Repeatable, or commas.",
-            metavar=f"<{'|'.join(MODELS)}>",
-            callback=_several_models,
-            is_eager=True,
-        ),
-    ] = None
-
-    @property
-    def models(self) -> list[str]:
-        """The models that the user named."""
-        return self.model or []
-
-
-class Aim(Protocol):
-    """What is known of a problem when its models are made."""
-
-    @property
-    def task(self) -> Task:
-        """Classification or regression."""
-
-    @property
-    def kinds(self) -> Mapping[str, Any]:
-        """The types of features, as far as they are known."""
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The features; None where they are not known yet."""
 
 
 def make_models(
-    problem: Aim, options: OneModel | SeveralModels, jobs: int | None = None
+    options: ModelOptions,
+    task: Task,
+    kinds: Mapping[str, Any],
+    columns: Sequence[str] | None = None,
+    *,
+    jobs: int | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the estimators that the user asks for by name, set as the user says.
+
+    Parameters
+    ----------
+    options : which models, and their settings
+    task : classification or regression
+    kinds : the feature types, as far as they are known
+    columns : the features; None where they are not known yet
+    jobs : the number of threads; None for all processors
+    settings : the words of --set, read; None to read them
 
     Raises
     ------
@@ -177,29 +139,55 @@ def make_models(
     from solah.kernels.choose import available_threads
     from solah.model import Task
 
-    is_number = problem.task is Task.REGRESSION
-    names = options.models or [_default(options, is_number=is_number)]
-    kinds = {name: _estimator_class(name, is_number=is_number) for name in names}
-    given = _given(options, names, problem.names)
-    if options.placement is not None and not is_number:
-        given.setdefault("robust_to", "groups")
+    given = dict(read_settings(options.set) if settings is None else settings)
+    is_number, is_paper = task is Task.REGRESSION, _PAPER in (options.set or ())
+    names = options.model or []
+    if not names:
+        wired = _TREE if is_number else _ORGANISED
+        names = [_WIRED if "hierarchy" in given else wired if is_paper else _RULES]
+    if _WIRED in names and "hierarchy" not in given:
+        raise ParameterError(
+            "--model hierarchy requires --set hierarchy='z <- a, b; y <- z, c'; --model organised "
+            "finds one"
+        )
+    classes = {name: _estimator_class(name, is_number=is_number) for name in names}
+    if options.max_rules is not None:
+        if "max_rules" in given:
+            raise ParameterError("'max_rules' is set twice: by --set and by its own option")
+        given["max_rules"] = None if options.max_rules == "all" else options.max_rules
+    if options.placement is not None:
+        if others := [name for name in names if name != _RULES]:
+            raise ParameterError(f"--placement is for --model {_RULES}, not for {others[0]}")
+        for name in ("feature_groups", "interaction_cst"):
+            if name in given:
+                raise ParameterError(f"--placement sets {name!r}; drop one of them")
+        nodes = _nodes_of(options.placement, columns)
+        given |= {"feature_groups": nodes, "interaction_cst": [*nodes.values()]}
+        if not is_number:
+            given.setdefault("robust_to", "groups")
     for key in given:
-        if not any(_has(kind, key) for kind in kinds.values()):
-            known = [one for kind in kinds.values() for one in _signature(kind)]
-            classes = ", ".join(kind.__name__ for kind in kinds.values())
-            raise ParameterError(
-                f"{key!r} is not a parameter of {classes}{did_you_mean(key, known)}"
-            )
+        if not any(_has(kind, key) for kind in classes.values()):
+            known = [one for kind in classes.values() for one in _signature(kind)]
+            shown = ", ".join(kind.__name__ for kind in classes.values())
+            raise ParameterError(f"{key!r} is not a parameter of {shown}{did_you_mean(key, known)}")
     found = {}
-    for name, kind in kinds.items():
-        own = {"feature_types": dict(problem.kinds), "n_jobs": jobs or available_threads()}
+    for name, kind in classes.items():
+        own = {"feature_types": dict(kinds), "n_jobs": jobs or available_threads()}
         own |= {"random_state": _SEARCH_SEED} if name == _GENETIC else {}
         own |= {key: value for key, value in given.items() if _has(kind, key)}
         own = {key: _as_declared(kind, key, value) for key, value in own.items()}
         nested = {key: own.pop(key) for key in [*own] if "__" in key}
-        settings = PAPER if options.paper and name != _RULES else {}
-        found[name] = kind.with_settings(settings, **own).set_params(**nested)
+        paper = PAPER if is_paper and name != _RULES else {}
+        found[name] = kind.with_settings(paper, **own).set_params(**nested)
     return found
+
+
+def make_model(*given: Any, **more: Any) -> tuple[str, Any]:
+    """Return the one estimator that the user asks for, and its name; see :func:`make_models`."""
+    models = make_models(*given, **more)
+    if len(models) > 1:
+        raise ParameterError(f"one model is trained, not {len(models)}; pass one --model")
+    return next(iter(models.items()))
 
 
 def name_models(estimators: Mapping[str, Any]) -> str:
@@ -207,15 +195,7 @@ def name_models(estimators: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} ({_ABOUT[name]})" for name in estimators)
 
 
-def _default(options: ModelOptions, *, is_number: bool) -> str:
-    if options.hierarchy is not None:
-        return _WIRED
-    if options.paper:
-        return _TREE if is_number else _ORGANISED
-    return _RULES
-
-
-def _estimator_class(name: str, *, is_number: bool) -> Any:
+def _estimator_class(name: str, *, is_number: bool = False) -> Any:
     from solah import estimators
 
     for_classes = {
@@ -229,38 +209,6 @@ def _estimator_class(name: str, *, is_number: bool) -> Any:
     if is_number and name not in for_numbers:
         raise DataError(f"--model {name} is for classes, and the target is taken as a number")
     return for_numbers[name] if is_number else for_classes[name]
-
-
-def _given(
-    options: ModelOptions, models: Sequence[str], columns: Sequence[str] | None
-) -> dict[str, Any]:
-    """Gather what the user set, by the names of the parameters."""
-    from solah.model.structure import Hierarchy
-
-    given = _read_settings(options.set or ())
-    named: dict[str, Any] = {"max_rules": options.max_rules}
-    if options.hierarchy is not None:
-        is_text = "<-" in options.hierarchy or "←" in options.hierarchy
-        read = Hierarchy.parse if is_text else Hierarchy.load
-        named["hierarchy"] = read(options.hierarchy)
-    elif _WIRED in models and "hierarchy" not in given:
-        raise ParameterError(
-            "--model hierarchy requires --hierarchy, a file or text; --model organised finds one"
-        )
-    for name, value in named.items():
-        if value is not None and name in given:
-            raise ParameterError(f"{name!r} is set twice: by --set and by its own option")
-        if value is not None:
-            given[name] = None if value == "all" else value
-    if options.placement is not None:
-        if others := [name for name in models if name != _RULES]:
-            raise ParameterError(f"--placement is for --model {_RULES}, not for {others[0]}")
-        for name in ("feature_groups", "interaction_cst"):
-            if name in given:
-                raise ParameterError(f"--placement sets {name!r}; drop one of them")
-        nodes = _nodes_of(options.placement, columns)
-        given |= {"feature_groups": nodes, "interaction_cst": [*nodes.values()]}
-    return given
 
 
 def _nodes_of(file: Path, columns: Sequence[str] | None) -> dict[str, list[str]]:
@@ -282,12 +230,14 @@ def _nodes_of(file: Path, columns: Sequence[str] | None) -> dict[str, list[str]]
     return nodes
 
 
-def _read_settings(words: Iterable[str]) -> dict[str, Any]:
-    """Read ``name=value`` and ``@file.toml``."""
+def read_settings(words: Iterable[str] | None) -> dict[str, Any]:
+    """Read the words of --set: ``name=value`` and ``@file.toml``."""
     import tomllib
 
     found: dict[str, Any] = {}
-    for word in words:
+    for word in words or ():
+        if word == _PAPER:
+            continue
         if word.startswith("@"):
             try:
                 pairs = tomllib.loads(Path(word[1:]).read_text(encoding="utf-8"))
@@ -391,9 +341,8 @@ def _signature(kind: Any) -> dict[str, tuple[Any, str, Any]]:
     return found
 
 
-def _describe(model: str, *, is_number: bool) -> str:
-    """List the parameters of a model, with the first sentence of their documentation."""
-    kind = _estimator_class(model, is_number=is_number)
+def _describe(kind: Any) -> str:
+    """List the parameters of a class, with the first sentence of their documentation."""
     lines = [f"Parameters of {kind.__name__}, for --set NAME=VALUE:", ""]
     for name, (default, owner, own) in _signature(kind).items():
         text = _documentation(owner).get(own, "")

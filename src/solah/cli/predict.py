@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.command import option
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.model.predictor import Predictor
 
-_LISTED = "abstain_reasons"
-_TAKEN = ("prediction", "completeness", "settled", _LISTED)
+_REASONS = "abstain_reasons"
+_TAKEN = ("prediction", "completeness", "settled", _REASONS)
 
 Keep = Annotated[
     list[str] | None, option("Column of DATA to copy to the output. Repeatable.", metavar="COL")
@@ -25,8 +26,15 @@ Completeness = Annotated[
     bool, option("--completeness", "Add the share of importance whose features have a value.")
 ]
 
-# The columns of some rows, by name, and the names of those with probabilities.
-_Predictions = tuple[dict[str, list[Any]], dict[str, list[float]], dict[str, list[Any]]]
+
+@dataclass
+class Predictions:
+    """The columns that are written for some rows: copies of DATA, probabilities, and the rest."""
+
+    kept: dict[str, list[Any]]
+    predicted: dict[str, list[Any]]
+    probabilities: dict[str, list[float]] = field(default_factory=dict)
+    completeness: list[float] | None = None
 
 
 def predict(
@@ -60,12 +68,11 @@ def predict(
     n_rows = 0
     with opened(output) as file, row_progress(screen, output) as advance:
         write = (_json_writer if screen.json else csv_writer)(file)
-        for table, predictions in _predicted(
-            predictor, tables, kept, screen.note, completeness, recordings
-        ):
-            write(*predictions)
-            advance(table.n_rows)
-            n_rows += table.n_rows
+        for found in _predicted(predictor, tables, kept, screen.note, completeness, recordings):
+            write(found)
+            n = len(found.predicted["prediction"])
+            advance(n)
+            n_rows += n
     if output != STDOUT:
         screen.say(f"{plural(n_rows, 'row')} written to {output}")
 
@@ -77,8 +84,8 @@ def _predicted(
     note: Callable[[str], None],
     with_completeness: bool,
     recordings: str | None,
-) -> "Iterator[tuple[Table, _Predictions]]":
-    """Yield each table with the columns that are written for it.
+) -> Iterator[Predictions]:
+    """Yield the predictions of each table.
 
     Parameters
     ----------
@@ -96,32 +103,35 @@ def _predicted(
     from solah.model.decide import PolicyDecider
 
     model, target = predictor.model_, predictor.model_.target
-    is_judged = model.policy is not None or (model.domain is not None and target.classes)
-    judge = PolicyDecider(model, predictor.n_threads) if is_judged else None
+    has_policy = model.policy is not None or (model.domain is not None and target.classes)
+    decider = PolicyDecider(model, predictor.n_threads) if has_policy else None
     names: dict[str, str] | None = None
     for table in tables:
         if names is None:
             names = _output_names(split_names(keep, table.names), target.classes, note)
         kept = {out: to_text(table.column(name)).values.tolist() for name, out in names.items()}
-        beliefs: dict[str, list[float]] = {}
-        more: dict[str, list[Any]] = {}
+        found = Predictions(kept, {})
         if target.task is Task.REGRESSION:
-            chosen = predictor.predict(table).tolist()
-        elif judge is None:
-            found = predictor.beliefs(table)
-            chosen = [target.classes[place] for place in target.decide(found).tolist()]
-            beliefs = dict(zip(map(str, target.classes), found.T.tolist(), strict=True))
+            found.predicted["prediction"] = predictor.predict(table).tolist()
         else:
-            groups = recordings and table.column(recordings).values.tolist()
-            judged = judge.take(table, groups)
-            chosen = judged.decisions
-            beliefs = dict(zip(map(str, judged.states), judged.beliefs.T.tolist(), strict=True))
-            if model.policy is not None:
-                more["settled"] = judged.settled
-            more[_LISTED] = [*map(name_doubts, judged.abstain_reasons.tolist())]
+            if decider is None:
+                shares = predictor.beliefs(table)
+                places = target.decide(shares).tolist()
+                found.predicted["prediction"] = [target.classes[place] for place in places]
+            else:
+                groups = recordings and table.column(recordings).values.tolist()
+                decided = decider.take(table, groups)
+                shares = decided.beliefs
+                found.predicted["prediction"] = decided.decisions
+                if model.policy is not None:
+                    found.predicted["settled"] = decided.settled
+                reasons = decided.abstain_reasons.tolist()
+                found.predicted[_REASONS] = [*map(name_doubts, reasons)]
+            columns = zip(map(str, target.classes), shares.T.tolist(), strict=True)
+            found.probabilities = dict(columns)
         if with_completeness:
-            more["completeness"] = predictor.evidence(table).tolist()
-        yield table, (kept, beliefs, {"prediction": chosen, **more})
+            found.completeness = predictor.evidence(table).tolist()
+        yield found
 
 
 def _output_names(
@@ -141,10 +151,7 @@ def _output_names(
     return chosen
 
 
-_Writer = Callable[[dict[str, list[Any]], dict[str, list[float]], dict[str, list[Any]]], None]
-
-
-def csv_writer(file: "IO[str]") -> _Writer:
+def csv_writer(file: "IO[str]") -> Callable[[Predictions], None]:
     """Write predictions as CSV: kept columns, the prediction, and a probability per class.
 
     Texts that a spreadsheet would take for formulas get an apostrophe before them.
@@ -154,15 +161,15 @@ def csv_writer(file: "IO[str]") -> _Writer:
     rows = table_writer(file)
     is_first = True
 
-    def write(kept: Any, beliefs: Any, made: Any) -> None:
+    def write(found: Predictions) -> None:
         nonlocal is_first
-        made = dict(made)
-        numbers = {name: made.pop(name) for name in ("completeness",) if name in made}
-        if _LISTED in made:
-            made[_LISTED] = [", ".join(one) for one in made[_LISTED]]
-        texts = {**kept, **made}
+        texts = found.kept | found.predicted
+        if _REASONS in texts:
+            texts[_REASONS] = [", ".join(one) for one in texts[_REASONS]]
         columns = {guarded(name): [*map(guarded, cells)] for name, cells in texts.items()}
-        columns |= {f"P({state})": cells for state, cells in beliefs.items()} | numbers
+        columns |= {f"P({name})": cells for name, cells in found.probabilities.items()}
+        if found.completeness is not None:
+            columns["completeness"] = found.completeness
         if is_first:
             rows.writerow(columns)
             is_first = False
@@ -171,16 +178,18 @@ def csv_writer(file: "IO[str]") -> _Writer:
     return write
 
 
-def _json_writer(file: "IO[str]") -> _Writer:
+def _json_writer(file: "IO[str]") -> Callable[[Predictions], None]:
     """Write predictions as JSON lines, one a row."""
 
-    def write(kept: Any, beliefs: Any, made: Any) -> None:
+    def write(found: Predictions) -> None:
+        made = dict(found.predicted)
+        if found.completeness is not None:
+            made["completeness"] = found.completeness
         for place in range(len(made["prediction"])):
             line = {name: cells[place] for name, cells in made.items()}
-            if beliefs:
-                line["probabilities"] = {name: cells[place] for name, cells in beliefs.items()}
-            if kept:
-                line["kept"] = {name: cells[place] for name, cells in kept.items()}
+            for name, columns in (("probabilities", found.probabilities), ("kept", found.kept)):
+                if columns:
+                    line[name] = {one: cells[place] for one, cells in columns.items()}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
     return write

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,16 @@ import numpy as np
 
 from solah.cli.screen import plural
 from solah.cli.signals import rows_of_recordings
-from solah.data import Column, Kind, Table, iter_tables, read_table, settle, to_numbers, to_text
+from solah.data import (
+    Column,
+    Kind,
+    Table,
+    infer_types,
+    iter_tables,
+    read_table,
+    to_numbers,
+    to_text,
+)
 from solah.data.cells import as_truth
 from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.datasets import load
@@ -33,16 +41,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from rich.progress import Progress, TaskID
 
     from solah.cli.options import ColumnOptions, ReadingOptions
     from solah.cli.screen import Screen
     from solah.datasets import Dataset
     from solah.model import Model
     from solah.model.signals import Signals
-    from solah.scale import Scan
 
-MAX_CLASS_NUMBERS = 20
+_MAX_CLASS_NUMBERS = 20
 """Whole numbers with more different values than this are a number to estimate, not classes."""
 
 _PIECE_ROWS = 50_000
@@ -93,7 +99,7 @@ def iter_source(data: str, reading: ReadingOptions, model: Model | None = None) 
 
 
 def _is_path(data: str) -> bool:
-    """Tell a file from a name: it exists, or looks like one."""
+    """Whether a text is a file rather than a name: it exists, or looks like one."""
     path = Path(data)
     return path.exists() or bool(path.suffix) or path.name != data
 
@@ -118,13 +124,15 @@ class Problem:
     Attributes
     ----------
     source : what the data are called
-    data : all columns as they were read
-    features : the features, with their types inferred
-    kinds : the type of each
-    target : the target's classes or numbers
+    n_rows : the number of rows; None if unknown
+    features : the features, with their types inferred; a scan for rows that are passed over
+    names : the features' names
+    kinds : their types; only those that are declared, for rows that are passed over
+    target : the target's classes or numbers; nothing but its name, for rows that are passed over
     task : classification or regression
     reason : why this task, if it was not the user's choice
-    groups : the group of each row
+    groups : the group of each row; the column of groups, for rows that are passed over
+    data : all columns as they were read; None for rows that are passed over
     identifiers : columns that are dropped, as they number the rows
     left_out : columns that the user keeps out of the model
     signals : how the rows were made of samples
@@ -132,40 +140,44 @@ class Problem:
     """
 
     source: str
-    data: Table
-    features: Table
-    kinds: Mapping[str, Kind]
+    n_rows: int | None
+    features: Any
+    names: tuple[str, ...]
+    kinds: Mapping[str, Any]
     target: Column
     task: Task
     reason: str
-    groups: NDArray[Any] | None
+    groups: Any
+    data: Any = None
     identifiers: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     signals: Signals | None = None
     notes: tuple[str, ...] = ()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The features."""
-        return tuple(self.features.names)
+    def y(self) -> Column | str:
+        """What ``fit`` takes for y."""
+        return self.target.name if self.data is None else self.target
 
     @property
     def n_groups(self) -> int:
-        """The number of groups that are kept together; 0 where there are none."""
-        return 0 if self.groups is None else len(set(self.groups.tolist()))
+        """The number of groups that are kept together; 0 if unknown."""
+        is_known = self.data is not None and self.groups is not None
+        return len(set(self.groups.tolist())) if is_known else 0
 
     def facts(self) -> dict[str, str]:
         """Describe the data, the target and the dropped identifiers, by name."""
-        counts = Counter(self.kinds.values())
-        kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
-        rows = plural(self.features.n_rows, "row")
-        columns = plural(len(self.features.columns), "feature")
-        what = f"{self.target.name}, a number"
-        if self.task is Task.CLASSIFICATION:
+        sizes = [] if self.n_rows is None else [plural(self.n_rows, "row")]
+        sizes.append(plural(len(self.names), "feature"))
+        what, how = self.target.name, "passed over"
+        if self.data is not None:
+            counts = Counter(self.kinds.values())
+            how = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
             n_classes = len(set(self.target.values.tolist()))
-            what = f"{self.target.name}, {plural(n_classes, 'class', 'classes')}"
+            is_number = self.task is Task.REGRESSION
+            what += ", a number" if is_number else f", {plural(n_classes, 'class', 'classes')}"
         found = {
-            "data": f"{self.source}: {rows}, {columns} ({kinds})",
+            "data": f"{self.source}: {', '.join(sizes)} ({how})",
             "target": f"{what} ({self.task.value}{self.reason})",
         }
         if self.identifiers:
@@ -177,7 +189,7 @@ class Problem:
 
 
 def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> Problem:
-    """Part a table into features and target, as the user says.
+    """Part a table into features and target, by the user's options.
 
     Raises
     ------
@@ -189,13 +201,13 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     table = source.table
     name = require_target(columns.target or source.target, table.names)
     target = as_truth(table.column(name))
-    task, reason = choose_task(target, columns.task)
     apart = [name] if groups is None else [name, groups]
-    declared = declared_types(columns, table.names, apart)
+    declared, chosen = declared_types(columns, table.names, name, groups)
+    task, reason = (chosen, "") if chosen else _choose_task(target)
     gone = {*split_names(columns.gone, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone} | declared
     taken, notes = _with_dates(table.drop(gone), known)
-    settled, kinds = settle(taken, known)
+    settled, kinds = infer_types(taken, known)
     notes += [f"{column.name}: {column.note}" for column in settled.columns if column.note]
     if not settled.columns:
         raise DataError(f"no column is left to predict {name!r} with")
@@ -214,13 +226,15 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
             )
     return Problem(
         source=source.name,
-        data=table,
+        n_rows=features.n_rows,
         features=features,
+        names=features.names,
         kinds={name: kind_of[name] for name in features.names},
-        target=Column(name, _classes(target) if task is Task.CLASSIFICATION else _numbers(target)),
+        target=_target(target, task),
         task=task,
         reason=reason,
         groups=source.groups if groups is None else to_text(table.column(groups)).values,
+        data=table,
         identifiers=tuple(name for name in settled.names if name not in features.names),
         left_out=tuple(split_names(columns.leave_out, table.names)),
         signals=source.signals,
@@ -228,8 +242,29 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     )
 
 
+def _target(column: Column, task: Task) -> Column:
+    """Return the target as numbers or classes: whole numbers stay numbers, others become text."""
+    if task is Task.REGRESSION:
+        try:
+            return Column(column.name, to_numbers(column).values)
+        except DataError:
+            raise DataError(
+                f"the target {column.name!r} has values that are not numbers; for classes: --type "
+                f"{column.name}=categorical"
+            ) from None
+    values = column.values
+    if values.dtype.kind == "f":
+        values = values.astype(np.int64) if _are_whole(values) else to_text(column).values
+    if len(set(values.tolist())) < 2:
+        raise DataError(
+            f"the target {column.name!r} has only one class ({str(values[0])!r}): "
+            "there is nothing to distinguish"
+        )
+    return Column(column.name, values)
+
+
 def _with_dates(table: Table, known: Mapping[str, Any]) -> tuple[Table, list[str]]:
-    """Replace columns of dates by their useful parts, and say so."""
+    """Replace columns of dates by their useful parts, and print which."""
     columns: list[Column] = []
     notes = []
     for column in table.columns:
@@ -265,9 +300,9 @@ def require_target(target: str | None, names: Sequence[str] = ()) -> str:
 
 
 def declared_types(
-    columns: ColumnOptions, names: Iterable[str], apart: Iterable[str]
-) -> dict[str, str | list[str]]:
-    """Return the declared type of columns; refuse those of the target and of groups."""
+    columns: ColumnOptions, names: Iterable[str], target: str, groups: str | None = None
+) -> tuple[dict[str, str | list[str]], Task | None]:
+    """Return the declared type of each feature, and the task if the target's type is declared."""
     declared: dict[str, str | list[str]] = {}
     for text in columns.type or ():
         given, sign, kind = text.rpartition("=")
@@ -280,48 +315,27 @@ def declared_types(
             if name in declared:
                 raise ColumnError(f"column {name!r} is declared twice; keep one --type")
             declared[name] = order if len(order) > 1 else order[0]
-    for name in apart:
-        if name in declared:
-            raise ColumnError(
-                f"column {name!r} is not a feature, so it cannot be declared; for the target "
-                "there is --task"
-            )
-    return declared
+    if groups in declared:
+        raise ColumnError(f"column {groups!r} names groups, so --type is not for it")
+    of_target = declared.pop(target, None)
+    tasks = {"continuous": Task.REGRESSION, "categorical": Task.CLASSIFICATION}
+    if of_target is None or str(of_target) in tasks:
+        return declared, tasks.get(str(of_target))
+    raise ParameterError(
+        f"--type of the target {target!r} must be continuous (a number) or categorical (classes); "
+        f"got {shorten(of_target)}"
+    )
 
 
-def choose_task(column: Column, chosen: str) -> tuple[Task, str]:
-    """Choose the task; the reason is empty where the user chose."""
-    if chosen != "auto":
-        return Task(chosen), ""
+def _choose_task(column: Column) -> tuple[Task, str]:
+    """Choose the task by the target's values: text and up to 20 whole numbers are classes."""
+    name = column.name
     if column.is_text or column.values.dtype.kind == "b":
         return Task.CLASSIFICATION, ""
     distinct = np.unique(column.values[~column.missing()])
-    if len(distinct) <= MAX_CLASS_NUMBERS and _are_whole(distinct):
-        return Task.CLASSIFICATION, "; if it is a number: --task regression"
-    return Task.REGRESSION, "; if it is not: --task classification"
-
-
-def _classes(column: Column) -> NDArray[Any]:
-    """Return the classes; whole numbers stay numbers, others are known by their text."""
-    values = column.values
-    if values.dtype.kind == "f":
-        values = values.astype(np.int64) if _are_whole(values) else to_text(column).values
-    if len(set(values.tolist())) < 2:
-        raise DataError(
-            f"the target {column.name!r} has only one class ({str(values[0])!r}): "
-            "there is nothing to distinguish"
-        )
-    return values
-
-
-def _numbers(column: Column) -> NDArray[Any]:
-    try:
-        return to_numbers(column).values
-    except DataError:
-        raise DataError(
-            f"the target {column.name!r} has values that are not numbers; "
-            "for classes: --task classification"
-        ) from None
+    if len(distinct) <= _MAX_CLASS_NUMBERS and _are_whole(distinct):
+        return Task.CLASSIFICATION, f"; if it is a number: --type {name}=continuous"
+    return Task.REGRESSION, f"; if it is not: --type {name}=categorical"
 
 
 def _are_whole(numbers: NDArray[Any]) -> bool:
@@ -339,7 +353,7 @@ def true_classes(
         If the model has none of them, so that it is likely another column.
     """
     if model.target.task is not Task.CLASSIFICATION:
-        raise DataError(f"{model.target.name!r} is a number; this is for classes")
+        raise DataError(f"this needs a model of classes, and {model.target.name!r} is a number")
     places = encode_target(column, model.target)
     known, unseen = int((places >= 0).sum()), int((places == UNSEEN).sum())
     if unseen and not known:
@@ -386,56 +400,23 @@ def known_truth(model: Model, table: Table, target: str | None, screen: Screen) 
     return None
 
 
-@dataclass(frozen=True)
-class ScanProblem:
-    """What is to be learned from rows that are not in memory."""
-
-    source: str
-    n_rows: int | None
-    names: tuple[str, ...]
-    kinds: Mapping[str, Any]
-    target: str
-    task: Task
-    left_out: tuple[str, ...]
-    groups: str | None
-
-    identifiers = ()  # rows that are passed over are not compared with each other
-    n_groups = 0  # they are not counted
-
-    def facts(self) -> dict[str, str]:
-        """Describe the data and the target, by name."""
-        rows = "" if self.n_rows is None else f"{plural(self.n_rows, 'row')}, "
-        columns = plural(len(self.names), "feature")
-        return {
-            "data": f"{self.source}: {rows}{columns} (passed over)",
-            "target": f"{self.target} ({self.task.value})",
-        }
-
-
-def scanned(
+def pose_scan(
     data: str,
     columns: ColumnOptions,
     reading: ReadingOptions,
     memory: str | None,
     screen: Screen,
     groups: str | None,
-) -> tuple[Scan, ScanProblem]:
+) -> Problem:
     """Open rows that are passed over, and find what is to be learned from them."""
-    from solah.cli.screen import console
     from solah.scale import scan
-    from solah.scale.passes import NO_PROGRESS
 
     with screen.working("opening"):
-        rows = scan(
-            data,
-            memory=memory,
-            options=reading.read_options(),
-            progress=PassProgress(console(stderr=True)) if screen.is_watched else NO_PROGRESS,
-        )
+        rows = scan(data, memory=memory, options=reading.read_options(), progress=screen.progress)
     names = rows.source.names
     target = require_target(columns.target, names)
     apart = [target] if groups is None else [target, groups]
-    kinds = declared_types(columns, names, apart)
+    kinds, chosen = declared_types(columns, names, target, groups)
     gone = split_names(columns.gone, names)
     for name in (*apart, *gone):
         if name not in names:
@@ -445,52 +426,21 @@ def scanned(
         raise DataError(f"no column is left to predict {target!r} with")
     part = rows.source.parts[0]
     first = next(iter(part.tables([target], _FIRST_ROWS))).column(target)
-    task, reason = choose_task(first, columns.task)
+    task, reason = (chosen, "") if chosen else _choose_task(first)
     if task is Task.REGRESSION:
         raise DataError(
             f"the target {target!r} is taken as a number{reason}, and numbers are learned from "
             "rows in memory only"
         )
-    problem = ScanProblem(
+    return Problem(
         source=rows.source.name,
         n_rows=rows.source.n_rows,
+        features=replace(rows, names=(*left, *apart)),
         names=left,
         kinds=kinds,
-        target=target,
+        target=Column(target, first.values[:0]),
         task=task,
-        left_out=tuple(split_names(columns.leave_out, names)),
+        reason="",
         groups=groups,
+        left_out=tuple(split_names(columns.leave_out, names)),
     )
-    return replace(rows, names=(*left, *apart)), problem
-
-
-@dataclass
-class PassProgress:
-    """A bar on the terminal for each pass: rows, rows per second, and the time that is left."""
-
-    console: Any
-    _progress: Progress | None = field(default=None, init=False)
-    _task: TaskID | None = field(default=None, init=False)
-    _n_passes: int = field(default=0, init=False)
-    _lock: Any = field(default_factory=threading.Lock, init=False)
-
-    def begin(self, name: str, n_rows: int | None) -> None:
-        """Show a pass that begins."""
-        from solah.progress import rows_progress
-
-        self._n_passes += 1
-        self._progress = rows_progress(self.console)
-        self._progress.start()
-        self._task = self._progress.add_task(f"pass {self._n_passes}: {name}", total=n_rows)
-
-    def advance(self, n_rows: int) -> None:
-        """Show that N more rows are done."""
-        with self._lock:
-            if self._progress is not None and self._task is not None:
-                self._progress.advance(self._task, n_rows)
-
-    def end(self) -> None:
-        """Take the bar away."""
-        if self._progress is not None:
-            self._progress.stop()
-        self._progress = None

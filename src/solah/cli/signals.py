@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _TIME = "time"
-_FEATURES = ("overlap", "channels", "features", "magnitude", "max-gap", "labels")
+_FEATURES = ("rate", "overlap", "channels", "features", "magnitude", "max-gap", "labels")
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,15 @@ class SignalOptions:
         str | None,
         option(
             "Length of a window: 2s, 500ms, or 100 samples. DATA are then recordings, a row per "
-            "sample, in a file or folder.",
+            "sample, in a file or folder. Requires --signals rate=….",
             metavar="TIME",
         ),
-    ] = None
-    rate: Annotated[
-        str | None, option("Samples per second: 50, or vibration=100,temperature=1.", metavar="HZ")
     ] = None
     signals: Annotated[
         list[str] | None,
         option(
-            "overlap=50% of two windows; channels=ax,ay (default: all numbers); features=mean,rms "
+            "rate=50 samples per second (or vibration=100,temperature=1); overlap=50% of two "
+            "windows; channels=ax,ay (default: all numbers); features=mean,rms "
             "(also min, max, range, deviation, change, slope, zero crossings, mean crossings, "
             "peaks, p90, energy 2-5, pitch, correlation); magnitude=shaking=ax,ay,az; max-gap=50ms "
             "to fill; labels=FILE of intervals. Repeatable.",
@@ -90,9 +88,7 @@ def read_windows(
     from solah.signals import SampleColumns, cut_windows, read_recordings
 
     label = require_target(columns.target)
-    if options.rate is None:
-        raise ParameterError("no sampling rate; pass --rate, in samples per second")
-    rates = _rates(options.rate)
+    rates = _rates(options.given("rate"))
     roles = SampleColumns(
         channels=tuple(split_names(options.every("channels"), ())),
         time=reading.given("time") or _TIME,
@@ -153,17 +149,19 @@ def rows_of_recordings(model: Model, data: str, reading: ReadingOptions) -> Tabl
     return Table((*where, *windows.table.columns, *target), len(windows.readings))
 
 
-def _rates(text: str) -> float | dict[str, float]:
+def _rates(text: str | None) -> float | dict[str, float]:
     """Read a rate, or one for each channel."""
     from solah.data.spelling import is_number
 
+    if text is None:
+        raise ParameterError("no sampling rate; pass --signals rate=50, in samples per second")
     if is_number(text):
         return float(text)
     pairs = [part.rpartition("=") for part in text.split(",")]
     if not all(name.strip() and is_number(rate) for name, _, rate in pairs):
         raise ParameterError(
-            "--rate must be a number, or a number for each channel such as x=100,t=1. "
-            f"Got {shorten(text)} instead."
+            "--signals rate must be a number, or a number for each channel, such as x=100,t=1; "
+            f"got {shorten(text)}"
         )
     return {name.strip(): float(rate) for name, _, rate in pairs}
 
@@ -200,7 +198,7 @@ def _magnitudes(texts: Sequence[str]) -> dict[str, list[str]]:
     for name, sign, axes in pairs:
         if not (name and sign and axes):
             raise ParameterError(
-                "--signals magnitude must be a name and its axes, such as shaking=ax,ay,az. Got "
-                f"{shorten(name + sign + axes)} instead."
+                "--signals magnitude must be a name and its axes, such as shaking=ax,ay,az; got "
+                f"{shorten(name + sign + axes)}"
             )
     return {name.strip(): [axis.strip() for axis in axes.split(",")] for name, _, axes in pairs}

@@ -7,13 +7,12 @@ missing. Nominal values have no order in ARFF, though their list is written in o
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from solah.data.cells import TextCells, to_numbers
+from solah.data.cells import TextCells, join_tables, to_numbers
 from solah.data.frames import no_times
 from solah.data.options import refuse_many_columns
 from solah.data.spelling import count
@@ -39,12 +38,7 @@ Attribute: TypeAlias = tuple[str, str]
 
 def read_arff(path: Path, options: ReadOptions) -> Table:
     """Read a whole file."""
-    tables = list(iter_arff(path, options, rows=50_000))
-    columns = tuple(
-        replace(parts[0], values=np.concatenate([part.values for part in parts]))
-        for parts in zip(*(table.columns for table in tables), strict=True)
-    )
-    return Table(columns, sum(table.n_rows for table in tables))
+    return join_tables(list(iter_arff(path, options, rows=50_000)))
 
 
 def iter_arff(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
@@ -78,7 +72,7 @@ def _header(lines: Iterator[Line], path: Path) -> list[Attribute]:
             refuse_many_columns(len(attributes), str(path))
         elif keyword != "@relation":
             raise FileFormatError(
-                f"{path}, line {number}: {line[:40]!r} is none of @relation, @attribute and @data"
+                f"{path}, line {number}: {line[:40]!r} is not @relation, @attribute or @data"
             )
     else:
         raise FileFormatError(f"{path} has no @data line; is it an ARFF file?")

@@ -1,8 +1,8 @@
-"""Features that are told from a column of dates: hour, weekday, month, days since a day.
+"""Features of a column of dates: hour, weekday, month, days since a day.
 
-Such a feature is known by its name alone ("hour of time"), so that a model asks for it by name,
-and every table that has the column of dates has it too. Hours, days and months are those that are
-written; an offset from UTC moves nothing.
+The name of such a feature is complete ("hour of time"), so a model needs the name only, and every
+table with the column of dates has the feature. Hours, days and months are taken as they are
+written, whatever the offset from UTC.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d.*)?")
 _WITH_DOTS = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})(?: (\d\d:\d\d(?::\d\d)?))?")
 _WITH_SLASHES = re.compile(r"\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)(?: .*)?")
 _FIRST_LOOK = 20
-# A pattern that shows itself less than twice is none.
+# A pattern must repeat itself at least twice.
 _TWO_WEEKS, _TWO_YEARS = np.timedelta64(14, "D"), np.timedelta64(730, "D")
 _TWO_MONTHS = np.timedelta64(62, "D")
 
 
 class DatePart(NamedTuple):
-    """What a feature tells of a column of dates.
+    """A feature of a column of dates.
 
     ``part`` is ``"hour"``, ``"weekday"``, ``"month"`` or ``"days"``, counted from ``since``.
     """
@@ -53,7 +53,7 @@ class DatePart(NamedTuple):
         return f"{f'days since {self.since}' if self.since else self.part} of {self.column}"
 
     def values(self, dates: Dates) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-        """Tell it of dates: numbers, or words and their order; NaN or None where unknown."""
+        """Return its values: numbers, or words and their order; NaN or None where missing."""
         unknown = np.isnat(dates)
         days = dates.astype("datetime64[D]")
         if self.part == "weekday":  # the first of January 1970 was a Thursday
@@ -67,7 +67,7 @@ class DatePart(NamedTuple):
 
 
 def date_part(name: str, known: Collection[str]) -> DatePart | None:
-    """Read the name of a feature that is told from one of the known columns; None for others.
+    """Read the name of a feature of one of the known columns; None for other names.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def date_part(name: str, known: Collection[str]) -> DatePart | None:
 
 
 def parse_dates(cells: Iterable[str | None]) -> Dates | None:
-    """Read dates, with or without a time: ISO 8601, or day.month.year; None if one is none.
+    """Read dates, with or without a time: ISO 8601, or day.month.year; None if any is not a date.
 
     Examples
     --------
@@ -124,11 +124,10 @@ def _first_of(cells: Iterable[str | None]) -> list[str]:
 
 
 def useful_parts(column: str, dates: Dates) -> list[DatePart]:
-    """List what dates may tell: only what they show at least twice.
+    """List the features that dates may have: patterns that they show at least twice.
 
-    Days since the first are told of dates that do not rise from row to row, such as when a machine
-    was built: where they do, as the times of readings, all later rows would lie beyond what was
-    learned.
+    Days since the first are a feature of dates that do not rise from row to row, such as the day
+    when a machine was built. Times of readings rise, and all later rows would be out of range.
     """
     known = dates[~np.isnat(dates)]
     if not len(known):

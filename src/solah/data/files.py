@@ -1,4 +1,4 @@
-"""Read a file as a table or a stream of tables; the suffix tells the format."""
+"""Read a file as a table or a stream of tables; the suffix determines the format."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def read_table(path: str | os.PathLike[str], *, options: ReadOptions = _DEFAULTS
     Returns
     -------
     Table
-        Columns that are numbers throughout as float64, others as text in their own spelling.
+        Columns that are numbers throughout as float64, others as text, as written.
 
     Raises
     ------
     FileFormatError
-        If the file is not there, or cannot be read as a table.
+        If the file does not exist, or cannot be read as a table.
     DataError
         If it has columns but no rows.
 
@@ -105,7 +105,7 @@ def iter_tables(
 ) -> Iterator[Table]:
     r"""Stream a file piece by piece, in memory that does not grow with the file.
 
-    The columns of a delimited file are all text here, since only the whole file tells which are
+    The columns of a delimited file are all text here, since only the whole file shows which are
     numbers; :func:`to_numbers` makes numbers of those that are known to be.
 
     Parameters
@@ -167,11 +167,9 @@ def _format(file: Path) -> str:
     name = file.name.lower()
     suffix = "".join(Path(name).suffixes[-2:]) if name.endswith(".gz") else Path(name).suffix
     if suffix not in _FORMATS:
-        raise FileFormatError(
-            f"{file} has no suffix that is known; files that are read: {', '.join(_FORMATS)}"
-        )
+        raise FileFormatError(f"{file} is not of a known type; solah reads {', '.join(_FORMATS)}")
     if not file.exists():
-        raise FileFormatError(f"{file} is not there")
+        raise FileFormatError(f"{file} does not exist")
     if file.stat().st_size == 0:
         raise FileFormatError(f"{file} is empty")
     return _FORMATS[suffix]
@@ -259,7 +257,7 @@ def _refuse_too_large(path: Path, n_rows: int, schema: Any) -> None:
 
 
 def _free_memory() -> float:
-    """Return the bytes of memory that are free; infinity where the system does not tell."""
+    """Return the bytes of memory that are free; infinity where the system does not report it."""
     try:
         found = re.search(r"MemAvailable:\s+(\d+) kB", _MEMORY.read_text(encoding="ascii"))
     except OSError:

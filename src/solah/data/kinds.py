@@ -1,12 +1,13 @@
-"""Settle the kind of each column of a table, and its values with it.
+"""Infer the type of each column of a table, and its values with it.
 
 The rules, the first that fits:
 
-1. A kind that the user declares holds. A sequence of states, in order, declares an ordinal column.
-2. Text that came with an order is ordinal; text that its source calls nominal is categorical.
-3. Text that is truth values or numbers throughout is taken as these, see ``cells.py``. Where at
-   least half of the values are numbers and some are not, nobody can know what is meant, so the user
-   is asked. Dates are refused.
+1. A type that the user declares holds. A sequence of categories, in order, declares an ordinal
+   column.
+2. Text that came with an order is ordinal. Text that its source calls nominal is categorical.
+3. Text that is booleans or numbers throughout is taken as these, see ``cells.py``. Where at
+   least half of the values are numbers and some are not, the meaning is unclear, so the user must
+   declare a type. Dates are refused.
 4. Two distinct values, of any type, are binary.
 5. Other text is categorical.
 6. Whole numbers with at most ``MAX_STATES`` distinct values are ordinal, a word per value: a
@@ -14,7 +15,7 @@ The rules, the first that fits:
    with such words would blur them and make nothing smaller.
 7. Other numbers are continuous.
 
-A column without any value is continuous when it is numeric, else categorical with no states. A
+A column without any value is continuous if it is numeric, else categorical without categories. A
 discrete column has at most ``MAX_CATEGORIES`` distinct values, which a byte can number.
 """
 
@@ -55,37 +56,37 @@ _FIRST_LOOK = 1_000
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple[Kind, ...]]:
-    """Decide what each column is.
+def infer_types(table: Table, declared: Declared | None = None) -> tuple[Table, tuple[Kind, ...]]:
+    """Infer the type of each column.
 
     Parameters
     ----------
     table : Table
         The columns as they came in.
     declared : mapping, optional
-        From a column's name to its kind, or to its states in order (then it is ordinal).
+        From a column's name to its type, or to its categories in order (then it is ordinal).
 
     Returns
     -------
     table : Table
-        The columns with the values that their kind asks for: continuous ones are numbers,
-        ordinal text carries its order.
+        The columns with values of their type: continuous ones are numbers, ordinal text has its
+        order.
     kinds : tuple of Kind
         One for each column.
 
     Raises
     ------
     ColumnError
-        If a declared column is not there.
+        If a declared column does not exist.
     DataError
-        If columns cannot be what they are declared to be, or cannot be used as they are; it names
+        If columns do not fit their declared type, or cannot be used as they are; the error names
         all of them.
 
     Examples
     --------
     >>> import numpy as np
     >>> size = Column("size", np.array(["M", "S", "L", None], dtype=object))
-    >>> table, kinds = settle(Table((size,), 4), {"size": ["S", "M", "L"]})
+    >>> table, kinds = infer_types(Table((size,), 4), {"size": ["S", "M", "L"]})
     >>> kinds[0].value, table.column("size").order
     ('ordinal', ('S', 'M', 'L'))
     """
@@ -97,7 +98,7 @@ def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple
     settled, faults = [], []
     for column in table.columns:
         try:
-            settled.append(_settle_column(column, wanted.get(column.name)))
+            settled.append(_infer_type(column, wanted.get(column.name)))
         except DataError as fault:
             faults.append(fault)
     if faults:
@@ -107,7 +108,7 @@ def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple
 
 
 def _together(faults: list[DataError]) -> DataError:
-    """Name all columns that cannot be used, and the options that help with all of them."""
+    """Return one error for all columns that cannot be used, with the options that help."""
     remedy = " ".join(dict.fromkeys(fault.remedy for fault in faults if fault.remedy))
     each = "; ".join(
         str(fault).partition("; ")[0] if fault.remedy else str(fault) for fault in faults
@@ -117,7 +118,7 @@ def _together(faults: list[DataError]) -> DataError:
 
 
 def states_of(column: Column, kind: Kind) -> tuple[State, ...]:
-    """List the states of a settled column in their order; a continuous one has none.
+    """List the categories of a column in their order; a continuous one has none.
 
     Text is sorted, or in its declared order, with states that no row has. Numbers are sorted, and
     whole numbers are ``int``. The texts "True" and "False" are ``bool``.
@@ -137,15 +138,13 @@ def states_of(column: Column, kind: Kind) -> tuple[State, ...]:
     return tuple(plain(value) for value in distinct.tolist())
 
 
-def _settle_column(
-    column: Column, wanted: Kind | str | Sequence[State] | None
-) -> tuple[Column, Kind]:
+def _infer_type(column: Column, wanted: Kind | str | Sequence[State] | None) -> tuple[Column, Kind]:
     infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(1, bool)
     if infinite.any():
         raise DataError(
             f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
             f"replace it with a number or mark it as missing, or drop the column "
-            f"(--drop {column.name})",
+            f"(--drop {quote(column.name)})",
             remedy=f"--drop {quote(column.name)}",
         )
     if wanted is None:
@@ -182,7 +181,7 @@ def _inferred(column: Column) -> tuple[Column, Kind]:
 
 
 def _few_distinct(values: NDArray[Any]) -> NDArray[Any] | None:
-    """Find the distinct values; give up, with None, when they are too many to be states.
+    """Return the distinct values; None if they are too many for categories.
 
     The pieces looked at grow, so that a continuous column is left after its first piece and never
     sorted as a whole.
@@ -203,13 +202,13 @@ def _are_whole(numbers: NDArray[Any]) -> bool:
 
 
 def _declared(column: Column, word: str) -> tuple[Column, Kind]:
-    """Give the column the values that its declared kind asks for."""
+    """Convert a column to its declared type."""
     try:
         kind = Kind(word)
     except ValueError:
         known = ", ".join(kind.value for kind in Kind)
         raise DataError(
-            f"column {column.name!r} cannot be declared {word!r}; the kinds are: {known}"
+            f"column {column.name!r} cannot be declared {word!r}; the types are: {known}"
         ) from None
     if kind is Kind.CONTINUOUS:
         return to_numbers(column), kind
@@ -220,7 +219,7 @@ def _declared(column: Column, word: str) -> tuple[Column, Kind]:
 
 
 def _natural(text: str) -> tuple[tuple[int, str], ...]:
-    """Make a key that sorts text as a person would: "level 9" before "level 10"."""
+    """Return a key that sorts "level 9" before "level 10"."""
     # The pieces are text and digits in turn; of two numbers without leading zeros, the one with
     # more digits is larger, and no int is needed, however long they are.
     pieces = [piece.lstrip("0") if j % 2 else piece for j, piece in enumerate(_DIGITS.split(text))]
@@ -231,7 +230,7 @@ def _in_order(column: Column, states: Sequence[State]) -> Column:
     order = tuple(spell(state) for state in states)
     if not order or len(set(order)) < len(order):
         raise DataError(
-            f"the states of column {column.name!r} must be at least one and all different: "
+            f"the categories of column {column.name!r} must be at least one and all different; "
             f"got {states}"
         )
     codes, missing = encode_states(column, states), column.missing()
@@ -240,7 +239,7 @@ def _in_order(column: Column, states: Sequence[State]) -> Column:
         row = int(strange.argmax())
         raise DataError(
             f"column {column.name!r} has the value {spell(column.values[row])!r} (row {row + 1}), "
-            f"which is not among its declared states: {', '.join(map(repr, order))}"
+            f"which is not one of its declared categories: {', '.join(map(repr, order))}"
         )
     values = np.full(len(codes), None, dtype=object)
     values[~missing] = np.array(order, dtype=object)[codes[~missing].astype(np.intp)]
@@ -248,7 +247,7 @@ def _in_order(column: Column, states: Sequence[State]) -> Column:
 
 
 def _check_states(column: Column, kind: Kind) -> None:
-    """Refuse a discrete column with more states than it may have."""
+    """Refuse a discrete column with too many categories."""
     n_states = len(states_of(column, kind))
     if kind is Kind.BINARY and n_states > 2:
         raise DataError(
@@ -260,13 +259,13 @@ def _check_states(column: Column, kind: Kind) -> None:
     if n_states > MAX_CATEGORIES and column.is_text and are_ambiguous_dates(column.values):
         raise DataError(
             f"column {column.name!r} holds dates that may begin with the day or with the month; "
-            f"write them as 2026-01-31, or drop the column (--drop {column.name})",
+            f"write them as 2026-01-31, or drop the column (--drop {quote(column.name)})",
             remedy=f"--drop {quote(column.name)}",
         )
     if n_states > MAX_CATEGORIES:
         raise (likely_numbers(column) if column.is_text else None) or DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
-            f"it looks like an identifier or free text: drop it (--drop {column.name}) "
+            f"it looks like an identifier or free text: drop it (--drop {quote(column.name)}) "
             f"or group its rare values",
             remedy=f"--drop {quote(column.name)}",
         )

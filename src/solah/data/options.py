@@ -1,4 +1,4 @@
-"""Check the options for reading a file."""
+"""Options for reading a file."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from solah.exceptions import DataError, FileFormatError
 
 @dataclass(frozen=True)
 class ReadOptions:
-    r"""What the user knows about a file; whatever is None is found out from its first lines.
+    r"""Settings of a text file; solah infers those that are None from its first lines.
 
     Parameters
     ----------
     header : bool or None
         Whether the first row holds the columns' names.
     delimiter : str or None
-        The character between two fields; a space stands for any run of spaces and tabs.
+        The character between two fields; a space means any run of spaces and tabs.
     decimal : {".", ","} or None
         The decimal sign of the numbers.
     encoding : str or None
         The encoding of the text. None reads UTF-8, and UTF-16 or UTF-32 that begin with their mark.
     missing : frozenset of str
-        Further words for a missing value, such as "-999". They are compared as they are spelt.
+        Further words for a missing value, such as "-999", compared as text.
 
     Examples
     --------
@@ -39,17 +39,16 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
             raise DataError(
-                f"the delimiter must be one character such as ',' or ';' or a tab: "
+                f"the delimiter must be one character such as ',' or ';' or a tab; "
                 f"got {self.delimiter!r}"
             )
         if self.decimal not in (None, ".", ","):
-            raise DataError(f"the decimal sign must be '.' or ',': got {self.decimal!r}")
+            raise DataError(f"the decimal sign must be '.' or ','; got {self.decimal!r}")
         try:
             "".encode("utf-8" if self.encoding is None else self.encoding)
         except (LookupError, ValueError):  # ValueError: a name with a NUL in it
             raise DataError(
-                f"the encoding {self.encoding!r} is not known; common ones are utf-8, latin-1 and "
-                "cp1252"
+                f"unknown encoding {self.encoding!r}; common ones are utf-8, latin-1 and cp1252"
             ) from None
 
 

@@ -33,10 +33,9 @@ class Column:
 
     ``values`` is either numeric (any bool, integer or float dtype; NaN is missing) or an object
     array of ``str`` with ``None`` for missing. ``order`` carries the states of a column that
-    came with an order of its own (an ordered categorical of a frame). ``nominal`` says that the
-    source calls the values names, whatever they look like (a categorical of a frame, an ARFF
-    nominal): the text "7" then stays text. ``note`` says how the values were read, if not as they
-    are written.
+    came with an order of its own (an ordered categorical of a frame). ``nominal`` is whether the
+    source declares the values categorical (a categorical of a frame, an ARFF nominal): the text
+    "7" then stays text. ``note`` has how the values were read, if not as they are written.
     """
 
     name: str
@@ -51,7 +50,7 @@ class Column:
         return bool(self.values.dtype == object)
 
     def missing(self) -> NDArray[np.bool_]:
-        """Tell which rows have no value."""
+        """Return which rows have no value."""
         if self.is_text:
             return np.asarray(np.equal(self.values, None))  # type: ignore[call-overload]
         if self.values.dtype.kind == "f":
@@ -81,7 +80,7 @@ class Table:
             if not column.name:
                 raise ColumnError("a column has an empty name; give it one")
             if column.name in seen:
-                raise ColumnError(f"column {column.name!r} is there twice; rename one of them")
+                raise ColumnError(f"duplicate column {column.name!r}; rename one of them")
             seen.add(column.name)
             if len(column.values) != self.n_rows:
                 raise DataError(
@@ -109,8 +108,8 @@ class Table:
         dates = parse_dates(source.values) if source.is_text else None
         if dates is None:
             raise ColumnError(
-                f"{name!r} is told from the column {part.column!r}, which must hold dates such as "
-                "2026-01-31 or 2026-01-31 18:30"
+                f"{name!r} needs dates in the column {part.column!r}, such as 2026-01-31 or "
+                "2026-01-31 18:30"
             )
         return Column(name, *part.values(dates))
 
@@ -119,12 +118,12 @@ class Table:
         return replace(self, columns=tuple(self.column(name) for name in names))
 
     def drop(self, names: Iterable[str]) -> Table:
-        """Leave these columns out; each must be there."""
+        """Drop these columns; each must exist."""
         gone = {self.column(name).name for name in names}
         return replace(self, columns=tuple(c for c in self.columns if c.name not in gone))
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return the rows at these places, in this order."""
+        """Return the rows with these indices, in this order."""
         columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
         return Table(columns, len(rows))
 

@@ -8,9 +8,8 @@ import os
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -103,11 +102,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set without reading it: its names, shape, source and terms.
+    """Facts about a data set, available without reading it: names, shape, source and terms.
 
-    ``at_hand`` says whether it loads without a network. ``where`` is ``"scikit-learn"``,
+    ``at_hand`` is whether it loads without a network. ``where`` is ``"scikit-learn"``,
     ``"SOLAH_DATA"`` (the folder of that variable), ``"cache"``, ``"download"`` (fetched on the
-    first load) or ``"by hand"``.
+    first load) or ``"manual"``.
     """
 
     name: str
@@ -121,26 +120,8 @@ class DatasetInfo:
     where: str
 
 
-class Place(StrEnum):
-    """The places of a data set, the nearest first."""
-
-    SKLEARN = "scikit-learn"
-    FOLDER = VARIABLE
-    CACHE = "cache"
-    DOWNLOAD = "download"
-    BY_HAND = "by hand"
-
-
-class Location(NamedTuple):
-    """The nearest place that has a set, and its file if there already is one."""
-
-    place: Place
-    file: Path | None = None
-
-    @property
-    def is_at_hand(self) -> bool:
-        """Whether the set loads without a network."""
-        return self.place is Place.SKLEARN or self.file is not None
+AT_HAND = ("scikit-learn", VARIABLE, "cache")
+"""The places from which a data set loads without a network."""
 
 
 def available() -> tuple[DatasetInfo, ...]:
@@ -159,19 +140,20 @@ def available() -> tuple[DatasetInfo, ...]:
     """
     found = []
     for entry in registry.ENTRIES:
-        location = locate(entry)
-        info = DatasetInfo(
-            name=entry.name,
-            aliases=entry.aliases,
-            rows=entry.n_rows,
-            features=entry.n_features,
-            classes=len(entry.classes),
-            source=entry.source,
-            licence=entry.licence,
-            at_hand=location.is_at_hand,
-            where=str(location.place),
+        where, _ = locate(entry)
+        found.append(
+            DatasetInfo(
+                name=entry.name,
+                aliases=entry.aliases,
+                rows=entry.n_rows,
+                features=entry.n_features,
+                classes=len(entry.classes),
+                source=entry.source,
+                licence=entry.licence,
+                at_hand=where in AT_HAND,
+                where=where,
+            )
         )
-        found.append(info)
     return tuple(found)
 
 
@@ -239,10 +221,10 @@ def load_entry(entry: Entry) -> Dataset:
     )
 
 
-def locate(entry: Entry) -> Location:
-    """Find the nearest place that has the set."""
+def locate(entry: Entry) -> tuple[str, Path | None]:
+    """Return the nearest place that has the set, as ``DatasetInfo.where``, and its file there."""
     if entry.loader is not None:
-        return Location(Place.SKLEARN)
+        return "scikit-learn", None
     if named := os.environ.get(VARIABLE):
         folder = Path(named)
         if not folder.is_dir():
@@ -251,32 +233,32 @@ def locate(entry: Entry) -> Location:
                 "point it at a folder of CSV files, or unset it"
             )
         if (folder / entry.file_name).is_file():
-            return Location(Place.FOLDER, folder / entry.file_name)
+            return VARIABLE, folder / entry.file_name
     if entry.raw is None:
-        return Location(Place.BY_HAND)
+        return "manual", None
     cached = _cache_folder() / entry.raw.file_name
     if cached.is_file() and _sha256(cached.read_bytes()) == entry.raw.sha256:
-        return Location(Place.CACHE, cached)
-    return Location(Place.DOWNLOAD)
+        return "cache", cached
+    return "download", None
 
 
 def file_of(name: str) -> Path | None:
     """Return the file that a data set would be read from; None if there is none yet."""
-    return locate(find_entry(name)).file
+    return locate(find_entry(name))[1]
 
 
 def _read(entry: Entry) -> Table:
     """Read the set from the nearest place that has it, the class last."""
-    place, file = locate(entry)
-    if place is Place.SKLEARN:
+    where, file = locate(entry)
+    if entry.loader is not None:
         # Imported here because it takes a second or more that no other set needs.
         from sklearn import datasets
 
-        bunch = getattr(datasets, str(entry.loader))()
+        bunch = getattr(datasets, entry.loader)()
         features = map(Column, map(str, bunch.feature_names), bunch.data.T)
         target = Column(TARGET, bunch.target_names.astype(object)[bunch.target])
         return Table((*features, target), len(bunch.data))
-    if place is Place.FOLDER and file is not None:
+    if where == VARIABLE and file is not None:
         try:
             return read_table(file, options=_FORM)
         except (DataError, OSError) as error:
@@ -285,9 +267,7 @@ def _read(entry: Entry) -> Table:
             ) from error
     if entry.raw is not None:
         return read_raw(file or _download(entry, entry.raw), entry.raw)
-    raise DatasetError(
-        f"data set {entry.name!r} is not there and cannot be downloaded; {_by_hand(entry)}"
-    )
+    raise DatasetError(f"data set {entry.name!r} cannot be downloaded; {_by_hand(entry)}")
 
 
 def read_raw(file: Path, raw: RawFile) -> Table:

@@ -14,11 +14,11 @@ import numpy as np
 
 from solah.data.frames import is_dask
 from solah.exceptions import ColumnError, DataError, require
-from solah.scale.passes import NO_PROGRESS
 from solah.scale.sources import FramePart, Source, add_part
 
 if TYPE_CHECKING:
-    from solah.scale.passes import Pass, ProgressReporter
+    from solah.progress import Advance
+    from solah.scale.passes import Pass
 
 Method = Literal["predict", "predict_proba"]
 G = TypeVar("G")
@@ -31,7 +31,7 @@ class DaskSource(Source):
 
     frame: Any
 
-    def run(self, one: Pass[G], n_threads: int, rows: int, progress: ProgressReporter) -> G:
+    def run(self, one: Pass[G], n_threads: int, rows: int, advance: Advance) -> G:
         """Run a pass over all rows, one task per partition."""
         dask = require("dask", "dask", "training on Dask collections")
         gather, merge = (dask.delayed(work, pure=False) for work in (_gather, _merge))
@@ -102,7 +102,7 @@ def _assigned(frame: Any, values: Any, target: str) -> Any:
 def _gather(one: Pass[G], frame: Any, name: str, rows: int) -> G:
     """Run a pass over a partition."""
     gathered = one.begin()
-    add_part(one, gathered, FramePart(name, frame), rows, NO_PROGRESS, is_named=True)
+    add_part(one, gathered, FramePart(name, frame), rows, None, is_named=True)
     return gathered
 
 

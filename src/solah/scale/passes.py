@@ -33,32 +33,3 @@ class Pass(Protocol[G]):
 
     def merge(self, one: G, other: G) -> G:
         """Merge what was gathered of different rows; the first may be changed."""
-
-
-class ProgressReporter(Protocol):
-    """Reports the progress of a pass."""
-
-    def begin(self, name: str, n_rows: int | None) -> None:
-        """Report that a pass over this many rows begins."""
-
-    def advance(self, n_rows: int) -> None:
-        """Report that this many more rows are done; called from several threads."""
-
-    def end(self) -> None:
-        """Report that the pass is done."""
-
-
-class NoProgress:
-    """Reports nothing."""
-
-    def begin(self, name: str, n_rows: int | None) -> None:
-        """Do nothing."""
-
-    def advance(self, n_rows: int) -> None:
-        """Do nothing."""
-
-    def end(self) -> None:
-        """Do nothing."""
-
-
-NO_PROGRESS = NoProgress()

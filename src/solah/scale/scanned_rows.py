@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Column, Kind, Table, states_of, to_numbers, to_text
+from solah.data import Column, Kind, Table, join_tables, states_of
 from solah.data.cells import encode_states
 from solah.data.digests import LARGEST
 from solah.data.spelling import spell
@@ -91,7 +91,7 @@ class Drawn:
     codes: Int64
     weights: Int64
     digests: UInt64
-    counts: Int64
+    counts: Float
     groups: UInt64 | None
 
     @classmethod
@@ -155,7 +155,7 @@ class Draw:
             codes[few],
             weights[few],
             digests[few],
-            np.ones(len(few), dtype=np.int64),
+            np.ones(len(few)),
             None if groups is None else groups[few],
         )
         gathered.parts.append(drawn)
@@ -303,22 +303,10 @@ class _Whole:
 def read_whole(rows: Scan, roles: ColumnRoles) -> tuple[Table, Column, Any, Column | None]:
     """Read all rows into memory: features, classes, weights and groups."""
     tables = rows.run(_Whole(roles.columns))
-    columns = {name: _joined([one.column(name) for one in tables]) for name in roles.columns}
-    table = Table(tuple(columns[name] for name in roles.features), sum(t.n_rows for t in tables))
-    weights = None if roles.weight is None else columns[roles.weight].values
-    groups = None if roles.group is None else columns[roles.group]
-    return table, columns[roles.target], weights, groups
-
-
-def _joined(columns: Sequence[Column]) -> Column:
-    """Join the pieces of a column: text where any has text, else numbers."""
-    is_text = any(column.is_text and not column.missing().all() for column in columns)
-    take = to_text if is_text else to_numbers
-    alike = len({column.values.dtype for column in columns}) == 1
-    first = columns[0]
-    values = [(one if alike else take(one)).values for one in columns]
-    order = next((one.order for one in columns if one.order), None)
-    return replace(first, values=np.concatenate(values), order=order)
+    table = join_tables(tables)
+    weights = None if roles.weight is None else table.column(roles.weight).values
+    groups = None if roles.group is None else table.column(roles.group)
+    return table.select(roles.features), table.column(roles.target), weights, groups
 
 
 class _Blocks:
@@ -355,7 +343,7 @@ class _Span:
     span: tuple[float, float] | None
 
     def quantiles(self, n_parts: int) -> Float:
-        raise AssertionError("words over files stand at equal distances or where users place them")
+        raise AssertionError("words over files are at equal distances or where users place them")
 
 
 def _column(feature: Feature, column: Column, readings: Float) -> Column:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,17 +11,24 @@ from solah.data import ReadOptions
 from solah.data.frames import is_dask
 from solah.scale.dask_collections import open_collection
 from solah.scale.memory_limit import read_size
-from solah.scale.passes import NO_PROGRESS
 from solah.scale.sources import BATCH_ROWS, check_columns, is_source, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
-    from solah.scale.passes import Pass, ProgressReporter
+    from solah.progress import Advance
+    from solah.scale.passes import Pass
     from solah.scale.sources import Source
+
+    ShowProgress = Callable[[int | None, str], AbstractContextManager[Advance]]
 
 G = TypeVar("G")
 _DEFAULTS = ReadOptions()
+
+
+def _show_nothing(total: int | None, unit: str) -> AbstractContextManager[Advance]:
+    return nullcontext(lambda steps, news="": None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +40,7 @@ class Scan:
     source : where the rows are
     names : the columns that count
     memory : the maximum number of bytes that this process may hold; None for no limit
-    progress : shows the progress of passes
+    progress : shows the progress of a pass
     target : the column of classes, where it is known from the rows
     batch_rows : how many rows are read at a time
     """
@@ -40,7 +48,7 @@ class Scan:
     source: Source
     names: tuple[str, ...]
     memory: int | None = None
-    progress: ProgressReporter = field(default=NO_PROGRESS, repr=False)
+    progress: ShowProgress = field(default=_show_nothing, repr=False)
     target: str | None = None
     batch_rows: int = BATCH_ROWS
 
@@ -51,13 +59,12 @@ class Scan:
 
     def run(self, one: Pass[G], n_threads: int = 1) -> G:
         """Run a pass over all rows."""
-        self.progress.begin(one.name, self.source.n_rows)
-        try:
-            return self.source.run(one, n_threads, self.batch_rows, self.progress)
-        finally:
-            self.progress.end()
-            if self.memory is not None and "pyarrow" in sys.modules:
-                sys.modules["pyarrow"].default_memory_pool().release_unused()
+        with self.progress(self.source.n_rows, "rows") as advance:
+            advance(0, one.name)
+            found = self.source.run(one, n_threads, self.batch_rows, advance)
+        if self.memory is not None and "pyarrow" in sys.modules:
+            sys.modules["pyarrow"].default_memory_pool().release_unused()
+        return found
 
 
 def scan(
@@ -67,7 +74,7 @@ def scan(
     columns: Sequence[str] | None = None,
     memory: int | str | None = None,
     options: ReadOptions = _DEFAULTS,
-    progress: ProgressReporter = NO_PROGRESS,
+    progress: ShowProgress = _show_nothing,
 ) -> Scan:
     """Prepare to learn from rows that need not fit into memory.
 
@@ -91,8 +98,9 @@ def scan(
         need be, the sample that chooses the rules.
     options : ReadOptions
         What is known about text files.
-    progress : ProgressReporter
-        Shows the progress of passes.
+    progress : callable
+        Shows the progress of a pass: takes the number of rows, if known, and the word "rows", and
+        returns a context manager that yields a function to call with the number of further rows.
 
     Returns
     -------

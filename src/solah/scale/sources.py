@@ -1,8 +1,8 @@
 """Sources: rows in files and frames that are read batch by batch, as often as needed.
 
 What a column is in one batch may differ from the next: whole numbers are float64 as soon as one is
-missing, and truth values with a gap are text. The survey joins what it sees (``survey.py``), and
-readers look values up by what was settled, so batches are passed on as they come.
+missing, and booleans with a gap are text. The survey joins what it sees (``survey.py``), and
+readers look values up by the inferred types, so batches are passed on as they come.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from solah.data.spelling import count
 from solah.exceptions import ColumnError, DataError, FileFormatError, ParameterError
 
 if TYPE_CHECKING:
-    from solah.scale.passes import Pass, ProgressReporter
+    from solah.progress import Advance
+    from solah.scale.passes import Pass
 
 G = TypeVar("G")
 
@@ -61,7 +62,7 @@ class Source:
     n_rows: int | None = None
     is_untyped: bool = False
 
-    def run(self, one: Pass[G], n_threads: int, rows: int, progress: ProgressReporter) -> G:
+    def run(self, one: Pass[G], n_threads: int, rows: int, advance: Advance) -> G:
         """Run a pass over all rows; each thread takes one part after the other."""
         waiting, n_threads = iter(self.parts), max(1, min(n_threads, len(self.parts)))
 
@@ -69,7 +70,7 @@ class Source:
             gathered = one.begin()
             # The next part is taken under the interpreter's lock: a tuple's iterator is safe.
             for part in waiting:
-                add_part(one, gathered, part, rows, progress, is_named=len(self.parts) > 1)
+                add_part(one, gathered, part, rows, advance, is_named=len(self.parts) > 1)
             return gathered
 
         if n_threads == 1:
@@ -93,7 +94,7 @@ def add_part(
     gathered: G,
     part: Part,
     rows: int,
-    progress: ProgressReporter,
+    advance: Advance | None,
     *,
     is_named: bool,
 ) -> None:
@@ -101,7 +102,8 @@ def add_part(
     try:
         for table in part.tables(one.columns, rows):
             one.add(gathered, table)
-            progress.advance(table.n_rows)
+            if advance is not None:
+                advance(table.n_rows)
     except DataError as error:
         if not is_named or part.name in str(error):
             raise
@@ -120,8 +122,12 @@ def open_source(data: Any, options: ReadOptions) -> Source:
     if _is_list(data) or _is_whole(data):
         frames = data if _is_list(data) else [data]
         parts = tuple(FramePart(f"frame {n}", frame) for n, frame in enumerate(frames, start=1))
-        names = _same_names([(part.name, _table(part.frame, part.name).names) for part in parts])
-        n_rows = sum(_n_rows(frame) for frame in frames)
+        columns, n_rows = [], 0
+        for part in parts:
+            table = _table(part.frame, part.name)
+            columns.append((part.name, table.names))
+            n_rows += table.n_rows
+        names = _same_names(columns)
         return _with_rows(Source(count(len(frames), "frame"), names, parts, n_rows))
     raise DataError(
         f"rows cannot be read from a {type(data).__name__}; give a path, a pattern, a folder or "
@@ -155,7 +161,7 @@ def check_columns(columns: Sequence[str], known: Sequence[str], source: str) -> 
 
 
 def find_files(data: str | os.PathLike[str]) -> list[Path]:
-    """List the files of a folder or a pattern; a path alone stands for itself, there or not."""
+    """List the files of a folder or a pattern; a plain path is kept, whether it exists or not."""
     text, path = os.fspath(data), Path(data)
     if path.is_dir():
         suffixes = (*PARQUET, *ARROW)
@@ -201,7 +207,12 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
             parts.append(FilePart(file, options))
             continue
         with open_binary(file) as opened:
-            columns.append((str(file), _unique(file, opened.schema_arrow.names)))
+            found = opened.schema_arrow.names
+            for one in found:
+                if not one or found.count(one) > 1:
+                    fault = f"two columns named {one!r}" if one else "a nameless column"
+                    raise FileFormatError(f"{file} has {fault}; give each column a name of its own")
+            columns.append((str(file), tuple(found)))
             groups: list[int] = []
             first_row = n_seen = 1
             for group in range(opened.num_row_groups):
@@ -248,14 +259,6 @@ class FilePart:
                 first_row += chosen.n_rows
 
 
-def _unique(file: Path, names: Sequence[str]) -> tuple[str, ...]:
-    for name in names:
-        if not name or names.count(name) > 1:
-            fault = f"{names.count(name)} columns named {name!r}" if name else "a nameless column"
-            raise FileFormatError(f"{file} has {fault}; give each column a name of its own")
-    return tuple(names)
-
-
 # --- frames ---------------------------------------------------------------------------------------
 
 
@@ -268,13 +271,9 @@ class FramePart:
 
     def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
         """Yield the rows."""
-        yield from cut_table(_table(self.frame, self.name, columns), columns, rows)
-
-
-def cut_table(table: Table, columns: Sequence[str], rows: int) -> Iterator[Table]:
-    """Cut a table into pieces of at most ``rows`` rows."""
-    table = table.select(columns)
-    return (table.rows(start, start + rows) for start in range(0, table.n_rows, rows))
+        table = _table(self.frame, self.name, columns).select(columns)
+        for start in range(0, table.n_rows, rows):
+            yield table.rows(start, start + rows)
 
 
 def _table(frame: Any, name: str, only: Sequence[str] | None = None) -> Table:
@@ -293,11 +292,6 @@ def _table(frame: Any, name: str, only: Sequence[str] | None = None) -> Table:
     if not table.columns:
         raise DataError(f"{name} has no columns")
     return table
-
-
-def _n_rows(frame: Any) -> int:
-    n_rows = getattr(frame, "n_rows", getattr(frame, "num_rows", None))
-    return len(frame) if n_rows is None else int(n_rows)
 
 
 # --- both -----------------------------------------------------------------------------------------

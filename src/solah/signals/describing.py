@@ -1,4 +1,4 @@
-"""Describe windows and features as people write them: ``2s``, ``50%``, ``energy 2-5``."""
+"""Descriptions of windows and features from text: ``2s``, ``50%``, ``energy 2-5``."""
 
 from __future__ import annotations
 
@@ -101,35 +101,34 @@ def describe_signals(
 
 
 def with_signals(model: Model, signals: Signals) -> Model:
-    """Let a model of features carry their description, cut down to what its rules speak of.
+    """Add the description of features to a model that uses them, as far as its rules need it.
 
     Parameters
     ----------
     model : Model
-        Learned from the features' values, in columns with the features' names that are declared as
-        measurements (``feature_types=windows.kinds``).
+        Trained on the features' values, in columns with the features' names that are declared
+        continuous (``feature_types=windows.kinds``).
     signals : Signals
 
     Returns
     -------
     model : Model
-        Without the features that no rule speaks of, and with the features and channels that the
-        others need.
+        Without features that no rule uses, and with the channels that the others need.
     """
     asked = {one.name for node in model.nodes for one in node.inputs if one.tree is None}
-    # A constant asks for nothing, and keeps the feature that it was given.
+    # A constant uses no feature, and keeps those that it has.
     features = tuple(one for one in model.features if one.name in asked) or model.features
     strange = [one.name for one in features if one.name not in signals.names]
     if strange:
         raise ParameterError(
-            f"the model asks for {shorten(strange[0])}, which is no feature of the signals"
+            f"the model needs {shorten(strange[0])}, which is not a feature of the signals"
             f"{did_you_mean(strange[0], signals.names)}"
         )
     coded = [one for one in features if not one.is_continuous]
     if coded:
         raise ParameterError(
-            f"the model takes {shorten(coded[0].name)} for {coded[0].kind.value}, as few of its "
-            "values occur; features are measurements: learn with feature_types=windows.kinds"
+            f"the model has {shorten(coded[0].name)} as {coded[0].kind.value}, since few values "
+            "occur; fit with feature_types=windows.kinds"
         )
     names = [one.name for one in features]
     domain = model.domain and model.domain.only(names)
@@ -149,15 +148,15 @@ def spell_seconds(seconds: float) -> str:
 
 def _rates(channels: Sequence[str], rate: float | Mapping[str, float]) -> dict[str, float]:
     if isinstance(channels, str) or not channels:
-        raise ParameterError(f"'channels' must be a list of names. Got {shorten(channels)}.")
+        raise ParameterError(f"'channels' must be a list of names; got {shorten(channels)}")
     given = dict(rate) if not isinstance(rate, int | float) else dict.fromkeys(channels, rate)
     for name in channels:
         if name not in given:
-            raise ParameterError(f"'rate' says nothing of the channel {shorten(name)}")
+            raise ParameterError(f"'rate' has no value for the channel {shorten(name)}")
         if not LEAST_RATE <= given[name] <= MOST_RATE:
             raise ParameterError(
-                f"'rate' must be from {LEAST_RATE:g} to {MOST_RATE:g} samples per second. Got "
-                f"{given[name]!r} for {shorten(name)}."
+                f"'rate' must be from {LEAST_RATE:g} to {MOST_RATE:g} samples per second; got "
+                f"{given[name]!r} for {shorten(name)}"
             )
     return {name: float(given[name]) for name in channels}
 
@@ -182,8 +181,8 @@ def _ticks(what: str, given: int | str, rate: float, most: int, least: int = 2) 
         ticks = given
     else:
         raise ParameterError(
-            f"{what!r} must be a number of samples, or a time such as '2s' or '500ms'. "
-            f"Got {shorten(given)}."
+            f"{what!r} must be a number of samples, or a time such as '2s' or '500ms'; "
+            f"got {shorten(given)}"
         )
     if abs(ticks - round(ticks)) > _WHOLE * max(ticks, 1.0) or not least <= round(ticks) <= most:
         raise ParameterError(
@@ -200,8 +199,8 @@ def _step(window: int, overlap: float | str, unit: int) -> int:
     value = float(share[1]) / (100 if share[2] else 1) if share else -1.0
     if not 0 <= value < 1:
         raise ParameterError(
-            "'overlap' must be a share of the window, such as 0.5 or '50%', and less than all of "
-            f"it. Got {shorten(overlap)}."
+            "'overlap' must be a share of the window below 1, such as 0.5 or '50%'; "
+            f"got {shorten(overlap)}"
         )
     return unit * max(1, round(window * (1 - value) / unit))
 
@@ -262,5 +261,5 @@ def _read_feature(text: str) -> WindowFeature:
     own = {FeatureKind.PERCENTILE: "p90", FeatureKind.ENERGY: "energy 2-5"}
     plain = {own.get(kind, kind.value): kind for kind in FeatureKind}
     if text not in plain or plain[text] in own:
-        raise ParameterError(f"there is no feature {shorten(text)}{did_you_mean(text, plain)}")
+        raise ParameterError(f"unknown feature {shorten(text)}{did_you_mean(text, plain)}")
     return WindowFeature("", plain[text], ())

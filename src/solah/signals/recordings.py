@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import ReadOptions, from_frame, iter_tables, read_table, to_numbers
+from solah.data.spelling import plain
 from solah.exceptions import ColumnError, DataError, shorten
 from solah.signals.windows import Recording
 
@@ -131,8 +133,10 @@ def read_recordings(
         table = read_table(file, options=options)
         if has_intervals and columns.group in table.names:
             own = replace(own, group=columns.group)
-        recordings += from_long_table(table, own, _stem(file))
-    _refuse_twice(recordings)
+        recordings += from_long_table(table, own, file.name.partition(".")[0])
+    names = Counter(recording.name for recording in recordings)
+    if twice := next((name for name, times in names.items() if times > 1), None):
+        raise DataError(f"two recordings are called {shorten(twice)}; rename a file")
     if labels is None:
         return recordings
     return _with_intervals(recordings, read_table(labels, options=options), columns, rate)
@@ -155,10 +159,6 @@ def _files(path: Path, labels: Any) -> list[Path]:
     if not files:
         raise DataError(f"the folder {str(path)!r} has no files")
     return files
-
-
-def _stem(file: Path) -> str:
-    return file.name.partition(".")[0]
 
 
 def _named(columns: SampleColumns) -> list[str]:
@@ -186,7 +186,7 @@ def _numeric(table: Table, columns: SampleColumns) -> tuple[str, ...]:
     apart = _named(columns)
     found = tuple(one.name for one in table.columns if one.name not in apart and not one.is_text)
     if not found:
-        raise DataError("there is no column of numbers for a channel")
+        raise DataError("no column of numbers is left for a channel")
     return found
 
 
@@ -207,32 +207,22 @@ def _parts(table: Table, columns: SampleColumns, name: str) -> list[tuple[str, N
 def _states(column: Column) -> NDArray[Any]:
     """Return values as objects, None where they are missing; whole numbers as such."""
     values = column.values.astype(object)
-    if column.values.dtype.kind == "f" and _are_whole(column.values):
-        values = np.array([value if np.isnan(value) else int(value) for value in values], object)
+    if column.values.dtype.kind == "f":
+        known = column.values[~column.missing()]
+        if (np.isfinite(known) & (known == np.rint(known))).all():
+            values = np.array([plain(value) for value in values], object)
     values[column.missing()] = None
     return values
-
-
-def _are_whole(values: NDArray[Any]) -> bool:
-    known = values[~np.isnan(values)]
-    return bool((np.isfinite(known) & (known == np.rint(known))).all())
 
 
 def _one_group(name: str, groups: NDArray[Any]) -> Any:
     found = set(groups.tolist())
     if len(found) != 1 or None in found:
         raise DataError(
-            f"recording {shorten(name)} must belong to one group. Got "
-            f"{shorten(sorted(map(str, found)))}."
+            f"recording {shorten(name)} must belong to one group; got "
+            f"{shorten(sorted(map(str, found)))}"
         )
     return found.pop()
-
-
-def _refuse_twice(recordings: Sequence[Recording]) -> None:
-    names = [recording.name for recording in recordings]
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"two recordings are called {shorten(name)}; rename a file")
 
 
 def _with_intervals(
@@ -240,16 +230,14 @@ def _with_intervals(
 ) -> list[Recording]:
     """Give the samples of recordings the labels of intervals."""
     if columns.label is None:
-        raise DataError("which column of the labels is the class? Name it")
+        raise DataError("labels need the name of their column; pass SampleColumns(label=…)")
     for needed in (_RECORDING, _START, _END, columns.label):
         if needed not in table.names:
             raise ColumnError.unknown(needed, table.names, "the table of labels")
     names = [str(name) for name in _states(table.column(_RECORDING))]
     known = {recording.name for recording in recordings}
     if strange := [name for name in names if name not in known]:
-        raise DataError(
-            f"the labels speak of a recording {shorten(strange[0])}, which is not there"
-        )
+        raise DataError(f"the labels name a recording {shorten(strange[0])}, which does not exist")
     start, end = (to_numbers(table.column(one)).values for one in (_START, _END))
     states = _states(table.column(columns.label))
     groups = (
@@ -258,7 +246,14 @@ def _with_intervals(
     labelled = []
     for recording in recordings:
         rows = [row for row, name in enumerate(names) if name == recording.name]
-        times = _times(recording, rate)
+        times = recording.times
+        if times is None:
+            if rate is None:
+                raise DataError(
+                    f"recording {shorten(recording.name)} has no times; name their column, or "
+                    "give a rate"
+                )
+            times = np.arange(len(next(iter(recording.samples.values())))) / rate
         labels = np.full(len(times), None, dtype=object)
         for row in rows:
             labels[(times >= start[row]) & (times < end[row])] = states[row]
@@ -267,14 +262,3 @@ def _with_intervals(
             group = _one_group(recording.name, groups[rows])
         labelled.append(replace(recording, labels=labels, group=group))
     return labelled
-
-
-def _times(recording: Recording, rate: float | None) -> NDArray[np.float64]:
-    if recording.times is not None:
-        return recording.times
-    if rate is None:
-        raise DataError(
-            f"recording {shorten(recording.name)} has no times; name their column, or give a rate"
-        )
-    n_samples = len(next(iter(recording.samples.values())))
-    return np.arange(n_samples) / rate

@@ -1,4 +1,4 @@
-"""Take samples one after the other, as a device does, and decide when a window is complete."""
+"""Decisions on samples that come one after the other, as on a device."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class WindowDecision:
 
     Attributes
     ----------
-    decision : the class or the number; from the simulator of a device, the place of the class
-    beliefs : (n_classes,) the belief in each class
-    readings : (n_features,) what was decided on; NaN where unknown
-    settled : the decision that stands after this window, if the model has a policy; else the same
-    abstain_reasons : why the decision is held back, or might be
+    decision : the class or the number; from the simulator of a device, the index of the class
+    beliefs : (n_classes,) the probability of each class
+    readings : (n_features,) the values of the features; NaN where missing
+    settled : the stable decision after this window, if the model has a policy; else the decision
+    abstain_reasons : the reasons to abstain
 
-    With a policy, a decision that is held back is None; from the simulator of a device, -1.
+    With a policy, the decision is None where the model abstains; from a simulator of a device, -1.
     """
 
     decision: Any
@@ -52,8 +52,8 @@ class SignalStream:
     ----------
     signals : Signals
     decide : callable
-        Turns a row of readings ``(1, n_features)`` into a decision and the beliefs behind it and,
-        where there is a policy, what is settled and the abstain_reasons.
+        Turns a row of readings ``(1, n_features)`` into a decision and its probabilities and,
+        if there is a policy, the stable decision and the reasons to abstain.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class SignalStream:
         ----------
         sample : sequence of float
             In the order of ``signals.measured``; NaN for a missing one. Of a slower channel, only
-            every so many count.
+            every ``every``-th counts.
 
         Returns
         -------
@@ -120,17 +120,18 @@ class WindowReadings:
         self.tick = tick
         self._measured = [_Held(channel, signals) for channel in signals.measured]
         asked = {name for feature in signals.features for name in feature.channels}
-        stored = [channel for channel in signals.channels if channel.name in asked]
-        self._stored = {
-            channel: _unknown_ring(signals.window // channel.every) for channel in stored
-        }
+        self._stored: dict[Channel, deque[np.float32]] = {}
+        for channel in signals.channels:
+            if channel.name in asked:
+                n_samples = signals.window // channel.every
+                self._stored[channel] = deque([np.float32(np.nan)] * n_samples, n_samples)
 
     def push(self, sample: Sequence[float]) -> NDArray[np.float64] | None:
         """Take a sample of every measured channel; return the readings of a complete window."""
         if len(sample) != len(self._measured):
             raise DataError(
-                f"a sample has a number for each of {len(self._measured)} channels. Got "
-                f"{len(sample)}."
+                f"a sample must have a value for each of {len(self._measured)} channels; got "
+                f"{len(sample)}"
             )
         values = as_samples(np.asarray(sample, dtype=np.float64))
         current = {
@@ -139,13 +140,22 @@ class WindowReadings:
             if self.tick % held.channel.every == 0
         }
         for channel, ring in self._stored.items():
-            if self.tick % channel.every == 0:
-                ring.append(_value(channel, current))
+            if self.tick % channel.every:
+                continue
+            if channel.axes:
+                axes = [np.array([current[axis]]) for axis in channel.axes]
+                ring.append(np.float32(magnitude(axes)[0]))
+            else:
+                ring.append(current[channel.name])
         self.tick += 1
         past = self.tick - self.signals.window
         if past < 0 or past % self.signals.step:
             return None
-        return self._at_end()
+        windows = {
+            channel.name: np.array(ring, dtype=np.float32)[:, None]
+            for channel, ring in self._stored.items()
+        }
+        return compute_features(self.signals, windows).astype(np.float64).reshape(-1)
 
     @property
     def lacking(self) -> frozenset[str]:
@@ -153,14 +163,6 @@ class WindowReadings:
         return frozenset(
             channel.name for channel, ring in self._stored.items() if np.isnan(ring).any()
         )
-
-    def _at_end(self) -> NDArray[np.float64]:
-        windows = {
-            channel.name: np.array(ring, dtype=np.float32)[:, None]
-            for channel, ring in self._stored.items()
-        }
-        readings = compute_features(self.signals, windows).astype(np.float64)
-        return readings.reshape(-1)
 
 
 class _Held:
@@ -177,13 +179,3 @@ class _Held:
             return self._last if self._gap <= self._most else np.float32(np.nan)
         self._last, self._gap = sample, 0
         return sample
-
-
-def _unknown_ring(length: int) -> deque[np.float32]:
-    return deque([np.float32(np.nan)] * length, maxlen=length)
-
-
-def _value(channel: Channel, current: dict[str, np.float32]) -> np.float32:
-    if not channel.axes:
-        return current[channel.name]
-    return np.float32(magnitude([np.array([current[axis]]) for axis in channel.axes])[0])

@@ -1,7 +1,8 @@
-"""The scikit-learn transformer that turns samples into readings."""
+"""The scikit-learn transformer from samples to features of windows."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from solah.signals.windows import Windows
 
 
+@dataclass(eq=False, repr=False)
 class WindowFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
     """Describe windows of samples by features that engineers know.
 
@@ -43,14 +45,14 @@ class WindowFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     units : mapping of channel name to unit, default=None
         What samples are measured in.
     max_gap : int or str, default=None
-        For how long the last sample stands for missing ones, in samples of the fastest channel or
-        as a time; by default for a tenth of the window. A window with a longer gap has unknown
-        readings (NaN).
+        How long the last sample is repeated where some are missing, in samples of the fastest
+        channel or as a time; by default for a tenth of the window. A window with a longer gap has
+        missing values (NaN).
 
     Attributes
     ----------
     signals_ : Signals
-        The description that a model document carries.
+        The description that a model file carries.
 
     Examples
     --------
@@ -66,26 +68,15 @@ class WindowFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     ['vibration RMS over 1 s', 'pitch of vibration']
     """
 
-    def __init__(
-        self,
-        channels: Sequence[str],
-        rate: float | Mapping[str, float],
-        *,
-        window: int | str = "2s",
-        overlap: float | str = 0.5,
-        features: Iterable[str] = DEFAULT_FEATURES,
-        magnitudes: Mapping[str, Sequence[str]] | None = None,
-        units: Mapping[str, str] | None = None,
-        max_gap: int | str | None = None,
-    ) -> None:
-        self.channels = channels
-        self.rate = rate
-        self.window = window
-        self.overlap = overlap
-        self.features = features
-        self.magnitudes = magnitudes
-        self.units = units
-        self.max_gap = max_gap
+    channels: Sequence[str]
+    rate: float | Mapping[str, float]
+    _: KW_ONLY
+    window: int | str = "2s"
+    overlap: float | str = 0.5
+    features: Iterable[str] = DEFAULT_FEATURES
+    magnitudes: Mapping[str, Sequence[str]] | None = None
+    units: Mapping[str, str] | None = None
+    max_gap: int | str | None = None
 
     def fit(self, X: Any = None, y: Any = None) -> WindowFeatures:
         """Make the description; nothing is learned from the data.
@@ -98,16 +89,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         -------
         self
         """
-        self.signals_ = describe_signals(
-            self.channels,
-            rate=self.rate,
-            window=self.window,
-            overlap=self.overlap,
-            features=self.features,
-            magnitudes=self.magnitudes,
-            units=self.units,
-            max_gap=self.max_gap,
-        )
+        self.signals_ = describe_signals(**self.get_params(deep=False))
         return self
 
     def transform(self, X: Any) -> Float:
@@ -130,8 +112,8 @@ class WindowFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             shape = (signals.window, len(signals.measured))
             if X.shape[1:] != shape:
                 raise DataError(
-                    f"windows must have the shape {shape}, of samples and channels. Got "
-                    f"{X.shape[1:]}."
+                    f"windows must have the shape {shape}, of samples and channels; got "
+                    f"{X.shape[1:]}"
                 )
             return features_of_windows(signals, X)
         return self.windows([X] if isinstance(X, np.ndarray | Recording) else X).readings
@@ -172,7 +154,7 @@ def _recording(signals: Signals, place: int, samples: Any) -> Recording:
     if array.ndim != 2 or array.shape[1] != len(signals.measured):
         raise DataError(
             f"recording {place} must have the shape (samples, {len(signals.measured)}), a column "
-            f"per channel. Got {array.shape}."
+            f"per channel; got {array.shape}"
         )
     columns = zip((one.name for one in signals.measured), array.T, strict=True)
     return Recording(f"recording {place}", dict(columns))

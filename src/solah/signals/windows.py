@@ -2,7 +2,7 @@
 
 Samples are first put onto a regular grid: a tick takes the last sample that came up to half a tick
 after it. A tick without one repeats the sample before, for as long as the signals allow. A window
-with a longer gap has unknown readings (NaN) for the channels that lack samples.
+with a longer gap has missing values (NaN) for the channels that lack samples.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from solah.data import Column, Table
 from solah.exceptions import DataError, LeakageWarning, shorten
@@ -114,7 +115,7 @@ def cut_windows(signals: Signals, recordings: Sequence[Recording]) -> Windows:
     Raises
     ------
     DataError
-        If a channel is not there, times decrease, or no recording is as long as a window.
+        If a channel is missing, times decrease, or all recordings are shorter than a window.
     """
     parts = [_cut(signals, recording) for recording in recordings]
     if not parts or not sum(len(part.readings) for part in parts):
@@ -182,7 +183,7 @@ def features_of_windows(signals: Signals, windows: NDArray[Any]) -> Float:
 
 
 def held(samples: Float32, most: int) -> Float32:
-    """Let the last sample stand for missing ones, for ``most`` samples at the most."""
+    """Repeat the last sample where some are missing, at most ``most`` times."""
     places = np.arange(len(samples)).reshape(-1, *(1 for _ in samples.shape[1:]))
     known = np.where(np.isnan(samples), -1, places)
     last = np.maximum.accumulate(known, axis=0)
@@ -202,15 +203,11 @@ def _cut(signals: Signals, recording: Recording) -> Windows:
     with_derived = _with_magnitudes(signals, whole)
     readings = np.empty((0, len(signals.features)))
     if n_windows:
-        parts = {
-            channel.name: _sliding(
-                with_derived[channel.name],
-                signals.window // channel.every,
-                signals.step // channel.every,
-                n_windows,
-            )
-            for channel in signals.channels
-        }
+        parts = {}  # (length, n_windows)
+        for channel in signals.channels:
+            length, step = signals.window // channel.every, signals.step // channel.every
+            every = sliding_window_view(with_derived[channel.name], length)[::step][:n_windows]
+            parts[channel.name] = np.ascontiguousarray(every.T)
         readings = compute_features(signals, parts).astype(np.float64)
     start = begin + np.arange(n_windows) * signals.step / signals.rate
     end = start + signals.window_seconds
@@ -224,12 +221,6 @@ def _cut(signals: Signals, recording: Recording) -> Windows:
         _labels(signals, recording, start, end),
         np.full(n_windows, group, dtype=object),
     )
-
-
-def _sliding(series: Float32, length: int, step: int, n_windows: int) -> Float32:
-    """Return windows of a series, ``(length, n_windows)``."""
-    every = np.lib.stride_tricks.sliding_window_view(series, length)[::step][:n_windows]
-    return np.ascontiguousarray(every.T)
 
 
 def _with_magnitudes(signals: Signals, samples: dict[str, Float32]) -> dict[str, Float32]:
@@ -272,7 +263,7 @@ def _checked_times(signals: Signals, recording: Recording) -> Float:
     where = f"recording {shorten(recording.name)}"
     if not np.isfinite(times).all():
         row = int(np.argmin(np.isfinite(times))) + 1
-        raise DataError(f"{where}: the time of sample {row} is missing; leave the sample out")
+        raise DataError(f"{where}: the time of sample {row} is missing; drop the sample")
     steps = np.diff(times)
     if (steps < 0).any():
         row = int(np.argmax(steps < 0)) + 2
@@ -296,14 +287,9 @@ def _labels(signals: Signals, recording: Recording, start: Float, end: Float) ->
     half = 0.5 / signals.rate
     first = np.searchsorted(times, start - half, side="left")
     behind = np.searchsorted(times, end - half, side="left")
-    changes = _changes(recording.labels)
+    differs = [a != b for a, b in zip(recording.labels[1:], recording.labels[:-1], strict=True)]
+    changes = np.cumsum([False, *map(bool, differs)])  # the number of the run of equal labels
     for i, (low, high) in enumerate(zip(first.tolist(), behind.tolist(), strict=True)):
         if low < high and changes[low] == changes[high - 1]:
             labels[i] = recording.labels[low]
     return labels
-
-
-def _changes(labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the number of the run of equal labels that each sample is in."""
-    differs = [bool(a != b) for a, b in zip(labels[1:], labels[:-1], strict=True)]
-    return np.cumsum([False, *differs], dtype=np.intp)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from solah.data import settle
+from solah.data import infer_types
 from solah.dependence import TableColumns, dependence_of, relevance_of
 from solah.exceptions import DataError, ParameterError
 from solah.stream.reservoir import as_table, as_target
@@ -227,7 +227,7 @@ def find_dependence_shift(
     before, after = before[-COMPARED_ROWS:], after[-COMPARED_ROWS:]
     pooled, n_before = [*before, *after], len(before)
     try:
-        table, types = settle(as_table([row.values for row in pooled], like), feature_types)
+        table, types = infer_types(as_table([row.values for row in pooled], like), feature_types)
         target = as_target(target_name, [row.label for row in pooled]).values
         if len(types) > _MAX_FEATURES:
             columns = TableColumns.of(table, types, target, nominal_target=True)
