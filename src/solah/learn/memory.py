@@ -48,7 +48,8 @@ class MemoryRows:
     target : each row's target and weight
     n_threads : how many threads sum up
     digests : (n_rows,) numbers by which rows are drawn, where they include dropped columns
-    counts : (n_rows,) how often each row occurred, where equal ones were joined; else None
+    counts : (n_rows,) how often each row occurred, as ``Drawn`` counts, where equal ones were
+        joined; else None
     folds : (n_rows,) with cross-fitting, the fold of each row
     groups : (n_rows,) digests of what rows belong to, where folds are to keep that together
     outputs : the class probabilities of the nodes below, by name
@@ -59,7 +60,7 @@ class MemoryRows:
     target: ClassTarget
     n_threads: int = 1
     digests: UInt64 | None = None
-    counts: Int64 | None = None
+    counts: Float | None = None
     folds: Int64 | None = None
     groups: UInt64 | None = None
     outputs: Mapping[str, Float] = field(default_factory=dict)

@@ -91,7 +91,7 @@ class Drawn:
     codes: Int64
     weights: Int64
     digests: UInt64
-    counts: Int64
+    counts: Float
     groups: UInt64 | None
 
     @classmethod
@@ -155,7 +155,7 @@ class Draw:
             codes[few],
             weights[few],
             digests[few],
-            np.ones(len(few), dtype=np.int64),
+            np.ones(len(few)),
             None if groups is None else groups[few],
         )
         gathered.parts.append(drawn)
