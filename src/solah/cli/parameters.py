@@ -258,7 +258,7 @@ def read_settings(words: Iterable[str] | None) -> dict[str, Any]:
     return found
 
 
-# A word that stands where JSON wants quotes, as YAML allows: {age: 1}, [a, b c].
+# A word where JSON requires quotes, as YAML allows: {age: 1}, [a, b c].
 _BARE = re.compile(r"""(?<=[\[{,:])\s*([^\s"'\[\]{},:][^"\[\]{},:]*?)\s*(?=[\]},:])""")
 
 

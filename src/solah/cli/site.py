@@ -150,7 +150,7 @@ def refuse_beside_site(options: Mapping[str, object]) -> None:
     for name, is_given in options.items():
         if is_given:
             flag = name.replace("_", "-")
-            raise ParameterError(f"--{flag} does not go with a site file, which says it itself")
+            raise ParameterError(f"--{flag} does not go with a site file, which has it")
 
 
 def log_of(screen: Screen, kind: str) -> Callable[[str], None]:
