@@ -81,7 +81,7 @@ def write_c(
     is_fixed = isinstance(tables, FixedTables)
     kind = "fixed" if is_fixed else "float"
     math: tuple[str, ...] = (f"solah_{kind}_math.h", *(("solah_reading.h",) if is_fixed else ()))
-    shared = ("solah_crc.h", "solah_flash.h", *math)
+    shared: tuple[str, ...] = ("solah_crc.h", "solah_flash.h", *math)
     learning = ("solah_learn.h",) if pace else ()
     signals = ("solah_signals.h",) if model.signals else ()
     judging = ("solah_judge.h",) if policy else ()
@@ -96,8 +96,7 @@ def write_c(
     else:
         source = f"model_{kind}.c.j2"
         own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
-        own += ("solah_decide.h", "solah_tables.h")
-        headers = (*shared, *own, *learning, *signals, *judging)
+        headers = (*shared, *own, "solah_decide.h", "solah_tables.h", *learning, *signals, *judging)
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
