@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
@@ -135,18 +135,6 @@ class _Fitted:
     def model(self) -> "Model":
         return self.estimator.model_  # type: ignore[no-any-return]
 
-    @property
-    def clusters(self) -> tuple[tuple[str, ...], ...] | None:
-        groups = getattr(self.estimator, "feature_groups_", None)
-        return getattr(self.estimator, "clusters_", groups)
-
-    @property
-    def given_clusters(self) -> int | str | None:
-        """The paper's k."""
-        groups = getattr(self.estimator, "feature_groups", None)
-        given = getattr(self.estimator, "n_clusters", groups)
-        return given if isinstance(given, int | str) else None
-
 
 def _fit(
     problem: "Problem", options: ModelOptions, wanted: Any, screen: Screen, jobs: int | None
@@ -236,11 +224,13 @@ def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
     from solah.report import describe_hierarchy, describe_target, rule_depth
 
     problem, model, estimator = fitted.problem, fitted.model, fitted.estimator
-    kinds = problem.kinds
+    kinds: dict[str, Any] = dict(problem.kinds)
     if problem.data is None:
         kinds = {one.name: one.kind for one in model.features}
-    path = getattr(estimator, "path_", ())
-    found = getattr(estimator, "screening_", None)
+    path, found = getattr(estimator, "path_", ()), getattr(estimator, "screening_", None)
+    choice = (
+        {"reason": estimator.selection_reason_, "path": list(map(vars, path))} if path else None
+    )
     return {
         "model": str(output),
         "kind": fitted.name,
@@ -250,21 +240,9 @@ def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
         "identifiers": list(problem.identifiers),
         "target": describe_target(model.target),
         "hierarchy": describe_hierarchy(model),
-        "clusters": fitted.clusters,
-        "given_clusters": fitted.given_clusters,
         "search": _search(estimator),
-        "choice": {
-            "reason": estimator.selection_reason_,
-            "path": [dict(vars(step)) for step in path],
-        }
-        if path
-        else None,
-        "screening": found
-        and {
-            "kept": list(found.kept),
-            "least_kept": found.least_kept,
-            "left_out": dict(zip(found.left_out, found.left_out_relevance, strict=True)),
-        },
+        "choice": choice,
+        "screening": found and asdict(found),
         "dropped": getattr(estimator, "dropped_features_", None),
         "interactions": [list(term.features) for term in model.terms if len(term.features) > 1],
         "rules": model.n_rules,
@@ -318,11 +296,7 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
     model, search = fitted.model, _search(fitted.estimator)
     wiring = tried = None
     if hasattr(fitted.estimator, "hierarchy_"):
-        parts = [plural(len(model.trees), "tree"), f"{model.hierarchy.n_levels} levels"]
-        if fitted.clusters is not None:
-            given = "" if fitted.given_clusters == "auto" else f"; k was {fitted.given_clusters}"
-            parts.append(f"{plural(len(fitted.clusters), 'cluster')} (K{given})")
-        wiring = ", ".join(parts)
+        wiring = f"{plural(len(model.trees), 'tree')}, {model.hierarchy.n_levels} levels"
     if search is not None and search["score"] is not None:
         name = {"auc": "AUC"}.get(search["scoring"], search["scoring"])
         tried = (
@@ -345,30 +319,27 @@ def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
     n_paired = sum(term.n_rules for term in pairs)
     used = _used(model)
     n_groups = sum(len(one.groups) for one in model.sums)
-    sizes = [len(one.words) for one in used if one.is_continuous]
+    sizes = {len(one.words) for one in used if one.is_continuous}
     where = {
         "supervised": f"where {model.target.name} changes",
         "quantile": "at quantiles",
         "uniform": "at equal distances",
     }[fitted.estimator.selection_.word_kind]
-    words = (
-        f"{min(sizes)}" if len({*sizes}) == 1 else f"{min(sizes)} to {max(sizes)}" if sizes else ""
-    )
+    counts = " to ".join(map(str, sorted({min(sizes, default=0), max(sizes, default=0)})))
     metrics, held_out = None, _out_of_fold(fitted)
     if held_out is not None:
-        n = problem.n_groups
-        how = f"cross-validated, {n} groups kept together" if n > 1 else "cross-validated"
         metrics = (
-            f"accuracy {held_out.accuracy:.3f}, log-loss {held_out.log_loss:.3f} ({how})"
+            f"accuracy {held_out.accuracy:.3f}, log-loss {held_out.log_loss:.3f} (cross-validated"
             if held_out.r2 is None
-            else f"R² {held_out.r2:.3f}, RMSE {held_out.rmse:.4g} ({how})"
+            else f"R² {held_out.r2:.3f}, RMSE {held_out.rmse:.4g} (cross-validated"
         )
+        metrics += f", {problem.n_groups} groups kept together)" if problem.n_groups > 1 else ")"
+    paired = f", {n_paired} of them with two conditions" if n_paired else ""
+    grouped = f", in {plural(n_groups, 'group')}" if n_groups else ""
     return {
-        "rules": f"{model.n_rules}"
-        + (f", {n_paired} of them with two conditions" if n_paired else ""),
-        "features": f"{len(used)} of {len(problem.names)}"
-        + (f", in {plural(n_groups, 'group')}" if n_groups else ""),
-        "words": f"{words} per feature, {where}" if sizes else None,
+        "rules": f"{model.n_rules}{paired}",
+        "features": f"{len(used)} of {len(problem.names)}{grouped}",
+        "words": f"{counts} per feature, {where}" if sizes else None,
         "interactions": _some(" & ".join(term.features) for term in pairs) or "none",
         "held-out": metrics,
     }
