@@ -35,8 +35,8 @@ Policy = Annotated[
 Memory = Annotated[
     str | None,
     option(
-        "Pass over the rows instead of loading them, within this much memory: 1GB. Default for a "
-        "folder or a pattern of files.",
+        "Read the rows in passes instead of loading them, within this much memory: 1GB. Default "
+        "for a folder or a pattern of files.",
         metavar="SIZE",
     ),
 ]
@@ -78,7 +78,7 @@ def fit(
 
         if policy:
             raise ParameterError(
-                "--policy is for rows in memory, and these are passed over; fit without it, and "
+                "--policy needs rows in memory, and these are read in passes; fit without it, and "
                 "use 'solah policy' afterwards"
             )
         problem = pose_scan(data, columns, reading, memory, screen, groups)
@@ -170,7 +170,7 @@ def _fit(
 def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     """Describe the training data, as far as it is known.
 
-    Rows that are passed over are not read once more for their digest.
+    Rows that are read in passes are not read once more for their digest.
     """
     import numpy as np
 
