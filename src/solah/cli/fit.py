@@ -159,6 +159,8 @@ def _fit(
         estimator.fit(problem.features, problem.y, **given)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
+    if not estimator.model_.n_rules:
+        screen.note("no feature helps to predict the target: all rows get the same prediction")
     if problem.signals is not None:
         estimator.model_ = with_signals(estimator.model_, problem.signals)
     seconds, chosen = perf_counter() - start, None
