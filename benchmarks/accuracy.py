@@ -1,4 +1,4 @@
-"""How well our models and their peers decide, and how many rules it takes them.
+"""Accuracy of our models and other models, and how many rules they need.
 
     python benchmarks/accuracy.py [--sets eight,twelve,sensors] [--models solah,tree,...]
         [--seeds 0,1,2] [--folds 10] [--rows 20000] [--jobs N] [--timing] [-o results/accuracy]
@@ -7,7 +7,7 @@ Sets are groups or names of data sets; SOLAH_DATA is the folder they are read fr
 the same folds. A finished cell (a set, a model and a seed) is kept in the results folder, so the
 same command goes on where it was stopped; a cell is computed again when its settings, its package
 or the source of our own models have changed. Results: accuracy.json, accuracy.md and, with
-matplotlib, a picture for each group.
+matplotlib, a figure for each group.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from comparison.models import MODELS, choose_models
 from comparison.page import render_bars, render_group, render_timing, write_results
-from comparison.running import Comparison, Wish
+from comparison.running import Comparison, Request
 from comparison.sets import GROUPS, choose_sets
 from comparison.speed import measure_speed
 from comparison.summary import summarise
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _read_options(arguments)
     console = Console(stderr=True)
     try:
-        work = Comparison.plan(_wish(options), options.output)
+        work = Comparison.plan(_request(options), options.output)
         _announce(work)
         summary = _measure(work, options, console)
     except SolahError as error:
@@ -93,8 +93,8 @@ def _from(least: int) -> Any:
     return number
 
 
-def _wish(options: argparse.Namespace) -> Wish:
-    return Wish(
+def _request(options: argparse.Namespace) -> Request:
+    return Request(
         choose_sets(options.sets),
         choose_models(options.models),
         options.seeds,
@@ -105,7 +105,7 @@ def _wish(options: argparse.Namespace) -> Wish:
 
 def _announce(work: Comparison) -> None:
     if work.missing:
-        _say(f"not at hand, so left out: {how_to_get(work.missing)}")
+        _say(f"not available, so skipped: {how_to_get(work.missing)}")
     _say(*work.obstacles, *work.too_large)
 
 

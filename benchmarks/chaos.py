@@ -1,15 +1,15 @@
-"""A network under chaos: whether every decision is explained by the readings that had arrived.
+"""Fault injection in a network: whether the readings that had arrived explain every decision.
 
     python benchmarks/chaos.py [--minutes 15] [--rate 10] [--seed 0]
 
 The network of benchmarks/nodes.py (five processes, mosquitto), and sensors that publish readings on
 the topics of the nodes. Every few seconds something drawn at random happens: a node is killed and
 started again, the broker is killed and started again, the sensors of a node fall silent, their
-clock is days off, they send unknown readings, repeat rows, or somebody publishes garbage. Every
+clock is days off, they send missing values, repeat rows, or somebody publishes garbage. Every
 decision is computed again from the readings that were sent for its row, without those that the
 decision names as missing, and must be the same, bit for bit. A reading that was never sent must be
-named or unknown; a decision without any reading may not be surer than the model is without
-readings. A watcher is asked twice a second, and may never say live while the broker is away.
+named or missing; a decision without any reading may not be surer than the model is without
+readings. A watcher is polled twice a second, and may never report live while the broker is away.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Found:
     problems: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        """Spell it."""
+        """Return the result as lines of text."""
         faults = ", ".join(f"{name} {times}" for name, times in sorted(self.faults.items()))
         states = ", ".join(f"{name} {times}" for name, times in self.conditions.most_common())
         return [
@@ -85,7 +85,7 @@ class Found:
             f"{self.n_sent:,} rows sent, {self.n_decided:,} decided, {self.n_incomplete:,} with "
             f"something missing, {self.n_blind:,} without a reading; least known "
             f"{self.least_known:.2f}",
-            f"the watcher said: {states}",
+            f"the watcher reported: {states}",
             f"{len(self.problems):,} decisions or states not explained",
             *self.problems[:20],
         ]
@@ -185,7 +185,7 @@ class Site:
                 state = observer.snapshot(time.time(), 1)["condition"]["state"]
                 self.conditions[state] += 1
                 if is_away and state == "live" and math.isfinite(self._away_since):
-                    self.problems.append("the watcher said live while the broker was away")
+                    self.problems.append("the watcher reported live while the broker was away")
 
 
 class Sensors:
@@ -309,9 +309,9 @@ def explain(
         if unsent:
             found.problems.append(f"row {row} was decided with {sorted(unsent)}, which never came")
         if tuple(one.beliefs.values()) != tuple(expected[place]):
-            found.problems.append(f"row {row} is not what its readings say")
+            found.problems.append(f"row {row} does not follow from its readings")
         if readings.isna().any() and one.known >= 1.0:
-            found.problems.append(f"row {row} claims to know all")
+            found.problems.append(f"row {row} claims that nothing is missing")
         if readings.isna().all() and max(one.beliefs.values()) > prior.max() + 1e-12:
             found.problems.append(f"row {row} is surer than nothing allows")
         found.n_incomplete += bool(one.missing)

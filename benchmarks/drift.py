@@ -25,7 +25,7 @@ from solah import RuleClassifier
 if TYPE_CHECKING:
     from solah.datasets import Dataset
 
-COLUMNS = ("as it was", "learned once", "five times", "fit with both", "fit anew")
+COLUMNS = ("as it was", "learned once", "five times", "fit with both", "fit again")
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def accuracies(
 
 
 def draw(target: np.ndarray, rows: np.ndarray, n_a_class: int, seed: int) -> np.ndarray:
-    """Draw rows to label: so many of each class, in random order."""
+    """Draw rows to label: ``n_a_class`` of each class, in random order."""
     rng = np.random.default_rng(seed)
     classes = [rng.permutation(rows[target[rows] == each]) for each in np.unique(target[rows])]
     return rng.permutation(np.concatenate([of_class[:n_a_class] for of_class in classes]))

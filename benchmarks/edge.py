@@ -1,9 +1,9 @@
-"""What models cost on a device, beside those that one would export otherwise.
+"""Accuracy, flash, RAM and instructions of exported models, beside those of other packages.
 
     python benchmarks/edge.py [--sets wine,sonar] [--platform cortex-m0plus] [--rows 100000]
 
 One stratified split of each set (a third is tested on, seed 0), the same for all; one compiler
-(-Os) and one emulator. Ours: the default model and models of at most so many rules, in integers,
+(-Os) and one emulator. Ours: the default model and models with a maximum of rules, in integers,
 two of them in float too, and the default one shrunk to 2 KB. The peers: scikit-learn's forest of 10
 trees and a network of 16 hidden units through emlearn, and the forest through m2cgen. emlearn's
 trees compare integers, so that they learn from readings scaled to 16 or 8 bits, or from floats as
@@ -11,13 +11,12 @@ they are; of its ways to write a model, the one with the least flash counts. Bar
 tanhf: the peers may take the compiler's libm. Scaling readings for a peer is not counted.
 
 The accuracy is that of what was exported: the peers' C is run on the test rows, ours decides by its
-Python simulator, and there stand the rows out of so many random ones on which the device and the
-simulator
-differ. The ratios are to the smallest forest of emlearn in the same run. Which of our models is
-small and accurate enough is read off the test rows for a look, and chosen honestly, by
-cross-validation on the training rows alone.
+Python simulator. A column has the number of random rows on which device and simulator differ. The
+ratios are to the smallest forest of emlearn in the same run. Which of our models is small and
+accurate enough is read off the test rows for a look, and chosen honestly, by cross-validation on
+the training rows alone.
 
-Peers are left out where they are not installed: pip install emlearn m2cgen. Sets come from
+Peers are skipped where they are not installed: pip install emlearn m2cgen. Sets come from
 SOLAH_DATA, and wine from scikit-learn where that is not set.
 """
 
@@ -74,7 +73,7 @@ LABEL = 39  # the width of a model's name
 EMLEARN_FORESTS = {"int16_t": ("inline", "loadable"), "int8_t": ("inline",), "float": ("inline",)}
 # What others write does not pass our warnings, and need not.
 QUIET = '#pragma GCC system_header\n#include "peer.h"\n'
-# libm tells of errors in a place that the C library keeps with much else; a word will do.
+# libm reports errors in a place that the C library keeps with much else; a word will do.
 PROBE = """
 #include "quiet.h"
 #include "solah_probe.h"
@@ -117,7 +116,7 @@ DRIVER = """
 int main(void)
 {
     %(reading)s x[M_N_READINGS];
-    %(belief)s p[M_N_CLASSES];
+    %(probability)s p[M_N_CLASSES];
     while (solah_io_read(x, sizeof x) == sizeof x) {
         const int32_t decision = m_decide(x, p);
         solah_io_write(&decision, sizeof decision);
@@ -196,7 +195,7 @@ def main() -> None:
         try:
             split = load(name)
         except DatasetError as error:
-            print(f"{name} is left out: {error}")
+            print(f"{name} is skipped: {error}")
             continue
         show(name, split, platform, options.rows)
 
@@ -415,7 +414,7 @@ def m2cgen_forests(split: Split, platform: Platform) -> Iterator[Line]:
 
 
 def peer_lines(peer: Peer, split: Split, platform: Platform) -> Iterator[Line]:
-    """Measure a peer on the platform and test it on this computer; say where it does not build."""
+    """Measure a peer on the platform and test it on this computer; report if it does not build."""
     answer_bytes = np.dtype(peer.answer).itemsize
     room = (f"ROW_BYTES={peer.rows[0].nbytes}", f"ANSWER_BYTES={answer_bytes}")
     files = {"peer.h": peer.header, "quiet.h": QUIET, "probe.c": PROBE % peer.call, "ask.c": ASK}
@@ -428,7 +427,7 @@ def peer_lines(peer: Peer, split: Split, platform: Platform) -> Iterator[Line]:
             program = build(host, [probe, ask], folder, includes=includes, defines=room)
             printed = run(program, np.ascontiguousarray(peer.rows).tobytes())
         except (BuildError, RunError) as error:
-            print(f"  {peer.label} is left out: {error}")
+            print(f"  {peer.label} is skipped: {error}")
             return
     answers = np.frombuffer(printed, peer.answer)
     decided = answers if answers.ndim == 1 else answers.argmax(axis=1)
@@ -442,7 +441,7 @@ def with_libm(platform: Platform) -> Platform:
 def is_installed(package: str) -> bool:
     if importlib.util.find_spec(package):
         return True
-    print(f"  {package} is left out: pip install {package}")
+    print(f"  {package} is skipped: pip install {package}")
     return False
 
 

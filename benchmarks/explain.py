@@ -1,9 +1,9 @@
-"""How fast decisions are explained: one row, and a stream of them.
+"""The speed of explanations: one row, and a stream of rows.
 
     python benchmarks/explain.py [--rows 10000]
 
 The model is the default one of Sonar (60 features) where SOLAH_DATA is set, else of 60 seeded
-features. Beside each time stands how many single decisions it is worth, measured in the same run.
+features. Each time is also printed in single decisions, measured in the same run.
 """
 
 from __future__ import annotations

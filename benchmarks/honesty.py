@@ -1,4 +1,4 @@
-"""Whether a model does on fresh rows what it reports of itself.
+"""Whether the metrics that a model reports hold on fresh rows.
 
     python benchmarks/honesty.py [--sets coin-500 …] [--seeds 5] [--jobs 2] [--quick]
 
@@ -49,7 +49,7 @@ _LEAST = 1e-15
 
 
 class Rows(NamedTuple):
-    """Rows of a set; weights and groups may be none."""
+    """Rows of a set; weights and groups are optional."""
 
     X: pd.DataFrame
     y: NDArray[Any]
@@ -109,7 +109,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one model reports of itself, what is true, and what cross-validation says.
+    """The metrics that a model reports, those on fresh rows, and those of cross-validation.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ def three_classes(rng: np.random.Generator, n_rows: int) -> Rows:
 
 
 def weighted(rng: np.random.Generator, n_rows: int) -> Rows:
-    """Weights between about a tenth and ten, that tell nothing about a row."""
+    """Weights between about a tenth and ten, which do not depend on the row."""
     return main_effects(rng, n_rows)._replace(weight=rng.lognormal(0.0, 1.2, n_rows))
 
 
@@ -338,7 +338,7 @@ def variance(y: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
 
 
 def effective(weight: NDArray[np.float64] | None, n_rows: int) -> float:
-    """Return how many rows of equal weight tell as much."""
+    """Return the effective number of rows."""
     return n_rows if weight is None else float(weight.sum() ** 2 / (weight**2).sum())
 
 
@@ -355,7 +355,7 @@ def mean_error(values: Any, weight: NDArray[np.float64] | None, n_effective: lis
 
 
 def cross_validated(model: Any, learned: Rows, *, is_number: bool, is_balanced: bool) -> Measured:
-    """Return what scikit-learn's cross-validation says of the same estimator, weighted alike."""
+    """Return the metrics of scikit-learn's cross-validation of the same estimator and weights."""
     weight = class_weights(learned.y, learned.y) if is_balanced else learned.weight
     given = {"sample_weight": weight, "groups": learned.groups}
     given = {name: one for name, one in given.items() if one is not None}
@@ -406,8 +406,8 @@ def seeds_of(chosen: Set, n_seeds: int) -> range:
 
 HEAD = (
     f"{'':<21}{'loss or RMSE':^43}{'accuracy or R²':^43}\n"
-    f"{'set':<21}{'said':>8}{'fresh':>8}{'said-fresh':>18}{'cv-fresh':>9}"
-    f"{'said':>8}{'fresh':>8}{'said-fresh':>18}{'cv-fresh':>9}{'rules':>7}{'columns':>8}"
+    f"{'set':<21}{'own':>8}{'fresh':>8}{'own-fresh':>18}{'cv-fresh':>9}"
+    f"{'own':>8}{'fresh':>8}{'own-fresh':>18}{'cv-fresh':>9}{'rules':>7}{'columns':>8}"
 )
 
 
@@ -417,11 +417,11 @@ class Gap:
 
     Attributes
     ----------
-    said, fresh, validated : by the model, on fresh rows, and by cross-validation
+    reported, fresh, validated : by the model, on fresh rows, and by cross-validation
     error : the standard error of ``size``
     """
 
-    said: float
+    reported: float
     fresh: float
     validated: float
     error: float
@@ -429,20 +429,20 @@ class Gap:
     @classmethod
     def of(cls, cells: list[Cell], what: str, error: str) -> Gap:
         """Put the seeds of a set together."""
-        said, fresh, validated = (
+        own, fresh, validated = (
             np.array([getattr(getattr(cell, part), what) for cell in cells])
             for part in ("reported", "fresh", "validated")
         )
         errors = np.array([getattr(cell, error) for cell in cells])
         expected = np.sqrt((errors**2).sum()) / len(cells)
-        between = np.std(said - fresh, ddof=1) / np.sqrt(len(cells)) if len(cells) > 2 else 0.0
-        means = (float(one.mean()) for one in (said, fresh, validated))
+        between = np.std(own - fresh, ddof=1) / np.sqrt(len(cells)) if len(cells) > 2 else 0.0
+        means = (float(one.mean()) for one in (own, fresh, validated))
         return cls(*means, max(float(expected), float(between)))
 
     @property
     def size(self) -> float:
         """How much more is reported than found on fresh rows."""
-        return self.said - self.fresh
+        return self.reported - self.fresh
 
     @property
     def validated_size(self) -> float:
@@ -460,7 +460,7 @@ def line(name: str, cells: list[Cell]) -> str:
     for gap, good in zip(gaps(cells), (-1, 1), strict=True):
         mark = "!" if good * gap.size > 2 * gap.error else " "
         figures += (
-            f"{gap.said:>8.3f}{gap.fresh:>8.3f}{gap.size:>+9.4f}{mark}±{gap.error:.4f}"
+            f"{gap.reported:>8.3f}{gap.fresh:>8.3f}{gap.size:>+9.4f}{mark}±{gap.error:.4f}"
             f" {gap.validated_size:>+9.4f}"
         )
     sizes = (np.mean([getattr(cell, what) for cell in cells]) for what in ("n_rules", "n_columns"))
@@ -468,7 +468,7 @@ def line(name: str, cells: list[Cell]) -> str:
 
 
 def overall(by_set: list[list[Cell]]) -> str:
-    """Tell how far reports are off on average over sets, in their units and in standard errors."""
+    """Return the mean error of reports over sets, in their units and in standard errors."""
     parts = []
     for what, of_sets in zip(
         ("loss", "accuracy"), zip(*map(gaps, by_set), strict=True), strict=True

@@ -1,10 +1,9 @@
-"""What it costs a device to judge by a policy, and to open blobs that do.
+"""The cost of a policy on a device: flash, RAM, stack and instructions.
 
     python benchmarks/judging.py [--platforms cortex-m0plus cortex-m4f atmega328p]
 
-The model is wine's with 20 rules, learned from all rows, with a domain of quartiles and of all
-pairs
-of its features, and a policy that uses everything. Generated C is measured with and without the
+The model is wine's with 20 rules, trained on all rows. It has a domain of quartiles and of all
+pairs of features, and a policy that uses everything. Generated C is measured with and without the
 policy, on 50 drawn rows: flash, RAM, stack and instructions (cycles on AVR), the most over the
 rows. Of the runtime of blobs, the flash on Cortex-M0+ is printed, the bytes of the model taken off.
 """

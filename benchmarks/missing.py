@@ -1,16 +1,16 @@
-"""What models believe when readings are missing.
+"""Log-loss of predictions with missing values.
 
     SOLAH_DATA=… python benchmarks/missing.py [--sets glass …] [--shares 0.3 0.9] [--rows 2000]
 
-Half of the rows of a set is learned from as it is, the other half tested on with 10, 30, 60 and 90
-% of its readings missing at random, and with whole sensors lost: each feature that matters in turn,
-and the half of all features that matters most. Compared by log-loss (lower is better):
+Models are trained on half of the rows of a set, and tested on the other half with 10, 30, 60 and 90
+% of its values missing at random, and without whole sensors: each important feature in turn, and
+the more important half of the features. Compared by log-loss (lower is better):
 
-- solah as it decides: rules whose readings are missing say nothing, and beliefs draw near to the
+- solah by default: rules whose values are missing add nothing, and probabilities move towards the
   class shares;
-- the same model, its beliefs averaged over random fills of what is missing, each the reading of
-  some row learned from (what would be right if features did not depend on each other);
-- the class shares, which know nothing of a row;
+- the same model, its probabilities averaged over random fills of missing values, each the value of
+  a training row (which would be right if features were independent);
+- the class shares, which do not depend on the row;
 - HistGradientBoosting, which takes missing values as they are;
 - solah, fitted to lose features (``robust_to="features"``).
 """
@@ -52,13 +52,13 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=2_000, help="of a larger set, a sample")
     options = parser.parse_args(words)
     warnings.simplefilter("ignore")  # states that only tested rows have
-    print("log-loss on rows not learned from")
+    print("log-loss on held-out rows")
     print(f"  {'set':<26}{'missing':<24}" + "".join(f"{name:>14}" for name in COLUMNS))
     for name in options.sets:
         try:
             material = load_rows(name, options.rows)
         except DatasetError as error:
-            print(f"  {name:<26}left out: {error}")
+            print(f"  {name:<26}skipped: {error}")
             continue
         for what, losses in measure(material, options.shares, options.fills):
             print(f"  {name:<26}{what:<24}" + "".join(f"{loss:>14.4f}" for loss in losses))

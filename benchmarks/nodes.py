@@ -1,12 +1,12 @@
-"""What a network of nodes on one machine decides, how fast, and what its broker takes of that.
+"""The decisions of a network of nodes on one machine, their speed, and the load of its broker.
 
     python benchmarks/nodes.py [--rows 20000] [--rate 200] [--seconds 20] [--wire json]
 
 Five processes on three levels (three measure, one fuses two of them, one decides) and mosquitto on
 the loopback; a model of breast cancer readings that ships with scikit-learn, its rows drawn with
 replacement (seed 1). First all rows at once: decisions a second from the first to the last. Then
-rows at a rate: how long after the last reading of a row was taken its decision is heard, by who
-listens to decisions. CPU time of every process, and the broker's share of all, come from the same
+rows at a rate: the time from the last reading of a row to the arrival of its decision at a
+subscriber. CPU time of every process, and the broker's share of all, come from the same
 run; so does what the model takes for the rows alone, in one process, one row at a time. Last: the
 accuracy when measuring nodes are dead. Every decision is compared with the model's.
 """
@@ -66,7 +66,7 @@ class Listener:
                 self.rows.setdefault(row.sequence, (now, row))
 
     def wait(self, n_rows: int, seconds: float) -> None:
-        """Wait until so many rows are decided, or so long."""
+        """Wait until ``n_rows`` rows are decided, for ``seconds`` at most."""
         give_up = time.monotonic() + seconds
         while len(self.rows) < n_rows and time.monotonic() < give_up:
             time.sleep(0.02)
@@ -208,7 +208,7 @@ def latency(bundle: Bundle, rows: pd.DataFrame, options: argparse.Namespace) -> 
     )
     p50, p99 = (1000 * late[int(share * len(late))] for share in (0.5, 0.99))
     print(f"\n{options.rate:g} rows/s: half of the decisions within {p50:.1f} ms,", end=" ")
-    print(f"99 % within {p99:.1f} ms (the first quarter of the rows left out)")
+    print(f"99 % within {p99:.1f} ms (the first quarter of the rows skipped)")
     check(bundle, rows, site.listener)
     site.stop()
 
@@ -251,7 +251,7 @@ def check(bundle: Bundle, rows: pd.DataFrame, listener: Listener) -> None:
         tuple(row.beliefs.values()) == tuple(expected[sequence])
         for sequence, (_, row) in listener.rows.items()
     )
-    print(f"  {same:,} of {len(rows):,} rows believed as by the model, bit for bit")
+    print(f"  {same:,} of {len(rows):,} rows have the model's probabilities, bit for bit")
 
 
 if __name__ == "__main__":

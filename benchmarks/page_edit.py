@@ -5,8 +5,8 @@
 A model is learned from rows of a seeded generator: twelve columns, three classes, two interactions.
 Each kind of edit is made twenty times with a key in Chromium (with playwright), and timed from
 the key to the painted frame that shows accuracy, log-loss and flipped decisions on all rows; a
-frame alone takes up to 17 ms. Beside it stands the processor's time of the page per edit, which
-does not depend on what else the machine does. Starting sends all rows through the whole model.
+frame alone takes up to 17 ms. The processor time of the page per edit is printed, too. It does not
+depend on other work of the machine. Starting sends all rows through the whole model.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ EDIT = f"""async ([selector, n]) => {{
 }}"""
 KINDS = {
     "move an end of a word": ".handle",
-    "slide evidence": ".edit-rules input[type=range]",
+    "slide a weight": ".edit-rules input[type=range]",
     "switch a rule off or on": ".edit-rules input[type=checkbox]",
 }
 

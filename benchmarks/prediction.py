@@ -160,7 +160,7 @@ def grow(path: str, n_rows: int) -> None:
         ("loaded model, array", loaded.predict_proba, asked),
     ):
         predict(rows[:BATCH])
-        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
         before = resident("VmRSS")
         result = predict(rows)
         found[name] = (resident("VmHWM") - before) / 1e3, result.nbytes / 1e6

@@ -35,7 +35,7 @@ OPENED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 
 
 def make_data() -> tuple[Table, np.ndarray]:
-    """Draw sixty columns that each tell a little of two classes."""
+    """Draw sixty columns that each depend a little on two classes."""
     rng = np.random.default_rng(0)
     target = rng.integers(0, 2, 200)
     values = rng.standard_normal((200, 60)) + target[:, None] * rng.random(60)

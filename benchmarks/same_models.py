@@ -45,7 +45,8 @@ def models(names):
     return {
         "default": RuleClassifier(),
         "few rules": RuleClassifier(max_rules=15),
-        "trees": organised(),
+        "hierarchy": organised(),
+        "trees": organised(node="tree"),
         "beliefs": organised.with_settings(
             {}, n_clusters=2, level_gap=0.05, min_support=5, **beliefs
         ),
@@ -55,11 +56,11 @@ def models(names):
         "tree": tree(min_support=5),
         "refitted tree": tree(leaves="refitted", min_support=4, max_rules=20, n_words=2),
         "paper's tree": tree.with_settings(PAPER, max_depth=4),
-        "hierarchy by hand": by_hand(wiring),
-        "beliefs by hand": by_hand.with_settings({}, hierarchy=wiring, n_words=2, **beliefs),
-        "paper's by hand": by_hand.with_settings(PAPER, hierarchy=wiring),
+        "user-defined hierarchy": by_hand(wiring),
+        "user-defined cascade": by_hand.with_settings({}, hierarchy=wiring, n_words=2, **beliefs),
+        "paper's user-defined": by_hand.with_settings(PAPER, hierarchy=wiring),
         "genetic": genetic.with_settings({}, **search),
-        "genetic beliefs": genetic.with_settings(
+        "genetic cascade": genetic.with_settings(
             {}, cascade=True, scoring="log_loss", max_inputs=4, min_support=5, **search, **beliefs
         ),
         "paper's genetic": genetic.with_settings(PAPER, initial="random", max_depth=4, **search),
@@ -79,7 +80,7 @@ def outputs_of_sets(names):
         try:
             data = datasets.load(name)
         except DatasetError as error:
-            print(f"{name} is left out: {error}")
+            print(f"{name} is skipped: {error}")
             continue
         for label, model in models(data.table.names).items():
             yield f"{name}, {label}", outputs(model.fit(data.table, data.target), data.table)

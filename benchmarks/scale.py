@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def exact(options: argparse.Namespace) -> None:
-    """Compare model documents, byte by byte."""
+    """Compare model files, byte by byte."""
     n_rows = options.rows[0] if options.rows else 200_000
     files = sensor_files(options, n_rows)
     frame = _read_whole(files)
@@ -168,7 +168,7 @@ def real(options: argparse.Namespace) -> None:
 
 
 def child(options: argparse.Namespace) -> None:
-    """Be one of the processes: learn, and say what it took."""
+    """Train in one of the processes, and report the time and memory."""
     work = {"solah": _learn, "lightgbm": _boost, "histgradient": _boost, "plain": _read_plainly}
     said = work[options.model](options)
     # Not ru_maxrss, which begins with what the process had that started this one.
@@ -255,7 +255,7 @@ def sensor_files(options: argparse.Namespace, n_rows: int, seed: int = 0) -> Pat
 
 
 def column_sum_bandwidth(n_threads: int) -> float:
-    """Return how many GB of float64 columns a plain sum reads a second, on so many threads."""
+    """Return the GB of float64 columns that a plain sum on threads reads per second."""
     columns = [np.ones(2**24) for _ in range(2 * n_threads)]
 
     def add(mine: Sequence[Any]) -> None:

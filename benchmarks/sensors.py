@@ -1,10 +1,10 @@
-"""A number of rows in, readings of a plant's sensors and its state out: the data of scale.
+"""Generate readings of a plant's sensors and its state: the data of `scale.py`.
 
 A few hidden states of a plant (load, speed, heat, wear) drive groups of sensors. Most follow their
 state with noise, some bend it, some have heavy tails, some read in coarse steps, some drop out now
-and then, and some hear nothing. Whether the plant is in fault depends on the states: on wear, and
-on load only where the speed is high. A row is a function of its place and the seed alone, so rows
-are the same in whatever pieces they are made.
+and then, and some measure nothing. Whether the plant is in fault depends on the states: on wear,
+and on load only where the speed is high. A row is a function of its place and the seed alone, so
+rows are the same in whatever pieces they are made.
 
     python benchmarks/sensors.py FOLDER --rows 20000000
 """
@@ -45,7 +45,7 @@ _SHAPES = {"straight": 0.4, "bent": 0.2, "heavy": 0.15, "tenths": 0.15, "levels"
 
 @dataclass(frozen=True)
 class Sensor:
-    """How one sensor hears: which state, how well, and what it makes of it."""
+    """A sensor: which state it measures, how well, and its output."""
 
     name: str
     state: int | None
@@ -80,7 +80,7 @@ def sensor_block(
 ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
     """Return readings (rows x sensors) and target of the rows from ``first_row`` on, from 0.
 
-    The target is 1 in fault and 0 else; of four classes, 2 and 3 say the same of a plant too hot.
+    The target is 1 in fault and 0 else; of four classes, 2 and 3 are the same for a plant too hot.
     """
     block = _rows(first_row, n_rows, n_features, seed, classes)
     return block.readings.T, block.target
@@ -117,12 +117,12 @@ def write_parquet(
 
 
 def _sensor(place: int, rng: np.random.Generator) -> Sensor:
-    """Draw a sensor; one in five hears nothing."""
+    """Draw a sensor; one in five measures nothing."""
     quantity = _QUANTITIES[place % len(_QUANTITIES)]
-    hears = place < _STATES or rng.random() < 0.8
+    measures = place < _STATES or rng.random() < 0.8
     return Sensor(
         name=f"{quantity}_{place:02}",
-        state=place % _STATES if hears else None,
+        state=place % _STATES if measures else None,
         noise=float(rng.uniform(0.4, 1.2)),
         shape=str(rng.choice(list(_SHAPES), p=list(_SHAPES.values()))),
         drops_out=bool(rng.random() < 0.1),
@@ -241,23 +241,23 @@ def main() -> None:
     parser.add_argument("--machine", action="store_true", help="add a column of text")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="files written at a time")
-    wish = parser.parse_args()
+    request = parser.parse_args()
     start = time.perf_counter()
     paths = write_parquet(
-        wish.folder,
-        wish.rows,
-        wish.features,
-        wish.files,
-        wish.seed,
-        classes=wish.classes,
-        with_machine=wish.machine,
-        jobs=wish.jobs,
+        request.folder,
+        request.rows,
+        request.features,
+        request.files,
+        request.seed,
+        classes=request.classes,
+        with_machine=request.machine,
+        jobs=request.jobs,
     )
     taken = time.perf_counter() - start
     size = sum(path.stat().st_size for path in paths)
     print(
-        f"{wish.rows:,} rows, {size / 1e9:.2f} GB, in {taken:.1f} s: "
-        f"{wish.rows / taken:,.0f} rows a second"
+        f"{request.rows:,} rows, {size / 1e9:.2f} GB, in {taken:.1f} s: "
+        f"{request.rows / taken:,.0f} rows a second"
     )
 
 

@@ -1,4 +1,4 @@
-"""How well models decide on windows of signals, with people or recordings held out.
+"""Accuracy on windows of signals, with people or recordings held out.
 
     pip install --no-deps seglearn
     python benchmarks/signals.py [--data watch pump] [--models default rules-80 …] [--folds 5]
@@ -8,12 +8,12 @@ exercises, 10 people, in windows of 2 s. ``pump``: SKAB's water pump (from SOLAH
 at 1 Hz, 34 recordings with and without a fault, in windows of 20 s. All models see the same
 readings: the default features of each channel, and for the watch of the magnitudes of acceleration
 and rotation, in windows that overlap by half. People (the pump: recordings) are held out by five
-folds; nothing is tuned on them. Our models are told what windows belong together, and settle all
-that they compare on people not learned from; ``not-told`` is the default without that.
+folds; nothing is tuned on them. Our models are trained with `groups`, so that they choose their
+settings on held-out people; ``no-groups`` is the default without groups.
 
 Printed are the mean and the deviation of the accuracy over the folds, the log-loss, and how many
-rules (leaves) and features the models have. Then the same decisions settled over the last windows
-of a recording (k of n): the accuracy from the first settled decision on, and how many seconds
+rules (leaves) and features the models have. Then the same decisions debounced over the last windows
+of a recording (k of n): the accuracy from the first stable decision on, and how many seconds
 later than with single windows that one comes, on average. signals_edge.py measures devices.
 """
 
@@ -46,7 +46,7 @@ CHANNELS = [*ACCELERATION, *ROTATION]
 HALF = "half"  # of the features, as a limit to features
 MODELS: dict[str, Any] = {
     "default": RuleClassifier(),
-    "not-told": RuleClassifier(),
+    "no-groups": RuleClassifier(),
     "rules-200": RuleClassifier(max_rules=200),
     "rules-80": RuleClassifier(max_rules=80),
     "rules-80-half": RuleClassifier(max_rules=80),
@@ -68,7 +68,7 @@ def main(words: list[str] | None = None) -> None:
         try:
             windows = DATA[name]()
         except (DatasetError, ImportError) as error:
-            print(f"{name} is left out: {error}")
+            print(f"{name} is skipped: {error}")
             continue
         show(name, windows, options.models, options.folds)
 
@@ -141,7 +141,7 @@ def measure(name: str, windows: Windows, n_folds: int) -> dict[str, Any]:
     for train, test in folds.split(X, y, windows.groups):
         if isinstance(model, RuleClassifier):
             model = clone(model).set_params(feature_types=windows.kinds)
-            given = {} if name == "not-told" else {"groups": windows.groups[train]}
+            given = {} if name == "no-groups" else {"groups": windows.groups[train]}
             fitted = model.fit(windows.take(train).table, y[train], **given)
             tested = windows.take(test).table
         else:
@@ -160,9 +160,9 @@ def measure(name: str, windows: Windows, n_folds: int) -> dict[str, Any]:
 
 
 def settle(windows: Windows, decided: np.ndarray, policy: Policy) -> tuple[float, float]:
-    """Settle decisions over the last windows of each recording.
+    """Debounce decisions over the last windows of each recording.
 
-    Returned are the accuracy from the first settled decision of a recording on, and how many
+    Returned are the accuracy from the first stable decision of a recording on, and how many
     seconds later than the first window's end that one comes, on average.
     """
     classes, places = np.unique(decided, return_inverse=True)

@@ -88,11 +88,11 @@ class Board:
         return cls(name, *map(float, numbers))
 
     def share(self, instructions: float) -> float:
-        """Return the share of the clock that so many instructions per second take."""
+        """Return the share of the clock that instructions per second take."""
         return instructions * CYCLES_PER_INSTRUCTION / (self.mhz * 1e6)
 
     def microwatts(self, instructions: float) -> float:
-        """Return what so many instructions per second take: microjoules per second of signal."""
+        """Return the energy of instructions per second: microjoules per second of signal."""
         return self.share(instructions) * self.mhz * self.microamperes_per_mhz * self.volts
 
 

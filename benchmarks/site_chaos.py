@@ -2,7 +2,7 @@
 
     python benchmarks/site_chaos.py [--seconds 900] [--seed 0]
 
-Is every decision explained by the readings that had arrived? Sensors speak Zigbee2MQTT, Tasmota and
+Is every decision explained by the readings that had arrived? Sensors send Zigbee2MQTT, Tasmota and
 ESPHome at their own rates, go silent, send garbage, repeat themselves, set their clocks wrong and
 restart their counts. A recorder notes what the broker passes on. Afterwards each decision is
 compared with the model's own on what had arrived by then, as a plain second implementation reads
@@ -197,7 +197,7 @@ class Held:
 
 
 def take(held: Held, feature: str, payload: bytes, now: float, is_retained: bool) -> None:
-    """Take a message in, as the site file and the documentation say."""
+    """Process a message by the site file and the documentation."""
     if feature == "door":
         if not is_retained:
             held.value = {b"ON": "open", b"OFF": "closed"}.get(payload)
@@ -331,13 +331,13 @@ class Judge:
     def _problem(self, row) -> str:
         unknown = set().union(*(self._below[part] for part in row.missing))
         if row.known == 0.0 and max(row.beliefs.values()) > 0.99:
-            return f"row {row.sequence} is certain without evidence"
+            return f"row {row.sequence} has a probability near 1 without any value"
         choices = {}
         for name in self._asked:
             possible = self._possible(name, row.time)
-            # What is named itself was unknown at its node; a lost part says nothing of readings.
+            # A feature named itself was missing at its node; a lost part has no readings.
             if name in row.missing and None not in possible:
-                return f"row {row.sequence}: {name} is called unknown, and was {possible}"
+                return f"row {row.sequence}: {name} is called missing, and was {possible}"
             known = [one for one in possible if one is not None]
             choices[name] = [None] if name in unknown else known
             if not choices[name]:
@@ -347,7 +347,7 @@ class Judge:
         is_same = np.isclose(beliefs, list(row.beliefs.values()), rtol=0.0, atol=1e-9).all(axis=1)
         if is_same.any():
             return ""
-        return f"row {row.sequence}: {dict(row.beliefs)} is not what the model says on {choices}"
+        return f"row {row.sequence}: {dict(row.beliefs)} is not the model's result for {choices}"
 
     def _possible(self, feature: str, at: float) -> list[object]:
         """Return what a node may have held of a feature, about that time.
@@ -365,7 +365,7 @@ class Judge:
         return sorted(found, key=str)
 
     def _alone(self, feature: str, at: float) -> set[object]:
-        """Return what each message that was published lately says by itself, or nothing."""
+        """Return the value of each message that was published lately by itself, or None."""
         found: set[object] = {None}
         for sent, topic, payload in self._record.published:
             if topic == TOPIC[feature] and at - _WHILE_AWAY <= sent <= at + _SLACK:

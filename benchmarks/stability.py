@@ -1,11 +1,11 @@
-"""How much a model changes when one row in a hundred is left out.
+"""How much a model changes when one row in a hundred is dropped.
 
     SOLAH_DATA=… python benchmarks/stability.py [--sets glass …] [--draws 10] [--rows 2000]
 
 A model is fitted on all rows of a set, and again without 1 % of them, drawn at random, ten times.
 Counted are the rows of the set whose decision changes (the median of the draws, and the most), and
 how many rules there are. Other models of the comparison may be named; those that learn their rows
-by heart decide alike on them whatever is left out. Large sets are a seeded sample.
+by heart decide alike on them whatever is dropped. Large sets are a seeded sample.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main(words: list[str] | None = None) -> None:
         try:
             material = load_rows(name, options.rows)
         except DatasetError as error:
-            print(f"  {name:<26}left out: {error}")
+            print(f"  {name:<26}skipped: {error}")
             continue
         for model in options.models:
             print(line(name, MODELS[model].title, changes(model, material, options.draws)))

@@ -8,8 +8,8 @@ order through mosquitto, at QoS 1, row by row: every message is delivered before
 ways, with the same nodes and the same compact messages:
 
 - readings: nodes send the readings that the model asks, those that changed alone, to one place;
-- evidence, exact: nodes send one vector of evidence, exactly, when it changed;
-- evidence, in units: the same, written in steps of 1/32 nat;
+- scores, exact: nodes send one vector of scores, exactly, when it changed;
+- scores, in units: the same, written in steps of 1/32 nat;
 - on change: besides, nodes are silent while they cannot change the decision (slack 0.5).
 
 All send a row at least every 100 rows. Bytes are $SYS/broker/bytes/received and sent: packets with
@@ -330,8 +330,8 @@ def measure(name: str, case: Case) -> None:
     baseline = 0.0
     ways = {
         "readings": EXACT,
-        "evidence, exact": EXACT,
-        "evidence, in units": UNITS,
+        "scores, exact": EXACT,
+        "scores, in units": UNITS,
         "on change": ON_CHANGE,
     }
     for way, sending in ways.items():
@@ -458,7 +458,7 @@ def main(words: list[str] | None = None) -> None:
         try:
             case = made(name, options.rows)
         except DatasetError as error:
-            print(f"{name}: left out: {error}")
+            print(f"{name}: skipped: {error}")
             continue
         if options.lost:
             print(f"\n{name}")

@@ -1,13 +1,14 @@
-"""What holding decisions back, and settling them, is worth on recordings that were held out.
+"""What abstaining and debouncing are worth on held-out recordings.
 
     pip install --no-deps seglearn
-    python benchmarks/trust.py [--data pump watch] [--folds 5] [--max-error 0.1] [--only-settling]
+    python benchmarks/trust.py [--data pump watch] [--folds 5] [--max-error 0.1] [--only-debounce]
 
 ``pump`` is SKAB's water pump, a row per second, with 34 experiments kept together (the folder
 ``SOLAH_DATA`` has it); ``watch`` the windows of ``benchmarks/signals.py``, with 10 people kept
-together. Five folds; in each, the default model is learned from the training groups, and its limit
-of belief is chosen out of fold among these (``fit_policy``, with groups kept together). Nothing is
-tuned on the groups that are held out. False alarms and delays are summed, or averaged, over all
+together. Five folds; in each, the default model is trained on the training groups, and its minimum
+probability is chosen by cross-validation on these (``fit_policy``, with groups kept together).
+Nothing is tuned on the groups that are held out. False alarms and delays are summed, or averaged,
+over all
 classes and all recordings that were held out; a delay is in rows.
 """
 
@@ -46,7 +47,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--data", nargs="*", default=["pump", "watch"], choices=["pump", "watch"])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--max-error", type=float, default=0.1)
-    parser.add_argument("--only-settling", action="store_true", help="choose no limit: quicker")
+    parser.add_argument("--only-debounce", action="store_true", help="choose no limit: quicker")
     options = parser.parse_args(words)
     max_error = None if options.only_settling else options.max_error
     for name in options.data:
@@ -75,7 +76,7 @@ def watch() -> tuple[Table, Any, Any, Any]:
 def measure(
     table: Table, target: Any, groups: Any, runs: Any, n_folds: int, max_error: float | None
 ) -> None:
-    """Learn, choose and judge fold by fold, and print what comes of it."""
+    """Train, choose and evaluate fold by fold, and print the results."""
     splits = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0)
     limited: list[tuple[float, float, float, float]] = []
     settled: dict[str, list[Any]] = {name: [] for name in SETTLING}
@@ -99,7 +100,7 @@ def measure(
 
 
 def show_limits(limited: list[tuple[float, float, float, float]], max_error: float) -> None:
-    """Print what limits of belief do, the mean over the folds that have one."""
+    """Print the effect of minimum probabilities, the mean over the folds that have one."""
     raw, decided, wrong, beyond = np.nanmean(limited, axis=0)
     n_none = int(np.isnan(np.array(limited)[:, 1]).sum())
     print(f"  wrong of all {raw:.3f}; wanted {max_error:g} of those decided:")
@@ -124,7 +125,7 @@ def limit(
 
 
 def line(name: str, folds: list[Any]) -> str:
-    """Write what settling makes of all folds."""
+    """Write the effect of debouncing over all folds."""
     classes = [one for fold in folds for one in fold.classes]
     found = [one for one in classes if one.delay is not None]
     caught = [one.n_events - one.n_missed for one in found]

@@ -72,6 +72,7 @@ CONTENTS = {
     "Devices and nodes": ["export", "blob-format", "site", "network", "operations"],
     "Large data": ["scale", "streams"],
     "Reference": [
+        "glossary",
         "api",
         "reference/estimators",
         "reference/models",
@@ -84,7 +85,15 @@ CONTENTS = {
         "reference/errors",
         "model-format",
     ],
-    "Benchmarks": ["measured", "accuracy", "reproduction", "decisions"],
+    "Benchmarks": [
+        "measured",
+        "accuracy",
+        "measured-quality",
+        "measured-devices",
+        "measured-networks",
+        "reproduction",
+        "decisions",
+    ],
 }
 
 
@@ -103,7 +112,7 @@ def _mark_figures(_app: Any, name: str, source: list[str]) -> None:
 
 
 def _skip(_app: Any, _what: str, name: str, _thing: Any, skip: bool, _options: Any) -> bool:
-    """Leave out what scikit-learn adds to every estimator for its routing."""
+    """Skip the methods that scikit-learn adds to every estimator for its routing."""
     return skip or name.endswith(("_request", "_metadata_routing"))
 
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/gallery.md: `python docs/make_gallery.py`."""
+"""Draw the figures of docs/gallery.md: `python docs/make_gallery.py`."""
 
 from __future__ import annotations
 

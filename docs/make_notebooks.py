@@ -1,7 +1,7 @@
 """Write the notebooks of docs/notebooks from the programs beside them, with what their cells show.
 
 ``python docs/make_notebooks.py`` runs them all. Cells begin with ``# %%``, those of text with
-``# %% [markdown]``. What stands on stderr, such as progress, is kept as it came, and not compared.
+``# %% [markdown]``. Output on stderr, such as progress, is stored and not compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and the docs: `python docs/make_pictures.py`."""
+"""Draw the figures of the README and the docs: `python docs/make_pictures.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take the pictures of the report page: `python docs/make_screenshot.py`.
+"""Take the screenshots of the report page: `python docs/make_screenshot.py`.
 
 Needs Chromium (`make test-system` installs it) and playwright, which is among the packages for
 development.
@@ -55,7 +55,7 @@ def make_edits(tab: Page) -> None:
 
 
 def shoot(tab: Page, section: str, name: str) -> None:
-    """Take a picture of the page from where a section begins."""
+    """Take a screenshot of the page from where a section begins."""
     tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
     box = tab.locator(section).bounding_box()
     assert box is not None

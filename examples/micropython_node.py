@@ -1,11 +1,11 @@
 """A node of a solah network on a board with MicroPython.
 
-It reads its sensors and says what its tree believes. On a computer, write the tree of this node as
-a module, and copy it to the board:
+It reads its sensors and publishes the result of its part of the model. On a computer, write this
+part as a module, and copy it to the board:
 
     solah export model.json --part taste --to micropython --name taste -o board
 
-The hash of the plan stands in the messages of all nodes, and 'solah site plan --json' prints it.
+The hash of the plan is in the messages of all nodes, and 'solah site plan --json' prints it.
 """
 
 import json
@@ -17,7 +17,7 @@ from umqtt.simple import MQTTClient
 
 BROKER, SITE, NODE, PART = "hub.local", "house", "cellar", "taste"
 MODEL = "0123456789abcdef"  # the hash of the plan
-IS_ADDED_UP = False  # True for a group or a term of rules, whose evidence another node adds up
+IS_ADDED_UP = False  # True for a group or a term of rules, whose scores another node sums
 # Some boards count seconds from the year 2000; set their clock before (ntptime.settime()).
 EPOCH = 946684800 if time.gmtime(0)[0] == 2000 else 0
 
@@ -28,7 +28,7 @@ def read_sensors():
 
 
 def signal(beliefs):
-    """Turn beliefs in units of 1/32768 into what goes up."""
+    """Turn probabilities in units of 1/32768 into the published numbers."""
     if not IS_ADDED_UP:
         return [belief / 32768 for belief in beliefs]
     logs = [math.log(max(belief, 0.5) / 32768) for belief in beliefs]
@@ -37,14 +37,14 @@ def signal(beliefs):
 
 
 def message(sequence, now, readings):
-    """Write what the part says of one row."""
+    """Write the message for one row."""
     _, beliefs = taste.decide(readings)
     row = {"seq": sequence, "time": now, "says": {PART: signal(beliefs)}, "missing": []}
     return json.dumps({"v": 1, "node": NODE, "model": MODEL, "rows": [row]})
 
 
 def main():
-    """Say it once a second."""
+    """Publish a message per second."""
     client = MQTTClient(NODE, BROKER, keepalive=30)
     status = f"solah/{SITE}/{NODE}/status"
     about = {"v": 1, "node": NODE, "state": "offline", "model": MODEL, "counters": {}}
@@ -54,9 +54,9 @@ def main():
     client.publish(status, json.dumps(about), retain=True, qos=1)
     while True:
         now = time.time() + EPOCH
-        # Rows are told apart by the second in which they were read: run the others with --window 1.
-        said = message(int(now), now, read_sensors())
-        client.publish(f"solah/{SITE}/{NODE}/out", said, qos=1)
+        # A row is identified by the second in which it was read: run the others with --window 1.
+        row = message(int(now), now, read_sensors())
+        client.publish(f"solah/{SITE}/{NODE}/out", row, qos=1)
         time.sleep(1)
 
 

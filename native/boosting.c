@@ -31,7 +31,7 @@ typedef struct {
     const uint8_t *nominal;
     const int64_t *offset; /* where a feature's cells begin in a histogram; then their number */
     int64_t n_rows;
-    int64_t batch; /* the sums of so many rows fit in 32 bits */
+    int64_t batch; /* the sums of this many rows fit in 32 bits */
     int32_t n_features;
     double ridge;
     int64_t least;

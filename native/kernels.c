@@ -6,7 +6,7 @@
  *
  * label   a reading as 32 bits: the lower focal set's number (8 bits), then the mass of the set
  *         above it in units of 2^-24. The number one past a feature's last set: mean_masses.
- *         The number 255: the masses are spread over all sets, and stand in an array of their own.
+ *         The number 255: the masses are spread over all sets, in an array of their own.
  * weight  how much of a row is in a branch, at most 2^30.
  */
 #include "solah_core.h"
@@ -70,7 +70,7 @@ typedef struct {
 typedef struct {
     const uint32_t *label;
     const uint32_t *spread;       /* masses spread over all sets, summed up like mean_masses */
-    const int32_t *spread_offset; /* where a feature's stand in `spread` */
+    const int32_t *spread_offset; /* where a feature's begin in `spread` */
 } walk_row;
 
 typedef struct {
@@ -79,7 +79,7 @@ typedef struct {
     int32_t next;
 } walk_step;
 
-/* The summed-up masses where every set may have a share; NULL where a label says it all. */
+/* The cumulative masses where every set may have a share; NULL where a label has both masses. */
 static inline const uint32_t *shares_of(const walk_tree *tree, const walk_row *row, int32_t a)
 {
     const int32_t set = (int32_t)(row->label[a] >> MASS_BITS);
@@ -367,8 +367,8 @@ static char has_leaves_only(const walk_tree *tree, int32_t node)
     return 1;
 }
 
-/* Walk rows through trees that stand in one table, and add up the scores of their leaves, the one at
- * places[leaf], and the bias behind them; see weigh_row. Rows without weight are left out. */
+/* Walk rows through trees in one table, and sum the scores of their leaves, those at places[leaf], and
+ * the bias behind them; see weigh_row. Rows without weight are skipped. */
 SOLAH_EXPORT int32_t solah_score_labels(const uint32_t *labels, const int64_t *classes,
                                  const int64_t *weights, int64_t n_rows, int32_t n_features,
                                  const int32_t *offset, const uint32_t *mean_masses,

@@ -1,8 +1,8 @@
 /* Learns from rows as a device does (solah/learn/online.py), called through ctypes.
  *
- * Each row is predicted, then the rules that it takes move: the integers of solah_learn.h in the
+ * Each row is predicted, then the rules that apply to it move: the integers of solah_learn.h in the
  * runtime for devices, and those of LearningSimulator in solah/learn/online.py. Divisions by powers of
- * two go towards zero, where nothing else is said. Arrays have been checked by the caller. There is
+ * two round towards zero unless stated otherwise. Arrays have been checked by the caller. There is
  * no global state.
  *
  * A learner is the array `code`, which begins with a header. A member with a comment [code] is an
@@ -42,7 +42,7 @@ typedef struct {
     int32_t start; /* [code] */
     int32_t first_walk, n_walks;
     int32_t shares;        /* [code] of each walk, or -1 if a missing reading changes nothing else */
-    int32_t prior;         /* [code] and the lean behind it */
+    int32_t prior;         /* [code] and the log-odds behind it */
     int32_t factor, shift; /* of squared shares */
 } stage_t;
 

@@ -4,7 +4,7 @@
  * the results are equal to the bit. Arrays have been checked by the caller. There is no global
  * state, so threads may call with disjoint outputs.
  *
- * A program is two arrays, `code` and `numbers`. The code begins with a header, which says where
+ * A program is two arrays, `code` and `numbers`. The code begins with a header, which has the offsets where
  * the records of axes, terms and stages begin. A member with a comment [code] or [numbers] is an
  * offset from the start of that array. */
 #include "export.h"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line."""
+        """Print an error in one line."""
         self.exit(2, f"reproduction: error: {message}\n")
 
 
@@ -129,12 +129,12 @@ def _reproduce(options: argparse.Namespace, screen: Screen) -> None:
     with screen.working("looking for the data"):
         work = Reproduction.plan(options.tables, scope, options.output)
     if work.missing:
-        _note(screen, f"not available, so left out: {how_to_get(work.missing)}")
+        _note(screen, f"not available, so skipped: {how_to_get(work.missing)}")
     if work.has_searches_left():
         _note(
             screen,
             "the genetic search of the comparison takes about half an hour on 2 processors; "
-            "--no-optlah leaves it out",
+            "--no-optlah skips it",
         )
     with screen.progress(len(work.cells), "cells") as advance:
         summary = work.run(options.jobs, advance)

@@ -15,7 +15,7 @@ from solah.evaluation import (
     over_all_classes,
     plan_splits,
     refuse_cut_short,
-    score_beliefs,
+    score_probabilities,
 )
 from solah.model import Task
 
@@ -122,7 +122,7 @@ def _on_split(recipe: Recipe, rows: Dataset, train: Indices, test: Indices, seed
     tested = perf_counter()
     classes = np.unique(rows.target)
     whole = over_all_classes(beliefs, estimator.classes_, classes)
-    scores = score_beliefs(rows.target[test], whole, classes)
+    scores = score_probabilities(rows.target[test], whole, classes)
     return {
         "accuracy": scores.accuracy,
         "auc": None if np.isnan(scores.auc) else scores.auc,

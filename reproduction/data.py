@@ -90,7 +90,7 @@ def find_missing(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def how_to_get(missing: Iterable[str]) -> str:
-    """Name the missing data sets, and say how to get them."""
+    """Name the missing data sets, and how to get them."""
     return (
         f"{', '.join(missing)}; point SOLAH_DATA (or --data) at a folder of CSV files, or let "
         "them be downloaded"

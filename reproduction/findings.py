@@ -64,7 +64,7 @@ def find_bars(tables: Tables, seconds: Mapping[str, float]) -> list[dict[str, An
     Returns
     -------
     bars : list of dicts with ``what``, ``aim``, ``measured`` and ``holds``
-        Those that the given tables can tell.
+        Those that follow from the given tables.
     """
     bars = _time_bars(seconds) if set(tables) >= TIMED else []
     if "ldt" in tables:

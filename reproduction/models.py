@@ -66,7 +66,7 @@ class Recipe:
         Parameters
         ----------
         rows : Dataset
-            The data it is trained on; the estimator is told the kinds of its columns.
+            The training data; the estimator gets the types of its columns.
         n_rows : int
             How many of its rows.
         seed : int

@@ -61,7 +61,7 @@ class Peer(ABC):
         return self
 
     def predict_proba(self, table: Table) -> Float:
-        """Return the belief in each class, in the order of ``classes_``."""
+        """Return class probabilities, in the order of ``classes_``."""
         beliefs: Float = self._model.predict_proba(self._encode(table))
         return beliefs
 

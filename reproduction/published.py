@@ -1,4 +1,4 @@
-"""The figures that the paper prints, as they stand in its tables."""
+"""The figures in the paper's tables."""
 
 from __future__ import annotations
 

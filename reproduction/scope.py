@@ -17,7 +17,7 @@ class Scope:
     folds : the folds of a cross-validation
     seeds : how often it is repeated, with the seeds 0, 1, …
     runs : how many random halves there are in the comparison
-    optlah : the settings that the genetic search is run with; empty leaves it out
+    optlah : the settings that the genetic search is run with; empty skips it
     population, generations : the size of the genetic search
     databases, sms20, sms14 : the data that the tables cover
     """

@@ -60,7 +60,7 @@ _FEATURES = {
 def keyword_features(messages: Iterable[str], n_keywords: int) -> NDArray[np.float64]:
     """Mark the keywords that occur in each message.
 
-    A keyword occurs wherever its letters do, in either case: "win" also in "Twins".
+    A keyword occurs wherever its letters do, in either case: "win" also in "window".
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How models stand against each other over data sets.
+class Ranking:
+    """Ranks and wins of models over data sets.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Standing:
     critical_difference: float | None
 
 
-def compare(scores: Float) -> Standing:
+def compare(scores: Float) -> Ranking:
     """Compare models by their scores.
 
     Parameters
@@ -45,13 +45,13 @@ def compare(scores: Float) -> Standing:
 
     Returns
     -------
-    standing : Standing
+    ranking : Ranking
 
     Examples
     --------
     >>> scores = np.array([[0.9, 0.8, 0.8], [0.7, 0.6, 0.5], [0.9, 0.9, 0.1]])
-    >>> standing = compare(scores)
-    >>> standing.wins, [round(rank, 2) for rank in standing.ranks]
+    >>> ranking = compare(scores)
+    >>> ranking.wins, [round(rank, 2) for rank in ranking.ranks]
     ((3, 1, 0), [1.17, 2.0, 2.83])
     """
     n_sets, n_models = scores.shape
@@ -60,7 +60,7 @@ def compare(scores: Float) -> Standing:
     wins = (rounded == rounded.max(axis=1, keepdims=True)).sum(axis=0)
     testable = n_models > 2 and n_sets > 1 and bool((np.ptp(ranks, axis=1) > 0).any())
     p_value = float(friedmanchisquare(*rounded.T).pvalue) if testable else None
-    return Standing(
+    return Ranking(
         tuple(int(n) for n in wins),
         tuple(float(rank) for rank in ranks.mean(axis=0)),
         p_value,

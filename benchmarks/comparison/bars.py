@@ -33,12 +33,12 @@ def find_bars(
     timing: list[dict[str, Any]],
     sets: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """List the aims that this run can judge.
+    """List the aims that this run can check.
 
     Parameters
     ----------
     groups : dict
-        The means by group, as the summary has them. A group that is not whole is not judged.
+        The means by group, as the summary has them. Incomplete groups are not checked.
     models : tuple of Model
     timing : list of dict
     sets : dict, default=None

@@ -61,7 +61,7 @@ class Cell:
         return asdict(self)
 
     def compute(self) -> Figures:
-        """Learn and test on every fold, on one processor; NaN is None."""
+        """Train and test on every fold, on one processor; NaN becomes None."""
         material = load_rows(self.set_name, self.rows)
         plan = Plan(self.folds, seed=self.seed)
         splits = plan_splits(material.target, Task.CLASSIFICATION, plan, material.groups)

@@ -40,7 +40,7 @@ class Extra(MeasuredPeer):
             return super().fit(table, target)
 
     def predict_proba(self, table: Any) -> np.ndarray:
-        """Return the belief in each class; rows sum to 1, whatever the package says."""
+        """Return class probabilities; rows sum to 1, whatever the package returns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             beliefs = np.clip(np.asarray(super().predict_proba(table), dtype=float), 0.0, None)
@@ -122,7 +122,7 @@ class Farc(Extra):
     place = ("ex_fuzzy", "FuzzyRulesClassifier")
 
     def _size(self, learned: Any) -> Size:
-        # An antecedent below 0 stands for a feature that the rule does not ask for.
+        # An antecedent below 0 marks a feature that the rule does not use.
         rules = [np.asarray(rule.antecedents) for rule in learned.rule_base_.get_rules()]
         return Size(len(rules), mean_length([(rule >= 0).sum() for rule in rules]))
 
@@ -163,7 +163,7 @@ class RipperClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return what the rule sets believe; for several classes it need not sum to 1."""
+        """Return the probabilities of the rule sets; of several classes they need not sum to 1."""
         beliefs = np.zeros((len(X), len(self.classes_)))
         for target, model in zip(self.targets_, self.models_, strict=True):
             beliefs[:, target] = model.predict_proba(X)[:, 1]
@@ -172,7 +172,7 @@ class RipperClassifier(ClassifierMixin, BaseEstimator):
         return beliefs
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class that is believed most."""
+        """Return the most probable class."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
 

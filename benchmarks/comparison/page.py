@@ -1,4 +1,4 @@
-"""The summary in, a Markdown page and a picture for each group out."""
+"""Write the summary as a Markdown page, and a figure for each group."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ _BY_SET = (("accuracy", "Accuracy", "share"), ("auc", "AUC", "share"), ("size", 
 
 
 def write_results(summary: dict[str, Any], folder: Path) -> tuple[list[Path], list[str]]:
-    """Write the JSON document, the page and the pictures; return the files, and what to know."""
+    """Write the JSON file, the page and the figures; return the files, and notes."""
     folder.mkdir(parents=True, exist_ok=True)
     document, page = folder / "accuracy.json", folder / "accuracy.md"
     text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(document, f"{text}\n")
-    pictures, notes = _draw_all(summary, folder)
-    write_whole(page, render_page(summary, {name: file.name for name, file in pictures.items()}))
-    return [document, page, *pictures.values()], notes
+    figures, notes = _draw_all(summary, folder)
+    write_whole(page, render_page(summary, {name: file.name for name, file in figures.items()}))
+    return [document, page, *figures.values()], notes
 
 
-def render_page(summary: dict[str, Any], pictures: dict[str, str] | None = None) -> str:
+def render_page(summary: dict[str, Any], figures: dict[str, str] | None = None) -> str:
     """Write the summary as Markdown.
 
     Parameters
     ----------
     summary : dict
         As :func:`comparison.summary.summarise` returns it, or as it comes back from its file.
-    pictures : dict of group name to file name, default=None
+    figures : dict of group name to file name, default=None
 
     Returns
     -------
@@ -79,8 +79,8 @@ def render_page(summary: dict[str, Any], pictures: dict[str, str] | None = None)
     lines += [*_notes(summary), *render_bars(summary), *render_timing(summary)]
     for name, group in summary["groups"].items():
         lines += render_group(name, summary)
-        if name in (pictures or {}):
-            lines += [f"![{escape(group['title'])}: accuracy against rules]({pictures[name]})", ""]
+        if name in (figures or {}):
+            lines += [f"![{escape(group['title'])}: accuracy against rules]({figures[name]})", ""]
     lines += [*_by_set(summary), *_sets(summary), *_models(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -114,7 +114,7 @@ def render_timing(summary: dict[str, Any]) -> list[str]:
 
 
 def render_group(name: str, summary: dict[str, Any]) -> list[str]:
-    """Write the means over a group of sets, and who stands where on the way to fewer rules."""
+    """Write the means over a group of sets, and the front of accuracy against rules."""
     group, models = summary["groups"][name], summary["models"]
     lines = [f"## {group['title']}", ""]
     if group["missing"]:
@@ -162,7 +162,7 @@ def _introduction(summary: dict[str, Any]) -> list[str]:
     seeds = ", ".join(map(str, settings["seeds"]))
     return [
         "`benchmarks/accuracy.py` wrote this page and the figures behind it "
-        "([accuracy.json](accuracy.json)); no figure is typed by hand. "
+        "([accuracy.json](accuracy.json)). "
         f"solah {escape(summary['solah'])}, Python {escape(machine['python'])}, "
         f"NumPy {escape(machine['numpy'])}, scikit-learn {escape(machine['scikit-learn'])}, "
         f"{machine['processors']} processors.",
@@ -208,7 +208,7 @@ def _sets(summary: dict[str, Any]) -> list[str]:
 
 
 def _models(summary: dict[str, Any]) -> list[str]:
-    # What is said of a model is our own Markdown.
+    # The description of a model is our own Markdown.
     lines = [
         f"- **{escape(model['title'])}** ({escape(model['made_with'])}): {model['about']}. "
         f"Size: {model['unit']}."
@@ -246,13 +246,13 @@ def _grid(
 
 def _draw_all(summary: dict[str, Any], folder: Path) -> tuple[dict[str, Path], list[str]]:
     if find_spec("matplotlib") is None:
-        return {}, ["no picture, matplotlib is not installed: pip install matplotlib"]
-    pictures = {}
+        return {}, ["no figure, matplotlib is not installed: pip install matplotlib"]
+    figures = {}
     for name, group in summary["groups"].items():
         if group["pareto"]:
-            pictures[name] = folder / f"accuracy-{name}.svg"
-            _draw(group, summary["models"], pictures[name])
-    return pictures, []
+            figures[name] = folder / f"accuracy-{name}.svg"
+            _draw(group, summary["models"], figures[name])
+    return figures, []
 
 
 def _draw(group: dict[str, Any], models: dict[str, Any], file: Path) -> None:

@@ -34,7 +34,7 @@ class MeasuredPeer(Peer):
         return make_pipeline(self._columns(self._numbers()), self._learner())
 
     def _numbers(self) -> Any:
-        """Say what becomes of the numbers."""
+        """Return the transformer of numbers."""
         return SimpleImputer(keep_empty_features=True)
 
     def _learner(self) -> Any:
@@ -58,7 +58,7 @@ class Tree(MeasuredPeer):
 
 
 class PrunedTree(Tree):
-    """The same, cut back as far as a cross-validation on the training rows says."""
+    """The same, pruned by cross-validation on the training rows."""
 
     def _learner(self) -> Any:
         return PrunedTreeClassifier(random_state=self.random_state)
@@ -135,11 +135,11 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the class that is believed most."""
+        """Return the most probable class."""
         return self.tree_.predict(X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the belief in each class."""
+        """Return class probabilities."""
         return self.tree_.predict_proba(X)
 
     def _candidates(self, X: Any, y: Any) -> np.ndarray:

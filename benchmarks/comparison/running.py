@@ -1,4 +1,4 @@
-"""A wish and a results folder in, the figures of all cells out; finished ones are kept at once."""
+"""Compute all cells of a comparison, and store each in the results folder at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WEIGHTS = {"ripper": 200, "ebm": 100, "solah-paper": 50, "solah": 30, "pruned-t
 
 
 @dataclass(frozen=True)
-class Wish:
+class Request:
     """What to compare.
 
     Attributes
@@ -63,49 +63,49 @@ class Comparison:
 
     Attributes
     ----------
-    wish : what to compare; its models are those that can be made here
+    request : what to compare; its models are those that can be made here
     folder : the results folder
-    missing : the sets that are not at hand
-    obstacles : why models are left out
+    missing : the sets that are not available
+    obstacles : why models are skipped
     """
 
-    wish: Wish
+    request: Request
     folder: Path
     missing: tuple[str, ...]
     obstacles: tuple[str, ...]
 
     @classmethod
-    def plan(cls, wish: Wish, folder: Path) -> Comparison:
+    def plan(cls, request: Request, folder: Path) -> Comparison:
         """Plan the work; see which data and models are at hand, and raise if there are none."""
-        absent = find_missing(sorted({source_of(name) for name in wish.sets}))
-        missing = tuple(name for name in wish.sets if source_of(name) in absent)
-        if len(missing) == len(wish.sets):
+        absent = find_missing(sorted({source_of(name) for name in request.sets}))
+        missing = tuple(name for name in request.sets if source_of(name) in absent)
+        if len(missing) == len(request.sets):
             raise DatasetError(f"none of the data is at hand: {how_to_get(missing)}")
-        obstacles = tuple(model.obstacle for model in wish.models if model.obstacle)
-        models = tuple(model for model in wish.models if not model.obstacle)
+        obstacles = tuple(model.obstacle for model in request.models if model.obstacle)
+        models = tuple(model for model in request.models if not model.obstacle)
         if not models:
             raise ParameterError(f"no model is left: {'; '.join(obstacles)}")
-        return cls(replace(wish, models=models), folder, missing, obstacles)
+        return cls(replace(request, models=models), folder, missing, obstacles)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """All that has to be computed, the long ones first."""
-        wish, sizes = self.wish, self._sizes
+        request, sizes = self.request, self._sizes
         cells = [
-            Cell(name, model.name, seed, wish.folds, wish.rows, model.made_with)
+            Cell(name, model.name, seed, request.folds, request.rows, model.made_with)
             for name in sizes
-            for model in wish.models
+            for model in request.models
             if sizes[name] <= model.most_values
-            for seed in wish.seeds
+            for seed in request.seeds
         ]
         return tuple(sorted(cells, key=lambda c: -sizes[c.set_name] * _WEIGHTS.get(c.model, 1)))
 
     @property
     def too_large(self) -> tuple[str, ...]:
-        """Say which models are left out on which sets, as they would take too long."""
+        """Which models are skipped on which sets, as they would take too long."""
         return tuple(
-            f"{model.name} is left out on {name}: it would take too long"
-            for model in self.wish.models
+            f"{model.name} is skipped on {name}: it would take too long"
+            for model in self.request.models
             for name, size in self._sizes.items()
             if size > model.most_values
         )
@@ -114,8 +114,8 @@ class Comparison:
     def _sizes(self) -> dict[str, int]:
         """The number of values of each set that is at hand."""
         return {
-            name: min(entry.n_rows, self.wish.rows) * entry.n_features
-            for name in self.wish.sets
+            name: min(entry.n_rows, self.request.rows) * entry.n_features
+            for name in self.request.sets
             if name not in self.missing
             for entry in [entry_of(source_of(name))]
         }
@@ -129,7 +129,7 @@ class Comparison:
 
 
 def _compute(cell: Cell) -> Figures:
-    """Compute a cell; of an extra that cannot, say why."""
+    """Compute a cell; if an extra fails, return the reason."""
     try:
         return cell.compute()
     except Exception as error:

@@ -94,7 +94,7 @@ SENSORS = (
         classes={"anomaly": 13067, "normal": 24334},
         n_features=8,
         source="SKAB, the Skoltech Anomaly Benchmark (GitHub waico/SKAB)",
-        licence="GPL-3.0, as its repository says",
+        licence="GPL-3.0, according to its repository",
         groups=_sizes(
             (
                 *(f"other/{number}.csv" for number in range(1, 15)),

@@ -1,4 +1,4 @@
-"""A set's name in, its labelled rows out, at most so many; and which names there are."""
+"""Load the labelled rows of a data set, up to a maximum, and list the names of sets."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ def sample_rows(target: np.ndarray, groups: np.ndarray | None, most: int) -> np.
     if groups is not None:
         numbers = np.unique(groups, return_inverse=True)[1]
         strata = strata + (strata.max() + 1) * numbers
-    # Where a shuffled row stands within its stratum, from 0 (always in) to just below 1.
-    standing = np.empty(len(target))
+    # The position of a shuffled row within its stratum, from 0 (always in) to just below 1.
+    position = np.empty(len(target))
     rng = np.random.default_rng(_SAMPLE_SEED)
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)
-        standing[rows] = rng.permutation(len(rows)) / len(rows)
-    return np.sort(np.argsort(standing, kind="stable")[:most])
+        position[rows] = rng.permutation(len(rows)) / len(rows)
+    return np.sort(np.argsort(position, kind="stable")[:most])

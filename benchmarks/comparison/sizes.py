@@ -50,6 +50,6 @@ def mean_length(lengths: Any) -> float | None:
 def _leaf_depths(tree: Any) -> np.ndarray:
     depths = np.zeros(tree.node_count, dtype=int)
     is_split = tree.children_left >= 0
-    for node in np.flatnonzero(is_split):  # children stand behind their parents
+    for node in np.flatnonzero(is_split):  # children follow their parents
         depths[[tree.children_left[node], tree.children_right[node]]] = depths[node] + 1
     return depths[~is_split]

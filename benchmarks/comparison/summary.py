@@ -41,16 +41,17 @@ def summarise(
     -------
     summary : dict of plain values
     """
-    wish = work.wish
-    sets = {name: _describe_set(name, work, results) for name in wish.sets}
+    request = work.request
+    sets = {name: _describe_set(name, work, results) for name in request.sets}
     known = {name: facts for name, facts in sets.items() if facts is not None}
-    units = {model.name: model.unit for model in wish.models}
+    units = {model.name: model.unit for model in request.models}
     groups = {
-        name: _describe_group(name, members, known, units) for name, members in wish.groups.items()
+        name: _describe_group(name, members, known, units)
+        for name, members in request.groups.items()
     }
     return {
         "solah": version("solah"),
-        "settings": {"folds": wish.folds, "seeds": list(wish.seeds), "rows": wish.rows},
+        "settings": {"folds": request.folds, "seeds": list(request.seeds), "rows": request.rows},
         "machine": {
             "python": platform.python_version(),
             "numpy": version("numpy"),
@@ -66,14 +67,14 @@ def summarise(
                 "is_readable": model.is_readable,
                 "is_ours": model.is_ours,
             }
-            for model in wish.models
+            for model in request.models
         },
         "missing": list(work.missing),
         "notes": [*work.obstacles, *work.too_large, *_failure_notes(results)],
         "sets": known,
         "groups": groups,
         "timing": timing or [],
-        "bars": find_bars(groups, wish.models, timing or [], known),
+        "bars": find_bars(groups, request.models, timing or [], known),
     }
 
 
@@ -87,11 +88,11 @@ def _describe_set(name: str, work: Comparison, results: Results) -> dict[str, An
     for cell in work.cells:  # not in the order in which they were done, which is chance
         if cell.set_name == name and cell in results.figures:
             by_model.setdefault(cell.model, []).append(results.figures[cell])
-    whole = {m: found for m, found in by_model.items() if len(found) == len(work.wish.seeds)}
+    whole = {m: found for m, found in by_model.items() if len(found) == len(work.request.seeds)}
     if not whole:
         return None
     facts = next(iter(whole.values()))[0]
-    order = [model.name for model in work.wish.models if model.name in whole]
+    order = [model.name for model in work.request.models if model.name in whole]
     return {
         **{key: facts[key] for key in ("rows", "features", "classes", "method", "notes")},
         "folds": len(facts["each"]),

@@ -1,4 +1,4 @@
-// What the theme leaves out for people who use a keyboard or a screen reader.
+// Additions to the theme for people who use a keyboard or a screen reader.
 document.addEventListener("DOMContentLoaded", () => {
   const labels = { "sidebar-drawer": "Menu", "toc-drawer": "On this page" };
   for (const [name, label] of Object.entries(labels)) {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reproduction.models import Recipe
     from reproduction.published import Database
     from reproduction.scope import Scope
-    from reproduction.statistics import Standing
+    from reproduction.statistics import Ranking
     from reproduction.tables.layout import Results, Row, Table
 
 PAPERS = {
@@ -143,29 +143,29 @@ def _standing_table(rivals: list[Rival], rows: list[Row], scope: Scope, results:
     lines, facts = [], {}
     if complete:
         ranked = [rival.key for rival in rivals if rival.is_ranked]
-        standing = compare(np.array([[row[key][0] for key in ranked] for row in complete]))
-        notes[0] = _verdict(standing, len(complete))
-        facts = {"databases": names, **_tests(standing)}
+        ranking = compare(np.array([[row[key][0] for key in ranked] for row in complete]))
+        notes[0] = _verdict(ranking, len(complete))
+        facts = {"databases": names, **_tests(ranking)}
         lines = [
             {
                 "model": rival.title,
                 "key": rival.key,
                 "accuracy": fmean(row[rival.key][0] for row in complete),
-                **_place(standing, ranked, rival.key),
+                **_place(ranking, ranked, rival.key),
                 **_seconds(rival, names, scope, results),
             }
             for rival in rivals
         ]
-    title = "Comparison: how the models stand"
+    title = "Comparison: ranks of the models"
     table = make_table("comparison-standing", title, _STANDING, lines, notes)
     return {**table, "facts": facts}
 
 
-def _place(standing: Standing, ranked: list[str], key: str) -> Row:
+def _place(ranking: Ranking, ranked: list[str], key: str) -> Row:
     if key not in ranked:
         return {}
     place = ranked.index(key)
-    return {"wins": standing.wins[place], "rank": standing.ranks[place]}
+    return {"wins": ranking.wins[place], "rank": ranking.ranks[place]}
 
 
 def _seconds(rival: Rival, names: list[str], scope: Scope, results: Results) -> Row:
@@ -182,17 +182,17 @@ def _seconds(rival: Rival, names: list[str], scope: Scope, results: Results) -> 
     }
 
 
-def _tests(standing: Standing) -> Row:
-    return {"p_value": standing.p_value, "critical_difference": standing.critical_difference}
+def _tests(ranking: Ranking) -> Row:
+    return {"p_value": ranking.p_value, "critical_difference": ranking.critical_difference}
 
 
-def _verdict(standing: Standing, n_sets: int) -> str:
-    if standing.p_value is None:
+def _verdict(ranking: Ranking, n_sets: int) -> str:
+    if ranking.p_value is None:
         return "Too few databases or models for a test."
     return (
-        f"Friedman's test of {len(standing.ranks)} models on {n_sets} databases: "
-        f"p = {standing.p_value:.2g}. Nemenyi's critical difference at {LEVEL}: mean ranks that "
-        f"differ by less than {standing.critical_difference:.2f} do not differ significantly."
+        f"Friedman's test of {len(ranking.ranks)} models on {n_sets} databases: "
+        f"p = {ranking.p_value:.2g}. Nemenyi's critical difference at {LEVEL}: mean ranks that "
+        f"differ by less than {ranking.critical_difference:.2f} do not differ significantly."
     )
 
 
@@ -213,24 +213,24 @@ def _printed_table(scope: Scope) -> Table:
 
 def _printed_standing(scope: Scope) -> Table:
     scores = np.array([[vars(one.rivals)[key][0] for key in PAPERS] for one in scope.counted])
-    standing = compare(scores)
+    ranking = compare(scores)
     rows = [
         {"model": title, "accuracy": float(mean), "wins": wins, "rank": rank}
         for title, mean, wins, rank in zip(
-            PAPERS.values(), scores.mean(axis=0), standing.wins, standing.ranks, strict=True
+            PAPERS.values(), scores.mean(axis=0), ranking.wins, ranking.ranks, strict=True
         )
     ]
     table = make_table(
         "comparison-printed-standing",
-        "Comparison: how the paper's figures stand",
+        "Comparison: ranks of the paper's figures",
         _STANDING[:4],
         rows,
         [
-            f"{_verdict(standing, len(scores))} The paper has no such test; this one uses the "
+            f"{_verdict(ranking, len(scores))} The paper has no such test; this one uses the "
             "figures that it prints."
         ],
     )
-    return {**table, "facts": _tests(standing)}
+    return {**table, "facts": _tests(ranking)}
 
 
 def _notes(scope: Scope) -> list[str]:

@@ -78,7 +78,7 @@ class Line:
         return (Cell(self.data, "all rows", self.recipe), *scores)
 
     def row(self, results: Results) -> Row:
-        """Fill in the figures; without its data, the row only says so."""
+        """Fill in the figures; without its data, the row only has a note."""
         settings = SETTINGS[self.recipe.variant]
         if any(cell not in results for cell in self.cells):
             return {**self.words, "settings": f"{settings}, {NOT_AVAILABLE}"}

@@ -49,7 +49,7 @@ def against_tree(scope: Scope) -> TablePlan:
         "T is the time to train and test on all folds, on one processor, without choosing k and "
         "theta; the paper's T is as printed.",
         f"The means are over the paper's twelve databases, with {scope.folds} folds throughout "
-        "for SOLAH; the other readings of Wisconsin and Heart-C are left out.",
+        "for SOLAH; the other versions of Wisconsin and Heart-C are dropped.",
         *wide_notes(scope),
     ]
     title = "SOLAH against a single tree"
@@ -135,16 +135,16 @@ def _means(scope: Scope, results: Results) -> list[Row]:
 
 
 def choice_note() -> str:
-    """Say which hierarchies SOLAH does not choose from."""
+    """Return the note on hierarchies that SOLAH skips."""
     return (
-        f"With PAPER, SOLAH leaves out hierarchies that have a tree of more than {MAX_INPUTS} "
-        "inputs, unless all do: such trees take minutes. With default settings it weighs the "
-        "evidence of its trees and chooses its settings by itself."
+        f"With PAPER, SOLAH skips hierarchies that have a tree of more than {MAX_INPUTS} "
+        "inputs, unless all do: such trees take minutes. With default settings it stacks "
+        "its trees with learned weights and chooses its settings by itself."
     )
 
 
 def wide_notes(scope: Scope) -> list[str]:
-    """Say what is limited so that the trees finish in time."""
+    """Return the note on limits that let the trees finish in time."""
     notes = [choice_note()]
     wide = [one.title for one in scope.databases if one.is_wide]
     if wide:

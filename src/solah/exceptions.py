@@ -1,40 +1,39 @@
 """Every error that solah raises on purpose, and every warning of its own.
 
-Errors of devices and networks stand in their packages.
+Errors of devices and networks are in their packages.
 
 .. code-block:: text
 
     SolahError
     ├── DataError (ValueError)            a table, a column or a row that cannot be used
-    │   ├── ColumnError                   a column that is not there, or is there twice
+    │   ├── ColumnError                   a missing or duplicate column
     │   └── FileFormatError               a file that cannot be read as a table
     ├── DatasetError (LookupError)        a named data set that is unknown or not available
-    ├── ParameterError (ValueError)       a parameter that makes no sense
+    ├── ParameterError (ValueError)       an invalid parameter
     │   └── TooManyCombinationsError      a table of combinations of words that would be too large
-    ├── ModelFormatError (ValueError)     a model document that is broken
-    │   ├── ModelVersionError             a model document from another age
+    ├── ModelFormatError (ValueError)     an invalid model file
+    │   ├── ModelVersionError             a model file of another format version
     │   └── RuleTextError                 a rule or a rules file that cannot be read
-    ├── AgreementError (ValueError)       an export that does not decide as its model does
+    ├── AgreementError (ValueError)       an export that predicts otherwise than its model
     ├── KeyFileError (ValueError)         a key for signing that cannot be read or used
     ├── ForeignNodeError (AttributeError) a hierarchy that no model file can hold
     ├── MissingExtraError (ImportError)   an optional package that is not installed
     │                                     in solah.export.platforms.errors:
     ├── MissingToolError (FileNotFoundError)  a compiler or emulator that is not installed
     ├── BuildError                        C that does not compile or does not fit its platform
-    ├── RunError                          a program that failed, crashed or did not end
-    ├── SignatureError (ValueError)       a signed blob not to be trusted, in solah.export.signing
+    ├── RunError                          a program that failed, crashed or timed out
+    ├── SignatureError (ValueError)       a signed blob that is untrusted, in solah.export.signing
     │                                     in solah.site.messages, .bundle and .client:
     ├── MessageError (ValueError)         a message of a node that cannot be read
-    ├── BundleError (ValueError)          a plan that is broken, or that nobody vouches for
+    ├── BundleError (ValueError)          a plan that is invalid, or signed with an untrusted key
     │   └── NoRoomError                   a plan too many, in .versions
     └── BrokerError (ConnectionError)     a broker that cannot be reached, or refuses
 
-    IdentifierWarning (UserWarning)       a column that numbers the rows, and is left out
-    LeakageWarning (UserWarning)          folds that share samples, so that scores are too good
-    UnseenCategoryWarning (UserWarning)      readings that are states which no training row had
+    IdentifierWarning (UserWarning)       a column that numbers the rows, which solah drops
+    LeakageWarning (UserWarning)          folds that share samples, so that metrics are too good
+    UnseenCategoryWarning (UserWarning)   values that are absent from the training rows
 
-The built-in class in parentheses is a second base, so that code which knows nothing of solah
-catches what it expects.
+The built-in class in parentheses is a second base, so that ``except ValueError`` works, too.
 """
 
 from __future__ import annotations
@@ -68,11 +67,11 @@ class DataError(SolahError, ValueError):
 
 
 class ColumnError(DataError):
-    """A column is not there, or is there twice."""
+    """A column is missing or duplicate."""
 
     @classmethod
     def unknown(cls, name: object, known: Iterable[str], where: str = "the data") -> ColumnError:
-        """Say which column is missing and which one was perhaps meant."""
+        """Return the error for a missing column, with the name that was probably meant."""
         return cls(f"{where} has no column {shorten(name)}{did_you_mean(name, known)}")
 
 
@@ -81,7 +80,7 @@ class FileFormatError(DataError):
 
 
 class ParameterError(SolahError, ValueError):
-    """A parameter makes no sense."""
+    """A parameter is invalid."""
 
 
 class TooManyCombinationsError(ParameterError):
@@ -93,11 +92,11 @@ class DatasetError(SolahError, LookupError):
 
 
 class ModelFormatError(SolahError, ValueError):
-    """A model document is broken."""
+    """A model file is invalid."""
 
 
 class ModelVersionError(ModelFormatError):
-    """A model document has a format version that this solah does not read."""
+    """A model file has a format version that this solah does not read."""
 
 
 class RuleTextError(ModelFormatError):
@@ -123,7 +122,7 @@ class RuleTextError(ModelFormatError):
 
 
 class AgreementError(SolahError, ValueError):
-    """An export decides too few rows as its model does."""
+    """An export predicts otherwise than its model in too many rows."""
 
 
 class KeyFileError(SolahError, ValueError):
@@ -139,7 +138,7 @@ class MissingExtraError(SolahError, ImportError):
 
 
 class IdentifierWarning(UserWarning):
-    """A column numbers the rows, and is left out.
+    """A column numbers the rows, so solah drops it.
 
     Parameters
     ----------
@@ -155,12 +154,12 @@ class IdentifierWarning(UserWarning):
 
 
 class LeakageWarning(UserWarning):
-    """Windows that are tested on share samples with windows that are learned from.
+    """Test windows share samples with training windows.
 
     Parameters
     ----------
     n_leaks, n_windows : int
-        How many of the tested windows do, and how many are tested.
+        How many of the test windows do, and how many there are.
     """
 
     def __init__(self, n_leaks: int, n_windows: int) -> None:
@@ -169,27 +168,27 @@ class LeakageWarning(UserWarning):
 
     def __str__(self) -> str:
         return (
-            f"{self.n_leaks:,} of {self.n_windows:,} tested windows share samples with windows "
-            "that are learned from, so that scores are too good; keep the windows of a recording "
-            "together (groups=windows.groups)"
+            f"{self.n_leaks:,} of {self.n_windows:,} test windows share samples with training "
+            "windows, so metrics are too good; keep the windows of a recording together "
+            "(groups=windows.groups)"
         )
 
 
 class UnseenCategoryWarning(UserWarning):
-    """Some readings are states that no training row had, so that they count as unknown.
+    """A column has categories absent from training, which count as missing.
 
     Attributes
     ----------
     column : str
         The column's name.
     value : str
-        The state that most of these rows have.
+        The category that most of these rows have.
     n_value : int
         How many of them have it.
     n_rows : int
-        How many rows have such a state.
+        How many rows have such a category.
     known : tuple of str
-        The states that training rows had.
+        The categories of the training rows.
     """
 
     def __init__(
@@ -204,7 +203,7 @@ class UnseenCategoryWarning(UserWarning):
         others = f" and other values in {_rows(n_others)}" if n_others else ""
         return (
             f"column {self.column!r} has {shorten(self.value)} in {_rows(self.n_value)}{others}, "
-            f"which no training row had and which counts as unknown"
+            f"which no training row had and which counts as missing"
             f"{did_you_mean(self.value, self.known)}"
         )
 
@@ -220,7 +219,7 @@ def _rows(number: int) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Name the likely meant one, or list what there is, as the end of an error message."""
+    """Return the end of an error message: the closest candidate, or a list of them."""
     # Bounded, since both may come from a hostile file.
     candidates = list(islice(known, 1000))
     by_folded = {candidate[:60].casefold(): candidate for candidate in candidates}
@@ -238,7 +237,7 @@ def shorten(value: object, most: int = 60) -> str:
 
 
 def cut(text: str, most: int = 1_000) -> str:
-    """Leave out the middle of a text that is too long for a line.
+    """Cut the middle of a text that is too long for a line.
 
     Examples
     --------
@@ -252,7 +251,7 @@ def cut(text: str, most: int = 1_000) -> str:
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say exactly how to install it."""
+    """Import an optional package, or raise an error with the command that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

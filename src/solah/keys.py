@@ -24,8 +24,8 @@ def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     Parameters
     ----------
     stem : str or path
-        What the files are called: ``stem.pem`` gets the private key, which only its owner may read,
-        and ``stem.pub.pem`` the public one, for those who check. Neither may be there.
+        ``stem.pem`` gets the private key, which only its owner may read, and ``stem.pub.pem`` the
+        public one, for those who verify. Neither file may exist.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     private, public = key_files(stem)
     for path in (private, public):
         if path.exists():
-            raise ParameterError(f"{path} is there already, and a key is not replaced")
+            raise ParameterError(f"{path} exists and is never overwritten; choose another name")
     key = ed25519.Ed25519PrivateKey.generate()
     pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
     private.touch(mode=0o600, exist_ok=False)  # what replaces it keeps the mode
@@ -66,19 +66,18 @@ def _load_key(path: str | os.PathLike[str], *, private: bool) -> Any:
         else:
             key = serialization.load_pem_public_key(pem)
     except (ValueError, TypeError) as error:
-        raise KeyFileError(f"{path} has no key that can be read: {error}") from None
+        raise KeyFileError(f"{path} has no readable key: {error}") from None
     kind = ed25519.Ed25519PrivateKey if private else ed25519.Ed25519PublicKey
     if not isinstance(key, kind):
-        raise KeyFileError(f"{path} has a key of another kind; an Ed25519 key is needed")
+        raise KeyFileError(f"{path} must have an Ed25519 key; it has a key of another type")
     if private:
         _refuse_readable(path)
     return key
 
 
 def _refuse_readable(path: str | os.PathLike[str]) -> None:
-    """Refuse a private key that others may read; where there are no such rights, all is well."""
+    """Refuse a private key that others may read, on systems with such rights."""
     if os.name == "posix" and Path(path).stat().st_mode & _OF_OTHERS:
         raise KeyFileError(
-            f"{path} can be read by others, and who has a private key can sign; make it yours "
-            f"alone: chmod 600 {path}"
+            f"other users can read {path}, and could sign with it; restrict it: chmod 600 {path}"
         )

@@ -11,7 +11,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Sample(NamedTuple):
-    """A value of a metric, told from others by its labels."""
+    """A value of a metric, identified by its labels."""
 
     value: float
     labels: Mapping[str, str]
@@ -32,7 +32,7 @@ def metrics_text(metrics: Iterable[Metric], labels: Mapping[str, str] | None = N
     Parameters
     ----------
     metrics : iterable of Metric
-        One without samples is left out. Of samples with equal labels the last is written, since
+        One without samples is skipped. Of samples with equal labels the last is written, since
         Prometheus refuses a text that has both.
     labels : mapping, default=None
         Labels that every sample has.

@@ -28,7 +28,7 @@ class Advance(Protocol):
 
 
 class _Count(ProgressColumn):
-    """How many are done, of how many, and how many a second where the end is unknown."""
+    """How many are done, of how many, and the speed if the total is unknown."""
 
     def __init__(self, unit: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _News(ProgressColumn):
     """The last news of a task."""
 
     def render(self, task: Task) -> Text:
-        """Write what the task had to say last."""
+        """Write the last news of the task."""
         return Text(str(task.fields["news"]))
 
 

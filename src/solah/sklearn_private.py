@@ -1,4 +1,4 @@
-"""All that solah uses of scikit-learn and that scikit-learn does not promise to keep.
+"""The private names of scikit-learn that solah uses.
 
 It has no public way to declare and check parameters as its own estimators do. Where a new version
 moves one of these names, this is the one file to change; no other imports a private name of it.

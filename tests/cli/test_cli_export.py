@@ -150,7 +150,7 @@ def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
         (("--to", "blob", "--max-flash", "4k"), "a blob has none"),
         (("--new-key", "key"), "requires --to blob"),
         (("--to", "blob", "--counter", "3"), "requires --sign or --new-key"),
-        (("--to", "blob", "--sign", __file__), "has no key that can be read"),
+        (("--to", "blob", "--sign", __file__), "has no readable key"),
         (("--to", "blob", "--sign", __file__, "--new-key", "key"), "no --sign"),
     ],
 )
@@ -206,7 +206,7 @@ def test_a_blob_is_signed(run, wine_model, tmp_path):
     data = (tmp_path / "fw" / "wine.bin").read_bytes()
     assert open_signed(data, tmp_path / "key.pub.pem", first) == (blob, first + 7)
     assert "wine_public_key[32]" in (tmp_path / "fw" / "wine_key.h").read_text("utf-8")
-    run(*words, "--new-key", tmp_path / "key").check_error("key.pem", "is there already")
+    run(*words, "--new-key", tmp_path / "key").check_error("key.pem", "never overwritten")
 
 
 def test_a_new_key_is_not_written_over_anything(run, wine_model, tmp_path):

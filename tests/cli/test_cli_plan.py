@@ -74,10 +74,10 @@ def test_a_new_key_signs_and_can_be_checked(run, wine_model, tmp_path):
     later = load_bundle(again, load_trust([public]))
     assert later.hash == first.hash
     assert later.counter > first.counter
-    run("site", "plan", wine_model, "--sign", public, "-o", again).check_error("has no key")
+    run("site", "plan", wine_model, "--sign", public, "-o", again).check_error("no readable key")
     private.chmod(0o640)
     run("site", "plan", wine_model, "--sign", private, "-o", again).check_error("chmod 600")
-    run("site", "plan", wine_model, "--new-key", stem, "-o", again).check_error("is there already")
+    run("site", "plan", wine_model, "--new-key", stem, "-o", again).check_error("never overwritten")
     run("site", "plan", wine_model, "--new-key", "x", "--sign", private).check_error("drop --sign")
 
 
@@ -127,7 +127,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     unknown = write("unknown.yaml", "a: [alcohl]")
     fail("--placement", unknown).check_error("where 'alcohol' is", "did you mean 'alcohl'?")
     fail("--slack", 0.5).check_error("--slack requires --on-change")
-    fail("--on-change").check_error("'slack' and 'unit' are for models that add up evidence")
+    fail("--on-change").check_error("'slack' and 'unit' are for additive models")
     fail("--on-change", "--slack", 2).check_error("'slack' must be from 0 to 0.9. Got 2.0")
     twice = write("twice.json", '{"a": ["ash"], "a": ["hue"]}')
     fail("--placement", twice).check_error("twice.json", "twice in one object")

@@ -101,7 +101,7 @@ def test_a_set_without_a_known_hash_is_never_asked_for(
     mirror: Mirror, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "ENTRIES", (dataclasses.replace(TOY, raw=None),))
-    assert where("toy_plants") == ("by hand", False)
+    assert where("toy_plants") == ("manual", False)
     with pytest.raises(DatasetError, match=r"cannot be downloaded; save it as toy_plants\.csv"):
         load("toy")
     assert mirror.asked == []

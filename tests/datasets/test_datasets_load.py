@@ -161,6 +161,6 @@ def test_the_list_tells_shapes_without_reading() -> None:
     assert list(infos) == [entry.name for entry in ENTRIES]
     pima = infos["diabetes_pima"]
     assert (pima.rows, pima.features, pima.classes) == (768, 8, 2)
-    assert (pima.where, pima.at_hand) == ("by hand", False)
+    assert (pima.where, pima.at_hand) == ("manual", False)
     assert (infos["wine"].where, infos["wine"].at_hand) == ("scikit-learn", True)
     assert (infos["glass"].where, infos["glass"].at_hand) == ("download", False)

@@ -420,7 +420,7 @@ def test_an_estimator_and_a_loaded_model_are_edited_alike(tmp_path):
         (lambda e: e.rename_word("room", "lab", "x"), "has states, which the data have, too"),
         (lambda e: e.rename_word("smoke", "low", "high"), "a list without repetition"),
         (lambda e: e.rename_class("yes", "no"), "without repetition"),
-        (lambda e: e.rename_class("yes", 1), "all texts, all numbers or all truth values"),
+        (lambda e: e.rename_class("yes", 1), "all texts, all numbers or all booleans"),
         (lambda e: e.rename_group("x", "y"), "there is no group 'x'"),
     ],
 )

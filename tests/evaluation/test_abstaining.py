@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from solah.evaluation import least_limit, risk_coverage
+from solah.evaluation import minimum_limit, risk_coverage
 from solah.evaluation.abstention import N_TRIED, confidences, upper_bounds
 from solah.exceptions import DataError, ParameterError
 from solah.model import Target
@@ -53,9 +53,9 @@ def test_no_lesser_limit_has_the_wanted_error(seed, n_rows, wanted):
     good = [one for one, risk in risks.items() if risk <= wanted]
     if not good:
         with pytest.raises(ParameterError, match="no limit keeps the error"):
-            least_limit(curve, wanted, confidence=None)
+            minimum_limit(curve, wanted, confidence=None)
         return
-    found = least_limit(curve, wanted, confidence=None)
+    found = minimum_limit(curve, wanted, confidence=None)
     is_decided = confidence >= found.limit
     assert set(confidence[is_decided]) == {one for one in confidence if one >= min(good)}
     assert found.coverage == is_decided.mean()
@@ -82,7 +82,7 @@ def test_the_promise_is_kept_in_most_draws():
         wrong = rng.random(600) < errors
         both = np.column_stack([1 - beliefs, beliefs])
         try:
-            found = least_limit(risk_coverage((~wrong).astype(int), both), 0.15)
+            found = minimum_limit(risk_coverage((~wrong).astype(int), both), 0.15)
         except ParameterError:
             continue
         many = np.linspace(max(found.limit, 0.5), 1.0, 10_001)
@@ -96,10 +96,10 @@ def test_what_cannot_be_is_refused():
     curve = risk_coverage(np.zeros(20, dtype=int), np.tile([0.9, 0.1], (20, 1)))
     for wanted in (0.0, 1.0, -1.0, float("nan")):
         with pytest.raises(ParameterError, match="'max_error' must be above 0 and below 1"):
-            least_limit(curve, wanted)
+            minimum_limit(curve, wanted)
     with pytest.raises(ParameterError, match="'confidence' must be above 0"):
-        least_limit(curve, 0.1, confidence=95)
-    with pytest.raises(ParameterError, match=r"the least that 20 rows can vouch for is 0\.2"):
-        least_limit(curve, 0.01)
+        minimum_limit(curve, 0.1, confidence=95)
+    with pytest.raises(ParameterError, match=r"the minimum for 20 rows is 0\.2"):
+        minimum_limit(curve, 0.01)
     with pytest.raises(DataError, match="nothing to measure"):
         risk_coverage(np.empty(0, dtype=int), np.empty((0, 2)))

@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix
 
 from solah.data import Column
 from solah.evaluation import (
-    bin_beliefs,
+    bin_probabilities,
     calibration_error,
     measure_class_groups,
     measure_number_groups,
@@ -70,9 +70,9 @@ def drawn(seed=0, n_rows=300, n_classes=2):
     rng = np.random.default_rng(seed)
     beliefs = rng.dirichlet(np.ones(n_classes), n_rows)
     return {
-        "truth": rng.integers(0, n_classes, n_rows),
+        "y_true": rng.integers(0, n_classes, n_rows),
         "decided": np.argmax(beliefs, axis=1),
-        "beliefs": beliefs,
+        "probabilities": beliefs,
     }
 
 
@@ -84,12 +84,12 @@ def test_the_rates_are_those_of_the_groups_confusion_matrix(n_classes):
     measured = measure_class_groups(Column("sex", values), **rows, classes=names)
     for group in measured.groups:
         is_in = values == group.name
-        confusion = confusion_matrix(rows["truth"][is_in], rows["decided"][is_in])
+        confusion = confusion_matrix(rows["y_true"][is_in], rows["decided"][is_in])
         assert group.accuracy == Rate(np.trace(confusion), is_in.sum())
         assert [one.of for one in group.recall] == confusion.sum(axis=1).tolist()
         assert [one.hits for one in group.recall] == np.diag(confusion).tolist()
         assert [one.hits for one in group.decided] == confusion.sum(axis=0).tolist()
-        assert group.believed == pytest.approx(rows["beliefs"][is_in].mean(axis=0))
+        assert group.mean_probabilities == pytest.approx(rows["probabilities"][is_in].mean(axis=0))
     assert measured.whole.n_rows == 300
 
 
@@ -99,7 +99,7 @@ def test_errors_are_counted_of_the_positive_class(positive, place):
     column = Column("x", np.zeros(300))
     measured = measure_class_groups(column, **rows, classes=["a", "b"], positive=positive)
     described = describe_groups(measured)
-    is_true, is_decided = rows["truth"] == place, rows["decided"] == place
+    is_true, is_decided = rows["y_true"] == place, rows["decided"] == place
     assert described["positive"] == "ab"[place]
     assert described["all"]["false_positive"]["hits"] == (~is_true & is_decided).sum()
     assert described["all"]["false_positive"]["of"] == (~is_true).sum()
@@ -121,13 +121,13 @@ def test_a_positive_class_that_cannot_be_is_refused(n_classes, positive, message
 
 def test_rows_without_a_truth_count_only_among_the_decisions():
     rows = drawn()
-    rows["truth"][:100] = -1
+    rows["y_true"][:100] = -1
     column = Column("x", np.zeros(300))
     (group,) = measure_class_groups(column, **rows, classes=["a", "b"]).groups
     assert (group.n_rows, group.accuracy.of, group.decided[0].of) == (300, 200, 300)
-    rows["truth"][:] = -1
+    rows["y_true"][:] = -1
     (group,) = measure_class_groups(column, **rows, classes=["a", "b"]).groups
-    assert (group.accuracy.share, group.log_loss, group.believed) == (None, None, ())
+    assert (group.accuracy.share, group.log_loss, group.mean_probabilities) == (None, None, ())
 
 
 def test_numbers_have_errors_with_a_sign():
@@ -143,4 +143,4 @@ def test_beliefs_that_come_true_as_often_as_they_promise_have_no_error():
     beliefs = np.array([[0.75, 0.25]] * 4)
     assert calibration_error(np.array([0, 0, 0, 1]), beliefs, np.zeros(4, int)) == 0.0
     assert calibration_error(np.array([0, 1, 1, 1]), beliefs, np.zeros(4, int)) == 0.5
-    assert math.isnan(bin_beliefs(np.empty(0), np.empty(0, bool)).error)
+    assert math.isnan(bin_probabilities(np.empty(0), np.empty(0, bool)).error)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss, roc_auc_score
 
-from solah.evaluation import score_beliefs, score_numbers
+from solah.evaluation import score_numbers, score_probabilities
 
 CLASSES = np.array(["a", "b", "c"])
 
@@ -24,7 +24,7 @@ def beliefs_and_truth(draw, n_classes):
 @given(beliefs_and_truth(3))
 def test_several_classes_are_scored_as_scikit_learn_does(case):
     beliefs, truth = case
-    scores = score_beliefs(truth, beliefs, CLASSES)
+    scores = score_probabilities(truth, beliefs, CLASSES)
     assert scores.auc == pytest.approx(roc_auc_score(truth, beliefs, multi_class="ovr"))
     assert scores.log_loss == pytest.approx(log_loss(truth, beliefs))
     assert scores.accuracy == np.mean(CLASSES[beliefs.argmax(axis=1)] == truth)
@@ -32,12 +32,12 @@ def test_several_classes_are_scored_as_scikit_learn_does(case):
 
 def test_the_auc_is_over_the_classes_that_appear():
     beliefs = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.5, 0.4, 0.1]])
-    assert score_beliefs(np.array(["a", "b", "a"]), beliefs, CLASSES).auc == 1.0
-    assert np.isnan(score_beliefs(np.array(["a", "a", "a"]), beliefs, CLASSES).auc)
+    assert score_probabilities(np.array(["a", "b", "a"]), beliefs, CLASSES).auc == 1.0
+    assert np.isnan(score_probabilities(np.array(["a", "a", "a"]), beliefs, CLASSES).auc)
 
 
 def test_what_was_thought_impossible_costs_a_finite_amount():
-    scores = score_beliefs(
+    scores = score_probabilities(
         np.array(["a", "b"]), np.array([[0.0, 1.0], [0.0, 1 + 1e-15]]), CLASSES[:2]
     )
     assert 15 < scores.log_loss < 20

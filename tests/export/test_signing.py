@@ -110,7 +110,7 @@ def test_what_was_signed_is_opened(device, signed, keys, model):
 FAULTS = {
     "signed by somebody else": "changed, or signed with another key",
     "signed twice": "changed, or signed with another key",
-    "not signed": "no signed blob of solah",
+    "not signed": "not a signed blob of solah",
     "nothing": "cut short",
     "another version": "version",
     "too long": "cut short",
@@ -192,7 +192,7 @@ def test_a_counter_that_is_none_is_refused(model, keys, counter):
 def test_a_blob_is_signed_once_and_by_a_private_key(model, signed, keys):
     with pytest.raises(ParameterError, match="signed already"):
         sign_blob(signed, keys[0])
-    with pytest.raises(KeyFileError, match="has no key that can be read"):
+    with pytest.raises(KeyFileError, match="has no readable key"):
         sign_blob(export_blob(model, name="m"), keys[1])
 
 

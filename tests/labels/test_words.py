@@ -39,7 +39,7 @@ def test_words_by_hand_come_in_three_forms(given, plan):
         (3, {"temperature": {"a": "x", "b": "y"}}, "must be numbers"),
         (3, {"temperature": {"a": float("-inf"), "b": 0}}, "must increase"),
         (3, {"temperature": {"a": -1.7e308, "b": 1.7e308}}, "must be from -1e[+]36 to 1e[+]36"),
-        ({0: 3}, None, "'n_words' names the column 0, which is not there; there are"),
+        ({0: 3}, None, "'n_words' names the column 0, which the data lack; there are"),
         (3, {"temperature": {"hot": 2, "cold": 1}}, "must increase"),
         (3, {"temperature": (["a", "b"], [1, 2, 3, 4])}, "needs 2 peaks .* or 3 .*Got 4"),
     ],

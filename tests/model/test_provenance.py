@@ -181,10 +181,10 @@ def test_a_model_that_nobody_edited_has_none_of_these_keys():
         (lambda d: d["edits"][0].update(who="Ann"), "has 'who'"),
         (lambda d: d["edits"][1].pop("text"), "has no 'text'"),
         (lambda d: d.update(edits=[]), "edits must have between 1 and 10000 items"),
-        (lambda d: d["features"][0].update(moved=False), "moved must be true, or left out"),
+        (lambda d: d["features"][0].update(moved=False), "moved must be true, or absent"),
         (
             lambda d: d["nodes"][0]["terms"][0]["rules"][0].update(pinned=1),
-            "terms[0].rules[0].pinned must be true, or left out",
+            "terms[0].rules[0].pinned must be true, or absent",
         ),
         (lambda d: d["nodes"][0].update(pinned=True), "has 'pinned'"),
     ],

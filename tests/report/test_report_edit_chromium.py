@@ -10,7 +10,7 @@ import pytest
 import random_models
 from solah import load_model
 from solah.edit import Editor, read_rules, write_rules
-from solah.evaluation import score_beliefs, score_numbers
+from solah.evaluation import score_numbers, score_probabilities
 from solah.explain.traversal import numbers_of
 from solah.model import Target, load_document
 from solah.model.document import Task
@@ -102,7 +102,7 @@ def check_effects(page, model, name):
         assert effects["now"]["error"] == pytest.approx(scores.mae, rel=1e-12)
         return effects
     states = np.array(model.target.classes)
-    scores = score_beliefs(target, beliefs, states, decisions=states[decided])
+    scores = score_probabilities(target, beliefs, states, decisions=states[decided])
     assert effects["now"]["accuracy"] == scores.accuracy
     assert effects["now"]["logLoss"] == pytest.approx(scores.log_loss, abs=1e-12)
     expected = [

@@ -198,7 +198,7 @@ def test_the_command_computes_what_the_data_allow_and_errs_in_one_line(bare, tmp
     results = str(tmp_path / "results")
     assert main(["databases", "-o", results, "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
-    assert err.startswith("reproduction: note: not available, so left out: breast_cancer_ljublj")
+    assert err.startswith("reproduction: note: not available, so skipped: breast_cancer_ljublj")
     assert "Wine" in out
     page = (tmp_path / "results" / "reproduction.md").read_text(encoding="utf-8")
     assert page.startswith("# The paper's tables")

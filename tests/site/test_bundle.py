@@ -190,7 +190,7 @@ def test_what_is_signed_later_has_a_larger_counter(keys, monkeypatch):
 def test_a_private_key_that_others_may_read_is_refused(tmp_path, mode):
     private, _ = make_keys(tmp_path / "site")
     private.chmod(mode)
-    with pytest.raises(KeyFileError, match=r"can be read by others.*chmod 600 .*site\.pem"):
+    with pytest.raises(KeyFileError, match=r"other users can read.*chmod 600 .*site\.pem"):
         bundle_of().signed(private)
     private.chmod(0o600)
     assert bundle_of().signed(private).signature
@@ -206,7 +206,7 @@ def test_the_private_key_is_for_its_owner_alone(tmp_path):
 @pytest.mark.parametrize("name", ["site.pem", "site.pub.pem"])
 def test_a_key_is_never_replaced(tmp_path, name):
     (tmp_path / name).write_text("mine", encoding="utf-8")
-    with pytest.raises(ParameterError, match="is there already"):
+    with pytest.raises(ParameterError, match="never overwritten"):
         make_keys(tmp_path / "site")
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
 
@@ -216,9 +216,9 @@ def test_a_file_without_a_fitting_key_is_refused(keys, tmp_path):
     from cryptography.hazmat.primitives.asymmetric import ec
 
     private, public = keys
-    with pytest.raises(KeyFileError, match=r"site\.pub\.pem has no key that can be read"):
+    with pytest.raises(KeyFileError, match=r"site\.pub\.pem has no readable key"):
         bundle_of().signed(public)
-    with pytest.raises(KeyFileError, match=r"site\.pem has no key that can be read"):
+    with pytest.raises(KeyFileError, match=r"site\.pem has no readable key"):
         load_public_key(private)
     other = tmp_path / "other.pem"
     other.write_bytes(
@@ -228,7 +228,7 @@ def test_a_file_without_a_fitting_key_is_refused(keys, tmp_path):
             serialization.NoEncryption(),
         )
     )
-    with pytest.raises(KeyFileError, match="an Ed25519 key is needed"):
+    with pytest.raises(KeyFileError, match="must have an Ed25519 key"):
         bundle_of().signed(other)
 
 

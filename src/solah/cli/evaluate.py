@@ -120,7 +120,7 @@ def _measure_by(
             measured = measure_number_groups(of_rows, truth, decided)
         else:
             classes, places = np.unique(truth, return_inverse=True)
-            beliefs = np.concatenate([one.beliefs for one in tested])
+            beliefs = np.concatenate([one.probabilities for one in tested])
             names = [spell(state) for state in classes.tolist()]
             measured = measure_class_groups(of_rows, places, decided, beliefs, names, positive)
         found[name] = describe_groups(measured)

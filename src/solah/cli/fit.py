@@ -298,7 +298,9 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
     model, search = fitted.model, _search(fitted.estimator)
     wiring = tried = None
     if hasattr(fitted.estimator, "hierarchy_"):
-        wiring = f"{plural(len(model.trees), 'tree')}, {model.hierarchy.n_levels} levels"
+        kind = "node" if model.sums else "tree"
+        n_levels = fitted.estimator.hierarchy_.n_levels
+        wiring = f"{plural(len(model.nodes), kind)}, {plural(n_levels, 'level')}"
     if search is not None and search["score"] is not None:
         name = {"auc": "AUC"}.get(search["scoring"], search["scoring"])
         tried = (
@@ -306,9 +308,11 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
             f"{plural(search['generations'], 'generation')}, best {name} {search['score']:.3f} "
             "(cross-validated)"
         )
-    sizes = plural(model.n_rules, "rule"), plural(model.n_branches, "branch", "branches")
+    sizes = [plural(model.n_rules, "rule")]
+    if model.trees:
+        sizes.append(plural(model.n_branches, "branch", "branches"))
     return {
-        "trees": wiring,
+        "nodes" if model.sums else "trees": wiring,
         "size": f"{', '.join(sizes)}, at most {plural(rule_depth(model), 'condition')} a rule",
         "search": tried,
     }

@@ -102,11 +102,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set without reading it: its names, shape, source and terms.
+    """Facts about a data set, available without reading it: names, shape, source and terms.
 
-    ``at_hand`` says whether it loads without a network. ``where`` is ``"scikit-learn"``,
+    ``at_hand`` is whether it loads without a network. ``where`` is ``"scikit-learn"``,
     ``"SOLAH_DATA"`` (the folder of that variable), ``"cache"``, ``"download"`` (fetched on the
-    first load) or ``"by hand"``.
+    first load) or ``"manual"``.
     """
 
     name: str
@@ -235,7 +235,7 @@ def locate(entry: Entry) -> tuple[str, Path | None]:
         if (folder / entry.file_name).is_file():
             return VARIABLE, folder / entry.file_name
     if entry.raw is None:
-        return "by hand", None
+        return "manual", None
     cached = _cache_folder() / entry.raw.file_name
     if cached.is_file() and _sha256(cached.read_bytes()) == entry.raw.sha256:
         return "cache", cached

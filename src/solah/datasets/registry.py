@@ -2,7 +2,7 @@
 
 A set has a ``RawFile`` only if its SHA-256 was checked twice: computed from a byte-identical copy
 of the repository's file, and found equal to a checksum that others had published for the same
-address. Sets without one must be brought along by hand.
+address. Users bring the files of sets without one.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ GENERAL = (
         classes={"tested_negative": 500, "tested_positive": 268},
         n_features=8,
         source="'Pima Indians Diabetes', withdrawn from UCI; copies at OpenML and Kaggle",
-        licence="unclear since UCI withdrew it; said to be CC0 at Kaggle",
+        licence="unclear since UCI withdrew it; CC0 according to Kaggle",
     ),
     Entry(
         name="ecoli",

@@ -31,7 +31,7 @@ N_BINS = 160
 def code_column(
     column: Column, kind: Kind, weights: Int64 | None, *, in_bins: bool = False
 ) -> Coded:
-    """Code a settled column: categorical ones as names, others as numbers.
+    """Code a column of known type: categorical ones as names, others as numbers.
 
     Text that is binary or ordinal counts by the place of its state. Rows of weight zero are taken
     as missing, so they are as good as absent. With ``in_bins``, numbers with more than
@@ -109,7 +109,7 @@ def _distinct(values: Float) -> tuple[Float, NDArray[Any]]:
 
 
 def _is_new(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which of sorted values differ from the one before."""
+    """Mark the sorted values that differ from the one before."""
     is_new = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     return is_new

@@ -68,8 +68,8 @@ def distance_correlation(
     Parameters
     ----------
     x, y : array-like of shape (n_rows,)
-        Numbers, truth values or strings (names). Rows in which one of both is missing (NaN or
-        None) are left out.
+        Numbers, booleans or strings (names). Rows in which either is missing (NaN or None) are
+        dropped.
     nominal_x, nominal_y : bool, default=False
         Whether numbers are mere names, such as codes of classes.
     bias_corrected : bool, default=False
@@ -130,8 +130,8 @@ def distance_correlation_matrix(
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns), data frame or Table
-        What each column is, is settled as for the estimators: text that spells no numbers is
-        categorical, so it has 0-1 distances; ordinal text counts by the place of its state.
+        Feature types are inferred as in the estimators. Text that does not hold numbers is
+        categorical, with 0-1 distances. Ordinal text counts by the index of its category.
     kinds : mapping, default=None
         From a column's name (``x0``, ``x1``, … in an array) to its kind, or to its states in
         order, where that is not right.
@@ -160,9 +160,9 @@ def distance_correlation_matrix(
            [1.  , 1.  , 0.53],
            [0.53, 0.53, 1.  ]])
     """
-    table, settled = infer_types(_read_table(X), kinds)
+    table, column_kinds = infer_types(_read_table(X), kinds)
     columns = TableColumns.read(
-        list(zip(table.columns, settled, strict=True)),
+        list(zip(table.columns, column_kinds, strict=True)),
         table.n_rows,
         sample_weight,
         method,

@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Screening:
-    """Which features are kept, and which are left out.
+    """Which features are kept, and which are dropped.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ def correlations(sums: Float, *, unit: float = 1.0, bias_corrected: bool = False
         With the symbols of ``native/dependence.c``: w, w w a b, w a. b., then w a., w w a a,
         w a. a. and the same three for b.
     unit : float, default=1.0
-        What a weight of one stands for, in rows.
+        The number of rows that a weight of one equals.
     bias_corrected : bool, default=False
         Whether to take the U-statistic; its root carries the sign of the square.
 

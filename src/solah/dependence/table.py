@@ -54,7 +54,7 @@ class TableColumns:
     columns : the columns, and what they are
     method : "exact" or "binned", as the columns are coded
     weights : (n_rows,) the rows' weights, integers; None for ones
-    unit : what a weight of one stands for, in rows
+    unit : the number of rows that a weight of one equals
     n_threads : how many threads compute
     on_progress : called with the number of pairs that are done, and of all pairs
     """
@@ -85,7 +85,7 @@ class TableColumns:
         Parameters
         ----------
         table : Table
-            Settled features.
+            Features of known types.
         kinds : sequence of Kind
             What each feature is: categorical ones have 0-1 distances, others those of numbers.
         target : array-like of shape (n_rows,)
@@ -123,7 +123,7 @@ class TableColumns:
         on_progress: Progress | None = None,
         limits: Limits = LIMITS,
     ) -> TableColumns:
-        """Take settled columns; check what was asked for."""
+        """Take columns of known types; check the method."""
         if method not in ("auto", "exact", "binned"):
             raise ParameterError(f"'method' must be 'auto', 'exact' or 'binned'. Got {method!r}.")
         if n_rows == 0:

@@ -131,11 +131,11 @@ class FixedSimulator(Simulator):
         return _inverse_root(4096 + ((squares * lost.factor >> 15) >> lost.shift))
 
     def _share(self, stage: FixedStage, total: Integers) -> Integers:
-        """Turn evidence against the first class into shares of belief."""
+        """Turn scores against the first class into probabilities."""
         scores = np.insert(total, 0, 0, axis=1)
         parts = _exp(scores.max(axis=1, keepdims=True) - scores, stage.value_bits)
         shares = (parts << 15) // parts.sum(axis=1, keepdims=True)
-        # The first class has what rounding leaves, so that beliefs sum to one.
+        # The first class has what rounding leaves, so that probabilities sum to one.
         shares[:, 0] = ONE - shares[:, 1:].sum(axis=1)
         return np.asarray(shares)
 

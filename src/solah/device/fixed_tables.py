@@ -33,7 +33,7 @@ _BITS_OF_EVIDENCE, _BITS_OF_NUMBERS = (0, 24), (-100, 100)
 _MOST_SCORE, MOST_TOTAL = 1 << 16, 1 << 29
 # What rules have learned is finer than their scores; it stays within 32 nats.
 LEARNT_BITS, MOST_LEARNT = 24, 1 << 29
-# Evidence that is learned has room up to this, in nats.
+# Learned weights have room up to this, in nats.
 _LEAST_REACH = 8.0
 
 
@@ -59,12 +59,12 @@ class FixedWalk:
 
 @dataclass(frozen=True, eq=False)
 class FixedLost:
-    """What becomes of evidence if parts of a stage are unknown; see :class:`layout.Lost`.
+    """The scores of a stage without missing parts; see :class:`layout.Lost`.
 
     Attributes
     ----------
-    shares : (n_parts,) what is lost with each part, in the unit 2^-15
-    prior : (2 * n_values,) the logarithms of the classes' shares, and what the bias adds to them
+    shares : (n_parts,) the share of each part, in the unit 2^-15
+    prior : (2 * n_values,) the logarithms of the overall shares, and the baseline less these
     factor, shift : of the squares of shares: in the unit 2^-15 they become variances in the unit
         2^-12, times pi / 8
     """
@@ -96,7 +96,7 @@ class FixedTables:
     layout : the layout of the model's program
     units : how each reading becomes an integer
     knots, values, cells, curves, states, grids, walks, stages : as the runtime reads them
-    preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
+    preference : (n_classes,) added to scores, or factors of probabilities; or None
     warnings : what does not fit well into integers, for people
     learned : (n_rules, n_values) the first scores of rules, in the unit 2^-LEARNT_BITS, if the
         device learns: a line per branch of each tree, from ``first_rule`` on
@@ -120,7 +120,7 @@ class FixedTables:
 
     @property
     def loses(self) -> bool:
-        """Whether unknown readings change more than the evidence of their own parts."""
+        """Whether missing values also change the scores of other parts."""
         return any(stage.lost is not None for stage in self.stages)
 
     @property
@@ -226,7 +226,7 @@ class _Tables:
         return bits
 
     def _adds_up(self, stage: StageLayout, bits: int) -> bool:
-        """Tell whether sums stay within 30 bits and, for e^x, within 32 in the unit 2^-10."""
+        """Whether sums stay within 30 bits and, for e^x, within 32 in the unit 2^-10."""
         outside = float(np.abs(stage.start).max())
         is_evidence = stage.is_weighed and not self._layout.is_number
         if is_evidence:
@@ -356,7 +356,7 @@ class _Tables:
         walks = (walk for stage in self._layout.stages for walk in stage.walks)
         for walk in walks if self._learns else ():
             if np.abs(walk.values).max() > most:
-                yield f"the evidence of rules of {walk.name!r} is clipped to {most:g} nats"
+                yield f"the weights of {walk.name!r} are clipped to {most:g} nats"
 
 
 def _lost(stage: StageLayout, bits: int) -> FixedLost | None:
@@ -444,7 +444,7 @@ class Bound(NamedTuple):
     Attributes
     ----------
     lower, higher : the rules, by their lines
-    more, less : the classes of which the evidence for one less that for the other is compared
+    more, less : the two classes; the difference of their scores is compared
     """
 
     lower: int
@@ -462,7 +462,7 @@ class Bound(NamedTuple):
 
 
 def _of(line: Integers, state: int) -> int:
-    """Return the evidence for a class against the first."""
+    """Return the score of a class against the first."""
     return int(line[state - 1]) if state else 0
 
 

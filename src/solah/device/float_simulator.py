@@ -60,7 +60,7 @@ class FloatSimulator(Simulator):
         return ~np.isnan(x)
 
     def _state(self, x: Float32, n_states: int) -> NDArray[np.intp]:
-        """Return the place of a state; ``n_states`` for what is none of them."""
+        """Return the index of a category; ``n_states`` for an unseen one."""
         with np.errstate(invalid="ignore"):
             is_state = (x >= 0) & (x < n_states) & (np.trunc(x) == x)
         return np.where(is_state, x, np.float32(n_states)).astype(np.intp)
@@ -108,7 +108,7 @@ class FloatSimulator(Simulator):
         return _inverse_root(np.float32(1) + lost.factor * squares)
 
     def _share(self, stage: StageRow, total: Float32) -> Float32:
-        """Turn evidence against the first class into shares of belief."""
+        """Turn scores against the first class into probabilities."""
         scores = np.insert(total, 0, np.float32(0), axis=1)
         shares = _exp(scores - scores.max(axis=1, keepdims=True))
         whole = np.zeros(len(shares), dtype=np.float32)

@@ -31,7 +31,7 @@ class WalkTables:
     Attributes
     ----------
     inputs : the axes that it splits on
-    offsets : (n_inputs + 1,) where the focal sets of each input stand
+    offsets : (n_inputs + 1,) where the focal sets of each input begin
     peaks, mean_masses : (n_sets,) of all inputs, one after the other
     split : (n_nodes,) the input that a node asks; -1 for a leaf
     first_child : (n_nodes,) the first of a node's children; of a leaf, its own number
@@ -53,12 +53,12 @@ class WalkTables:
 
 @dataclass(frozen=True, eq=False)
 class LostTables:
-    """What becomes of evidence if parts of a stage are unknown; see :class:`layout.Lost`.
+    """The scores of a stage without missing parts; see :class:`layout.Lost`.
 
     Attributes
     ----------
     shares : (n_terms,) the share of each term: of curves, states, grids and walks
-    prior : (2 * n_values,) the logarithms of the classes' shares, and what the bias adds to them
+    prior : (2 * n_values,) the logarithms of the overall shares, and the baseline less these
     factor : of the squares of shares
     """
 
@@ -91,7 +91,7 @@ class FloatTables:
         of them; of an axis of a grid its slopes, of a grid a line per rule and missing reading
     cells : the lines of the cells of grids
     curves, states, grids, walks, stages : the positions of everything
-    preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
+    preference : (n_classes,) added to scores, or factors of probabilities; or None
     """
 
     layout: Layout
@@ -107,7 +107,7 @@ class FloatTables:
 
     @property
     def loses(self) -> bool:
-        """Whether unknown readings change more than the evidence of their own parts."""
+        """Whether missing values also change the scores of other parts."""
         return any(stage.lost is not None for stage in self.stages)
 
 
@@ -236,7 +236,7 @@ def walk_tables(walk: WalkTerm) -> WalkTables:
 
 
 def preference_of(layout: Layout) -> Float32 | None:
-    """Return how thresholds move the decision: added to evidence, or multiplied with beliefs."""
+    """Return the effect of thresholds: added to scores, or factors of probabilities."""
     thresholds = layout.program.thresholds
     if thresholds is None:
         return None
@@ -245,7 +245,7 @@ def preference_of(layout: Layout) -> Float32 | None:
 
 
 def _check_words(feature: Feature) -> None:
-    """Refuse words that single precision cannot tell apart, or cannot hold."""
+    """Refuse words that single precision cannot distinguish, or cannot hold."""
     peaks = np.array(feature.peaks)
     closest = float(np.diff(peaks / 2).min(initial=np.inf)) * 2
     if feature.is_coded or (np.abs(peaks).max() <= MOST_NUMBER and closest >= LEAST_GAP):

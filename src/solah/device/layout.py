@@ -314,7 +314,7 @@ class _Builder:
         return Curve(axis.source, knots, lines[bends], unknown, rules[bends], share)
 
     def _grid(self, stage: Stage, term: Term, values: Float, share: float) -> GridTerm | None:
-        """Return a term over two features; None if it is none, or has too many lines."""
+        """Return a term over two features; None if it has one, or too many lines."""
         first, *others = (self._program.axes[axis] for axis in term.axes)
         if not isinstance(term.cells, Grid) or len(others) != 1 or stage.link is Link.SHARES:
             return None
@@ -481,7 +481,7 @@ def _bending(values: Float) -> list[int]:
 
 @dataclass(frozen=True)
 class CurveRow:
-    """A line of the table of curves: where a curve's knots and values stand, and whose they are."""
+    """A line of the table of curves: where a curve's knots and values begin, and their feature."""
 
     feature: int
     n_knots: int

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 MOST_PLACES = 255
-"""So many classes, and states of a feature, have a place; one more place is that of none."""
+"""The maximum number of classes, and of categories; one more index means none of them."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class CellRow:
 
     Attributes
     ----------
-    low, high : beyond these, a reading is out of range; a low above the high is no range
+    low, high : outside, a reading is out of range; a low above the high means no range
     first_cut, n_cuts : its cuts among those of all features
     n_states : of a feature with states, which are its cells; else 0
     """
@@ -88,11 +88,11 @@ class PolicyTables:
     cuts : the cuts of all features
     pairs : features whose cells may never have occurred together
     seen : a bit for each two cells of each pair, the lowest bit of a byte first
-    min_probability : for each class; none for no limits
-    shares : of features, where no evidence is added up and ``min_completeness`` is asked for
+    min_probability : for each class; empty for no limits
+    shares : of features, if nothing is summed and the policy has ``min_completeness``
     min_completeness, hysteresis : as in :class:`~solah.model.policy.Policy`
-    holding : the abstain_reasons for which a decision is held back
-    most_unseen : more pairs of cells than these are a abstain_reason
+    holding : the reasons for which a decision is withheld
+    most_unseen : more pairs of cells than these are a reason to abstain
     smoothing_bits, votes, window, min_hold : as in the policy; two to the power of the bits
     """
 
@@ -231,16 +231,16 @@ def _refuse_more(what: str, number: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What a device says of rows, one after the other.
+    """The decisions of a device on rows, one after the other.
 
     Attributes
     ----------
-    decisions : (n_rows,) the place of the class that each row is decided for; -1 for "don't know"
-    settled : (n_rows,) that of the decision which stands after it
-    abstain_reasons : (n_rows,) the flags of :class:`~solah.model.policy.AbstainReason`, also those
-        for which nothing is held back
+    decisions : (n_rows,) the index of the class of each row; -1 for "don't know"
+    settled : (n_rows,) that of the stable decision after it
+    abstain_reasons : (n_rows,) the flags of :class:`~solah.model.policy.AbstainReason`, also of
+        decisions that are not withheld
     n_unseen : (n_rows,) how many pairs of cells never occurred together
-    beliefs : (n_rows, n_classes) in the device's numbers, of evidence that is smoothed
+    beliefs : (n_rows, n_classes) in the device's numbers, from smoothed scores
     """
 
     decisions: NDArray[np.intp]
@@ -251,7 +251,7 @@ class Verdicts:
 
 
 class Judge:
-    """Judges rows as they come, and remembers what it needs of those before.
+    """Applies the policy to rows in order, and keeps the state that it needs of earlier ones.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class Judge:
         self._settling = Settling(tables)
 
     def take(self, rows: NDArray[np.floating]) -> Verdicts:
-        """Judge the next rows ``(n_rows, n_features)``."""
+        """Decide on the next rows ``(n_rows, n_features)``."""
         evidence = self._simulator.evidence(rows)
         scores = evidence.scores
         if self._tables.smoothing_bits:
@@ -301,7 +301,7 @@ class Judge:
         return abstain_reasons, n_unseen
 
     def _lost(self, evidence: Evidence) -> Numbers:
-        """Return what is unknown of all evidence."""
+        """Return the missing share of all scores."""
         lost = evidence.lost
         for row in self._tables.shares:
             is_known = self._is_known(evidence.readings[:, row.feature], row.n_states)

@@ -44,13 +44,13 @@ class Reason(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What rows tell a device before it decides.
+    """The scores of rows on a device, before it decides.
 
     Attributes
     ----------
     readings : (n_rows, n_features) in the device's numbers
-    scores : (n_rows, n_values) what the last stage adds up
-    lost : (n_rows,) the share of its evidence that is unknown
+    scores : (n_rows, n_values) the sums of the last stage
+    lost : (n_rows,) the share of importance that is missing
     """
 
     readings: Numbers
@@ -59,7 +59,7 @@ class Evidence(NamedTuple):
 
 
 class RuleScores(NamedTuple):
-    """The scores that one rule gives each row; where it is no reason, ``rules`` is -1."""
+    """The scores of one rule for each row; ``rules`` is -1 where it does not apply."""
 
     rules: Numbers
     scores: Numbers
@@ -67,20 +67,20 @@ class RuleScores(NamedTuple):
 
 
 class Simulator(ABC):
-    """Decides as a device does.
+    """Simulator of a device.
 
     Parameters
     ----------
-    tables : what the device has in its flash
-    policy : when it decides, and when it does not know; None if it always decides
+    tables : the tables in the device's flash
+    policy : when the device abstains; None if it always decides
 
     Attributes
     ----------
     policy : as given
-    unit : what one unit of evidence or of an estimated number is worth
-    belief_unit : what one unit of belief is worth
-    belief_type : the type in which the device keeps beliefs
-    whole : all of a belief, of the evidence, or of the weight of a branch
+    unit : the size of one unit of scores or of an estimated number
+    belief_unit : the size of one unit of probability
+    belief_type : the type in which the device keeps probabilities
+    whole : the number for a probability, a share or a branch weight of 1
     is_number : whether a number is estimated, rather than a class decided on
     """
 
@@ -89,7 +89,7 @@ class Simulator(ABC):
 
     belief_type: type[np.generic]
     whole: Any
-    _one: Any  # all of a belief
+    _one: Any  # a probability of 1
 
     def __init__(
         self, tables: FloatTables | FixedTables, policy: PolicyTables | None = None
@@ -114,7 +114,7 @@ class Simulator(ABC):
         return places, beliefs[-1].astype(self.belief_type)
 
     def judge(self, rows: NDArray[np.floating]) -> Verdicts:
-        """Decide on rows in the order of time, and say when nothing is known.
+        """Decide on rows in the order of time, by the policy.
 
         Parameters
         ----------
@@ -127,13 +127,13 @@ class Simulator(ABC):
         return self.start_judging().take(rows)
 
     def start_judging(self) -> Judge:
-        """Return what judges rows as they come."""
+        """Return an object that decides on rows in order."""
         if self.policy is None:
             raise ParameterError("the model has neither a policy nor a domain; use decide")
         return Judge(self, self.policy)
 
     def evidence(self, rows: NDArray[np.floating]) -> Evidence:
-        """Return what rows tell before anything is decided."""
+        """Return the scores of rows, before any decision."""
         x = self._read(rows)
         *before, last = self._tables.stages
         beliefs: list[Numbers] = []
@@ -142,7 +142,7 @@ class Simulator(ABC):
         return Evidence(x, self._add_up(last, x, beliefs), self._lost(last, x)[0])
 
     def conclude(self, scores: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the beliefs and the preferences among classes that evidence leads to."""
+        """Return probabilities, and the preferences among classes, from scores."""
         beliefs = self._to_belief(self._tables.stages[-1], scores)
         return beliefs, self._scores(scores, beliefs)
 
@@ -157,7 +157,7 @@ class Simulator(ABC):
         ----------
         rows : ndarray of shape (n_rows, n_features)
         n_most : int, default=3
-            How many to name at the most.
+            How many to name at most.
         """
         x = self._read(rows)
         total, beliefs = self._believe(x)
@@ -170,12 +170,12 @@ class Simulator(ABC):
         return [[Reason(rule, amount.item()) for rule, amount in reasons] for reasons in found]
 
     def states(self, x: Numbers, n_states: int) -> Numbers:
-        """Return the places of states; -1 for a reading that is none of them."""
+        """Return the indices of categories; -1 for unseen ones."""
         places = self._state(x, n_states)
         return np.where(places < n_states, places, -1)
 
     def _believe(self, x: Numbers) -> tuple[Numbers, list[Numbers]]:
-        """Compute all beliefs, from bottom to top, and the scores of the last stage."""
+        """Compute all probabilities, from bottom to top, and the scores of the last stage."""
         beliefs: list[Numbers] = []
         for stage in self._tables.stages:
             total = self._add_up(stage, x, beliefs)
@@ -183,7 +183,7 @@ class Simulator(ABC):
         return total, beliefs
 
     def _complete(self, total: Numbers) -> Numbers:
-        """Give the first class what the others leave of a tree's belief."""
+        """Give the first class the rest of a tree's probability."""
         left = np.full(len(total), self.whole)
         beliefs = []
         for of_class in total.T:
@@ -235,7 +235,7 @@ class Simulator(ABC):
     def _without(
         self, stage: StageRow | FixedStage, total: Numbers, lost: tuple[Numbers, Numbers]
     ) -> Numbers:
-        """Return the scores of a stage beside what is lost of its evidence."""
+        """Return the scores of a stage without its missing parts."""
         shares, squares = lost
         if stage.lost is None or not shares.any():
             return total
@@ -325,7 +325,7 @@ class Simulator(ABC):
     ) -> Iterator[RuleScores]:
         """Yield the scores of each rule of a tree, all its branches together.
 
-        A rule is no reason where a reading is unknown that it names.
+        A rule does not apply where a value of its conditions is missing.
         """
         places = _named_inputs(walk)
         is_read = [self._is_read(one, x) for one in walk.inputs]
@@ -346,7 +346,7 @@ class Simulator(ABC):
             )
 
     def _is_read(self, axis: Axis, x: Numbers) -> Numbers:
-        """Find the rows in which an axis is not missing; a belief never is."""
+        """Find the rows in which an axis is not missing; outputs of nodes never are."""
         if not axis.is_read:
             return np.ones(len(x), dtype=np.bool_)
         readings = x[:, axis.source]
@@ -449,7 +449,7 @@ class Simulator(ABC):
 
     @abstractmethod
     def _state(self, x: Numbers, n_states: int) -> Numbers:
-        """Return the places of states; ``n_states`` for what is none of them."""
+        """Return the indices of categories; ``n_states`` for unseen ones."""
 
     @abstractmethod
     def _relative(self, feature: int, x: Numbers) -> Numbers:
@@ -485,15 +485,15 @@ class Simulator(ABC):
 
     @abstractmethod
     def _damping(self, lost: Any, squares: Numbers) -> Numbers:
-        """Return how much is left of evidence beside what is lost."""
+        """Return the factor of scores beside missing parts."""
 
     @abstractmethod
     def _share(self, stage: Any, total: Numbers) -> Numbers:
-        """Turn evidence against the first class into shares of belief."""
+        """Turn scores against the first class into probabilities."""
 
     @abstractmethod
     def _as_belief(self, scores: Numbers) -> Numbers:
-        """Turn the scores of a tree into beliefs, which may not add up yet."""
+        """Turn the scores of a tree into probabilities, which may not sum to 1 yet."""
 
 
 def _named_inputs(walk: WalkTables | FixedWalk) -> dict[int, tuple[int, ...]]:

@@ -15,7 +15,7 @@ Integers = NDArray[np.int64]
 
 UNKNOWN = -(2**31)
 REACH = 2**15 - 2
-"""Readings are clipped to so many units from the zero; a peak beyond is never reached."""
+"""Readings are clipped to this many units from the zero; a peak beyond is never reached."""
 _MOST = 2**31 - 1
 # Peaks that are so much farther from nothing than from each other get a zero of their own.
 _FAR = 4.0
@@ -85,7 +85,7 @@ class Unit:
 def choose_unit(peaks: Float, masses: Float) -> Unit:
     """Choose the unit of a reading that loses least of its memberships.
 
-    A unit that reaches all peaks may be so coarse that it cannot tell most of them apart: one
+    A unit that reaches all peaks may be too coarse to distinguish most of them: one
     outlier in the training rows is enough, since the last word peaks there. Then readings are
     clipped before the first or the last peak, which is never reached.
 

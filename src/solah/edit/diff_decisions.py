@@ -11,7 +11,7 @@ import numpy as np
 from solah.data.spelling import spell
 from solah.edit.diff_text import ClassChange, Decisions, Flip
 from solah.evaluation.scores import (
-    bin_beliefs,
+    bin_probabilities,
     brier_score,
     calibration_error,
     log_loss,
@@ -105,7 +105,7 @@ def _compare_classes(a: Model, b: Model, outputs: list[Float], truths: list[Floa
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """The decisions of one of two models; the truth is -1 where the model does not know it."""
+    """The decisions of one of two models; the target is -1 for classes unknown to it."""
 
     names: list[str]
     beliefs: Float
@@ -122,7 +122,7 @@ class _Side:
         return self.names[self.truth[row]] if self.truth[row] >= 0 else None
 
     def metrics(self) -> dict[str, float]:
-        """Measure the rows whose truth both models know."""
+        """Measure the rows whose class both models have."""
         truth, decided = self.truth[self.known], self.decided[self.known]
         beliefs = self.beliefs[self.known]
         places = np.arange(len(self.names))
@@ -139,7 +139,7 @@ class _Side:
         is_decided, is_true = self.decided == place, (self.truth == place) & self.known
         hits, n_true = int((is_decided & is_true).sum()), int(is_true.sum())
         n_decided = int((is_decided & self.known).sum())
-        error = bin_beliefs(self.beliefs[self.known, place], is_true[self.known]).error
+        error = bin_probabilities(self.beliefs[self.known, place], is_true[self.known]).error
         recall, precision = (hits / of if of else None for of in (n_true, n_decided))
         return int(is_decided.sum()), recall, precision, _known(error)
 

@@ -63,7 +63,7 @@ def fit_policy(
         Rows of one group, such as a recording, are never split between training and test.
     folds : int, default=5
     confidence : float, default=0.95
-        As for :func:`solah.evaluation.least_limit`.
+        As for :func:`solah.evaluation.minimum_limit`.
     on_fold : callable, default=None
         Called when a fold is done.
 
@@ -105,17 +105,17 @@ def fit_policy(
     classes, truth = np.unique(target, return_inverse=True)
     rows = RowsApart(
         truth,
-        beliefs=np.zeros((table.n_rows, len(classes))),
+        probabilities=np.zeros((table.n_rows, len(classes))),
         n_unseen=np.zeros(table.n_rows, dtype=np.intp),
         out_of_range=np.zeros(table.n_rows, dtype=bool),
-        method=f"out of fold: {found.plan.folds} folds, {found.method}",
+        method=f"by cross-validation: {found.plan.folds} folds, {found.method}",
     )
     for fold in found.folds:
         test = fold.tested.rows
         train = np.setdiff1d(np.arange(table.n_rows), test)
         without = replace(model, domain=learn_domain(model, table.take(train)))
         novelty = novelty_of(without, table.take(test))
-        rows.beliefs[test] = fold.tested.beliefs
+        rows.probabilities[test] = fold.tested.probabilities
         rows.n_unseen[test] = novelty.n_unseen
         rows.out_of_range[test] = novelty.is_out_of_range
     return select_policy(model, rows, policy, max_error, auto_unseen, confidence)

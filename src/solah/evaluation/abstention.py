@@ -65,7 +65,7 @@ class RiskCoverage:
 
 
 @dataclass(frozen=True)
-class BeliefLimit:
+class ProbabilityLimit:
     """The lowest confidence at which decisions have a wanted error.
 
     Attributes
@@ -84,17 +84,19 @@ class BeliefLimit:
     n_decided: int
 
 
-def confidences(beliefs: Float, decided: NDArray[np.intp], thresholds: Sequence[float]) -> Float:
-    """Return the confidence in decisions: beliefs, over thresholds where there are any."""
-    chosen = np.take_along_axis(beliefs, decided[:, None], axis=1)[:, 0]
+def confidences(
+    probabilities: Float, decided: NDArray[np.intp], thresholds: Sequence[float]
+) -> Float:
+    """Return the confidence in decisions: probabilities, over thresholds where there are any."""
+    chosen = np.take_along_axis(probabilities, decided[:, None], axis=1)[:, 0]
     if not thresholds:
         return np.asarray(chosen)
     return np.asarray(chosen / (np.array(thresholds)[decided] * len(thresholds)))
 
 
 def risk_coverage(
-    truth: NDArray[np.intp],
-    beliefs: Float,
+    y_true: NDArray[np.intp],
+    probabilities: Float,
     decided: NDArray[np.intp] | None = None,
     thresholds: Sequence[float] = (),
 ) -> RiskCoverage:
@@ -102,9 +104,9 @@ def risk_coverage(
 
     Parameters
     ----------
-    truth : ndarray of shape (n_rows,)
+    y_true : ndarray of shape (n_rows,)
         The indices of the true classes.
-    beliefs : ndarray of shape (n_rows, n_classes)
+    probabilities : ndarray of shape (n_rows, n_classes)
         The probabilities of held-out rows.
     decided : ndarray of shape (n_rows,), default=None
         The indices of the predicted classes; by default the most probable ones.
@@ -114,25 +116,25 @@ def risk_coverage(
     Examples
     --------
     >>> import numpy as np
-    >>> beliefs = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
-    >>> curve = risk_coverage(np.array([0, 0, 0, 1]), beliefs)
+    >>> probabilities = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    >>> curve = risk_coverage(np.array([0, 0, 0, 1]), probabilities)
     >>> curve.coverage.tolist(), curve.risk.round(2).tolist()
     ([0.25, 0.5, 0.75, 1.0], [0.0, 0.0, 0.33, 0.5])
     """
-    if not len(truth):
+    if not len(y_true):
         raise DataError("there are no rows with a known class, so there is nothing to measure")
-    places = np.argmax(beliefs, axis=1) if decided is None else decided
-    confidence = confidences(beliefs, places, thresholds)
+    places = np.argmax(probabilities, axis=1) if decided is None else decided
+    confidence = confidences(probabilities, places, thresholds)
     order = np.argsort(-confidence, kind="stable")
     falling = confidence[order]
-    wrong = np.cumsum((places != truth)[order])
+    wrong = np.cumsum((places != y_true)[order])
     ends = np.flatnonzero(np.append(falling[1:] < falling[:-1], True))
-    return RiskCoverage(falling[ends], ends + 1, wrong[ends], len(truth))
+    return RiskCoverage(falling[ends], ends + 1, wrong[ends], len(y_true))
 
 
-def least_limit(
+def minimum_limit(
     curve: RiskCoverage, max_error: float, confidence: float | None = 0.95
-) -> BeliefLimit:
+) -> ProbabilityLimit:
     """Find the lowest limit at which the error among decided rows is as wanted.
 
     Parameters
@@ -147,7 +149,7 @@ def least_limit(
 
     Returns
     -------
-    found : BeliefLimit
+    found : ProbabilityLimit
 
     Raises
     ------
@@ -174,14 +176,14 @@ def least_limit(
         best = int(np.argmin(bounds))
         sure = "" if confidence is None else f" (with {confidence:.0%} confidence)"
         raise ParameterError(
-            f"no limit keeps the error of decided rows at {max_error:.4g}{sure}: the least that "
-            f"{curve.n_rows} rows can vouch for is {bounds[best]:.4g}, deciding "
+            f"no limit keeps the error of decided rows at {max_error:.4g}{sure}: the minimum for "
+            f"{curve.n_rows} rows is {bounds[best]:.4g}, deciding "
             f"{curve.coverage[points[best]]:.0%} of them"
         )
     point, bound = int(points[good[-1]]), float(bounds[good[-1]])
     # Between this point and the next, so that rounding changes no decision.
     between = 0.0 if point + 1 == len(curve.limits) else curve.limits[point : point + 2].mean()
-    return BeliefLimit(
+    return ProbabilityLimit(
         limit=float(between),
         coverage=float(curve.coverage[point]),
         risk=float(curve.risk[point]),

@@ -18,8 +18,8 @@ from solah.evaluation.scores import (
     ClassScores,
     NumberScores,
     over_all_classes,
-    score_beliefs,
     score_numbers,
+    score_probabilities,
 )
 from solah.exceptions import DataError
 from solah.model import Task
@@ -159,12 +159,12 @@ class Tested:
     ----------
     rows : (n_rows,) their indices
     decided : (n_rows,) the indices of the predicted classes, or the predicted numbers
-    beliefs : (n_rows, n_classes) the probabilities; of a number, none
+    probabilities : (n_rows, n_classes) the probabilities; empty for a number
     """
 
     rows: NDArray[np.intp]
     decided: NDArray[Any]
-    beliefs: Float
+    probabilities: Float
 
 
 @dataclass(frozen=True)
@@ -290,12 +290,14 @@ def cross_validate(
             seconds = perf_counter() - start
             refuse_cut_short(estimator)
             tested = _test(estimator, take(split.test), split.test, classes)
-            truth = np.asarray(y[split.test])
+            y_true = np.asarray(y[split.test])
             if classes is None:
-                scores: ClassScores | NumberScores = score_numbers(truth, tested.decided)
+                scores: ClassScores | NumberScores = score_numbers(y_true, tested.decided)
             else:
                 decisions = classes[tested.decided]
-                scores = score_beliefs(truth, tested.beliefs, classes, decisions=decisions)
+                scores = score_probabilities(
+                    y_true, tested.probabilities, classes, decisions=decisions
+                )
             sizes = {one: getattr(estimator, f"{one}_", None) for one in _SIZES}
             known = {one: size for one, size in sizes.items() if size is not None}
             folds.append(Fold(name, split.repeat, split.fold, scores, known, seconds, tested))
@@ -313,7 +315,7 @@ def refuse_cut_short(estimator: Any) -> None:
 def _test(estimator: Any, X: Any, rows: NDArray[np.intp], classes: NDArray[Any] | None) -> Tested:
     if classes is None:
         return Tested(rows, estimator.predict(X), np.empty((len(rows), 0)))
-    beliefs = over_all_classes(estimator.predict_proba(X), estimator.classes_, classes)
+    probabilities = over_all_classes(estimator.predict_proba(X), estimator.classes_, classes)
     if getattr(estimator, "thresholds", None):
-        return Tested(rows, np.searchsorted(classes, estimator.predict(X)), beliefs)
-    return Tested(rows, np.argmax(beliefs, axis=1), beliefs)
+        return Tested(rows, np.searchsorted(classes, estimator.predict(X)), probabilities)
+    return Tested(rows, np.argmax(probabilities, axis=1), probabilities)

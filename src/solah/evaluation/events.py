@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClassEvents:
-    """How decisions follow the events of a class: runs of rows that are truly of it.
+    """How decisions follow the events of a class: runs of rows whose true class it is.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class EventScores:
 
 
 def score_events(
-    truth: NDArray[np.intp],
+    y_true: NDArray[np.intp],
     decided: NDArray[np.intp],
     names: Sequence[str],
     groups: Sequence[object] | None = None,
@@ -61,9 +61,9 @@ def score_events(
 
     Parameters
     ----------
-    truth, decided : ndarray of shape (n_rows,)
+    y_true, decided : ndarray of shape (n_rows,)
         The indices of the true classes and of those decided for, in the order of time; -1 where
-        the truth is not known, or nothing is decided.
+        the class is missing, or nothing is decided.
     names : sequence of str
         The classes.
     groups : sequence of shape (n_rows,), default=None
@@ -72,19 +72,19 @@ def score_events(
     Examples
     --------
     >>> import numpy as np
-    >>> truth = np.array([0, 0, 0, 1, 1, 1])
-    >>> scores = score_events(truth, np.array([0, 1, 0, 0, 1, 1]), ["ok", "fault"])
+    >>> y_true = np.array([0, 0, 0, 1, 1, 1])
+    >>> scores = score_events(y_true, np.array([0, 1, 0, 0, 1, 1]), ["ok", "fault"])
     >>> scores.classes[1]
     ClassEvents(name='fault', n_events=1, n_missed=0, delay=1.0, n_false_alarms=1)
     """
     by_group: dict[object, list[int]] = {}
-    for row, group in enumerate([None] * len(truth) if groups is None else groups):
+    for row, group in enumerate([None] * len(y_true) if groups is None else groups):
         by_group.setdefault(group, []).append(row)
-    recordings = [(truth[rows], decided[rows]) for rows in by_group.values()]
-    is_known = truth >= 0
+    recordings = [(y_true[rows], decided[rows]) for rows in by_group.values()]
+    is_known = y_true >= 0
     is_decided = (decided >= 0) & is_known
     return EventScores(
-        accuracy=float((decided == truth)[is_decided].mean()) if is_decided.any() else None,
+        accuracy=float((decided == y_true)[is_decided].mean()) if is_decided.any() else None,
         decided=float(is_decided.sum() / max(is_known.sum(), 1)),
         n_changes=sum(int((np.diff(choices) != 0).sum()) for _, choices in recordings),
         classes=tuple(_events(name, place, recordings) for place, name in enumerate(names)),
@@ -96,12 +96,12 @@ def _events(
 ) -> ClassEvents:
     delays: list[int] = []
     n_events = n_false = 0
-    for truth, decided in recordings:
-        for run in _runs(truth == place):
+    for y_true, decided in recordings:
+        for run in _runs(y_true == place):
             n_events += 1
             delays += np.flatnonzero(decided[run] == place)[:1].tolist()
         for run in _runs(decided == place):
-            n_false += bool((truth[run] >= 0).any() and (truth[run] != place).all())
+            n_false += bool((y_true[run] >= 0).any() and (y_true[run] != place).all())
     delay = float(np.mean(delays)) if delays else None
     return ClassEvents(name, n_events, n_events - len(delays), delay, n_false)
 

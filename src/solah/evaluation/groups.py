@@ -81,9 +81,9 @@ class ClassGroup:
     name : what the rows have in common
     n_rows : how many they are
     decided : for how many each class is predicted
-    accuracy : how many are predicted rightly, of those with a known truth
+    accuracy : how many are predicted correctly, of those with a class
     recall : the same of each true class
-    believed : the mean probability of each class, of the same rows
+    mean_probabilities : the mean probability of each class, of the same rows
     calibration_error, log_loss, brier : of the same rows; None if there are none
     """
 
@@ -92,7 +92,7 @@ class ClassGroup:
     decided: tuple[Rate, ...]
     accuracy: Rate
     recall: tuple[Rate, ...]
-    believed: tuple[float, ...]
+    mean_probabilities: tuple[float, ...]
     calibration_error: float | None
     log_loss: float | None
     brier: float | None
@@ -105,7 +105,7 @@ class NumberGroup:
     Attributes
     ----------
     name : what the rows have in common
-    n_rows : how many of them have a known truth
+    n_rows : how many of them have a class
     mae : the mean absolute error; None without rows
     mean_error : how much too large predictions are, on average
     low, high : its 95% interval, by its standard error
@@ -201,9 +201,9 @@ def _ranges(numbers: Float) -> dict[str, NDArray[np.intp]]:
 
 def measure_class_groups(
     column: Column,
-    truth: NDArray[np.intp],
+    y_true: NDArray[np.intp],
     decided: NDArray[np.intp],
-    beliefs: Float,
+    probabilities: Float,
     classes: Sequence[str],
     positive: str | None = None,
 ) -> Groups:
@@ -213,9 +213,9 @@ def measure_class_groups(
     ----------
     column : Column
         One that the model need not have.
-    truth, decided : ndarray of shape (n_rows,)
-        The indices of the true classes, below 0 where they are not known, and of the predicted.
-    beliefs : ndarray of shape (n_rows, n_classes)
+    y_true, decided : ndarray of shape (n_rows,)
+        The indices of the true classes, below 0 where they are missing, and of the predicted.
+    probabilities : ndarray of shape (n_rows, n_classes)
     classes : sequence of str
     positive : str, default=None
         Of two classes, the one whose false positives are counted; by default the second.
@@ -236,8 +236,8 @@ def measure_class_groups(
     places = np.arange(len(classes))
 
     def measure(name: str, rows: NDArray[np.intp]) -> ClassGroup:
-        known = rows[truth[rows] >= 0]
-        true, predicted, believed = truth[known], decided[known], beliefs[known]
+        known = rows[y_true[rows] >= 0]
+        true, predicted, shares = y_true[known], decided[known], probabilities[known]
         right, has_some = predicted == true, len(known) > 0
         return ClassGroup(
             name=name,
@@ -245,20 +245,20 @@ def measure_class_groups(
             decided=tuple(Rate(int((decided[rows] == c).sum()), len(rows)) for c in places),
             accuracy=Rate(int(right.sum()), len(known)),
             recall=tuple(Rate(int(right[true == c].sum()), int((true == c).sum())) for c in places),
-            believed=tuple(believed.mean(axis=0).tolist()) if has_some else (),
-            calibration_error=calibration_error(true, believed, predicted) if has_some else None,
-            log_loss=log_loss(true, believed, places) if has_some else None,
-            brier=brier_score(true, believed, places) if has_some else None,
+            mean_probabilities=tuple(shares.mean(axis=0).tolist()) if has_some else (),
+            calibration_error=calibration_error(true, shares, predicted) if has_some else None,
+            log_loss=log_loss(true, shares, places) if has_some else None,
+            brier=brier_score(true, shares, places) if has_some else None,
         )
 
     return _measured(column, measure, tuple(classes), positive)
 
 
-def measure_number_groups(column: Column, truth: Float, estimates: Float) -> Groups:
-    """Measure the predicted numbers of the groups of a column; NaN is an unknown truth."""
+def measure_number_groups(column: Column, y_true: Float, estimates: Float) -> Groups:
+    """Measure the predicted numbers of the groups of a column; NaN is a missing target."""
 
     def measure(name: str, rows: NDArray[np.intp]) -> NumberGroup:
-        errors = (estimates - truth)[rows]
+        errors = (estimates - y_true)[rows]
         errors = errors[~np.isnan(errors)]
         if not len(errors):
             return NumberGroup(name, 0, None, None, None, None)

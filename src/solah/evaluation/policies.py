@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.evaluation.abstention import BeliefLimit, RiskCoverage, least_limit, risk_coverage
+from solah.evaluation.abstention import ProbabilityLimit, RiskCoverage, minimum_limit, risk_coverage
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.explain.novelty import novelty_of
 from solah.model.encode import read_named, read_truth
@@ -36,15 +36,15 @@ class RowsApart:
 
     Attributes
     ----------
-    truth : (n_rows,) the indices of the true classes
-    beliefs : (n_rows, n_classes)
+    y_true : (n_rows,) the indices of the true classes
+    probabilities : (n_rows, n_classes)
     n_unseen : (n_rows,) how many pairs of cells never occurred together
     out_of_range : (n_rows,) whether a value is beyond those of the training rows
     method : how the rows were held out, in words
     """
 
-    truth: NDArray[np.intp]
-    beliefs: Float
+    y_true: NDArray[np.intp]
+    probabilities: Float
     n_unseen: NDArray[np.intp]
     out_of_range: NDArray[np.bool_]
     method: str
@@ -64,7 +64,7 @@ class ChosenPolicy:
 
     model: Model
     curve: RiskCoverage
-    limit: BeliefLimit | None
+    limit: ProbabilityLimit | None
     rows: RowsApart
 
     @property
@@ -188,8 +188,8 @@ def choose_policy(
     """
     check_policy(policy or Policy(), model.domain, model.target)
     table = read_named(X)
-    truth = read_truth(model.target, table, y)
-    known = np.flatnonzero(~np.isnan(truth))
+    y_true = read_truth(model.target, table, y)
+    known = np.flatnonzero(~np.isnan(y_true))
     if not len(known):
         raise DataError(
             f"no row has a class of {model.target.name!r} that the model knows; a policy is chosen "
@@ -198,8 +198,8 @@ def choose_policy(
     rows = table.take(known)
     novelty = novelty_of(model, rows)
     apart = RowsApart(
-        truth=truth[known].astype(np.intp),
-        beliefs=Predictor(model).beliefs(rows),
+        y_true=y_true[known].astype(np.intp),
+        probabilities=Predictor(model).beliefs(rows),
         n_unseen=novelty.n_unseen,
         out_of_range=novelty.is_out_of_range,
         method="rows held out",
@@ -217,10 +217,12 @@ def select_policy(
 ) -> ChosenPolicy:
     """Select limits on held-out rows."""
     target, found = model.target, policy or Policy()
-    curve = risk_coverage(rows.truth, rows.beliefs, target.decide(rows.beliefs), target.thresholds)
+    curve = risk_coverage(
+        rows.y_true, rows.probabilities, target.decide(rows.probabilities), target.thresholds
+    )
     limit = None
     if max_error is not None:
-        limit = least_limit(curve, max_error, confidence)
+        limit = minimum_limit(curve, max_error, confidence)
         shares = target.thresholds or (1 / target.size,) * target.size
         per_class = tuple(min(limit.limit * share * target.size, 1.0) for share in shares)
         found = replace(found, min_probability=per_class if limit.limit > 0 else ())

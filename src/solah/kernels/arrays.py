@@ -34,7 +34,7 @@ class FocalSets:
     Attributes
     ----------
     peaks : (n_sets,) where a focal set has all the mass; increasing within a feature
-    mean_masses : (n_sets,) the masses of an unknown value; they sum to 1 within a feature
+    mean_masses : (n_sets,) the masses of a missing value; they sum to 1 within a feature
     offsets : (n_features + 1,) the sets of feature ``a`` are ``offsets[a]:offsets[a + 1]``
     """
 
@@ -135,11 +135,11 @@ class Routes:
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """Inputs of a tree as they come: readings, and beliefs of trees below.
+    """Inputs of a tree before labelling: readings, and beliefs of trees below.
 
     Attributes
     ----------
-    values : (n_rows, n_inputs) the readings; what stands there for a belief does not matter
+    values : (n_rows, n_inputs) the readings; entries of beliefs are ignored
     given : (n_rows, width) the beliefs' masses on their focal sets, end to end
     offsets : (n_inputs,) where an input's masses begin in ``given``; -1 for a reading
     """
@@ -249,13 +249,13 @@ class Kernel(Protocol):
         likelihood: Float,
         out: Int64,
     ) -> None:
-        """Find how likely the scores of forests make rows' classes, and how to change them.
+        """Compute the likelihood of rows' classes under the scores of forests, and its slope.
 
         The ``scores`` ``(place, class)`` of the leaves that a row reaches, and that of the bias,
-        are added up and turned into shares of belief; ``likelihood`` gets the share of the row's
-        class. How its negative logarithm, times the row's weight, grows with the scores is added to
+        are summed and turned into probabilities; ``likelihood`` gets the probability of the row's
+        class. The slope of its negative logarithm, times the row's weight, is added to
         ``out[place, class]``, in units of ``1 / SLOPE_SCALE`` of a weight. Rows without weight are
-        left out.
+        skipped.
         """
 
     def find(self, values: Float, edges: Float, out: Int32) -> None:

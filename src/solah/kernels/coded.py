@@ -55,21 +55,21 @@ class Coded:
         """The rows sorted by their level."""
         return np.argsort(self.codes, kind="stable").astype(np.int32)
 
-    # Where arrays stand, asked once: for C there is a pair of columns for every two of them.
+    # Addresses of arrays, looked up once: C gets a pair of columns for every two of them.
 
     @cached_property
     def wide_codes_at(self) -> int:
-        """Where the codes as 32-bit integers stand."""
+        """The address of the codes as 32-bit integers."""
         return self.wide_codes.ctypes.data
 
     @cached_property
     def values_at(self) -> int:
-        """Where the values stand; 0 for names."""
+        """The address of the values; 0 for names."""
         return 0 if self.values is None else self.values.ctypes.data
 
     @cached_property
     def order_at(self) -> int:
-        """Where the order of the rows stands."""
+        """The address of the order of the rows."""
         return self.order.ctypes.data
 
 

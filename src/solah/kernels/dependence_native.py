@@ -96,7 +96,7 @@ def point_products(pairs: Sequence[tuple[Side, Side]], weights: Int64 | None, wo
 
 
 def _described_points(sides: Sequence[Side]) -> tuple[NDArray[Any], ...]:
-    """Return where codes stand, how many levels there are, where values and rows stand."""
+    """Return addresses of codes, numbers of levels, and addresses of values and of rows."""
     return (
         np.array([column.wide_codes_at for column, _ in sides], dtype=np.uintp),
         np.array([column.n_levels for column, _ in sides], dtype=np.int32),
@@ -106,7 +106,7 @@ def _described_points(sides: Sequence[Side]) -> tuple[NDArray[Any], ...]:
 
 
 def _described(columns: Sequence[Coded]) -> tuple[NDArray[Any], ...]:
-    """Return where the codes of columns stand, how many levels they have, where their values do."""
+    """Return addresses of columns' codes, their numbers of levels, and addresses of values."""
     return (
         np.array([at(column.codes) for column in columns], dtype=np.uintp),
         np.array([column.n_levels for column in columns], dtype=np.int32),

@@ -324,7 +324,7 @@ def learn(
 
 
 def _column(values: Float) -> tuple[int | None, ...]:
-    """Return the arguments for numbers that may stand apart, such as a column of a matrix."""
+    """Return the arguments for numbers with a stride, such as a column of a matrix."""
     return at(values), values.strides[0] // values.itemsize, len(values)
 
 
@@ -336,7 +336,7 @@ def _matrix(values: Float) -> tuple[int | None, ...]:
 
 
 def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int | None, ...]:
-    """Return the arguments for inputs whose masses stand in an array of their own."""
+    """Return the arguments for inputs whose masses are in a separate array."""
     return at(masses), at(offsets), masses.shape[1]
 
 
@@ -352,7 +352,7 @@ def compiled() -> ctypes.CDLL:
 
 
 def at(array: NDArray[Any] | None) -> int | None:
-    """Return where an array's values stand."""
+    """Return the address of an array's values."""
     return None if array is None else array.ctypes.data
 
 

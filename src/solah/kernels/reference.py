@@ -132,7 +132,7 @@ def score_labels(
 
 
 def softmax(evidence: Float) -> Float:
-    """Turn evidence ``(n_rows, n_classes)`` into shares of belief: e^evidence, normalised."""
+    """Turn scores ``(n_rows, n_classes)`` into probabilities: e^score, normalised."""
     shares = _exp_of_negative(evidence - evidence.max(axis=1, keepdims=True))
     total = np.zeros(len(shares))
     for of_class in shares.T:  # one after the other: a sum by pairs would round otherwise

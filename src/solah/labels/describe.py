@@ -41,7 +41,7 @@ _BLOCK_ROWS = 16_384
 
 @dataclass(frozen=True)
 class LabelSettings:
-    """How to describe a table with words; with ``n_words`` None, only with those of users."""
+    """How to describe a table with words; with ``n_words`` None, only with user-defined ones."""
 
     n_words: int | Mapping[str, int] | None
     placement: Placement
@@ -76,7 +76,7 @@ class Description:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each feature stands, by its name."""
+        """The index of each feature, by its name."""
         return {feature.name: place for place, feature in enumerate(self.features)}
 
     def take(self, rows: NDArray[np.intp]) -> Description:
@@ -115,9 +115,9 @@ def describe_table(
 def describe_by(
     table: Table, features: tuple[Feature, ...], weights: Int64, n_threads: int = 1
 ) -> Description:
-    """Describe each row with the words of features, and unknown readings as the others are."""
+    """Describe each row with the words of features; a missing value takes the mean masses."""
     labels = label_table(table, features, n_threads)
-    features = _with_ignorance(features, labels, weights, n_threads)
+    features = _with_masses_of_missing(features, labels, weights, n_threads)
     return Description(table, features, labels)
 
 
@@ -188,7 +188,7 @@ def describe_numbers(name: str, numbers: Numbers, plan: WordPlan, placement: Pla
     )
 
 
-def _with_ignorance(
+def _with_masses_of_missing(
     features: tuple[Feature, ...], labels: Labels, weights: Int64, n_threads: int
 ) -> tuple[Feature, ...]:
     """Give each feature the mean masses of its known training values."""
@@ -207,7 +207,7 @@ def _with_ignorance(
 
 
 def with_mean_masses(features: Sequence[Feature], counts: Int64) -> tuple[Feature, ...]:
-    """Let an unknown value be as the known ones are on average, given their counts by bin."""
+    """Give missing values the mean masses of the others, from counts by bin."""
     bins = flatten(features).bins
     described = []
     for a, feature in enumerate(features):

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.data.digests import UInt64
-    from solah.kernels.arrays import Int64
+    from solah.kernels.arrays import Float, Int64
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes at which learning goes another way.
+    """Sizes at which learning changes its method.
 
     Attributes
     ----------
-    many_rows : with more rows, a sample stands in where all would be walked through many times
+    many_rows : with more rows, a sample replaces all rows where these would be read many times
     exact_rows : with more rows, dependence is measured in bins
-    selection_rows : so many rows are enough to compare settings by
-    selection_values : so many values in them, times classes, are enough
+    selection_rows : number of rows that settings are compared on
+    selection_values : number of values in them, times classes, that is enough
     selection_least : fewer rows are never taken, however many values they have
     """
 
@@ -59,13 +59,14 @@ class Drawn(NamedTuple):
     ----------
     rows : (n_drawn,) the index of the first occurrence of each
     weights : (n_drawn,) the weight of all rows equal to it
-    counts : (n_drawn,) how many rows are equal to it, itself included
+    counts : (n_drawn,) how many rows are equal to it, itself included; where these differ in
+        weight, how many equally weighted ones are as informative (Kish's effective sample size)
     digests : (n_drawn,) increasing
     """
 
     rows: NDArray[np.intp]
     weights: Int64
-    counts: Int64
+    counts: Float
     digests: UInt64
 
 
@@ -76,16 +77,16 @@ def digest_rows(table: Table, of_target: UInt64) -> UInt64:
 
 def digest_values(of_columns: Iterable[UInt64], of_target: UInt64) -> UInt64:
     """Turn the digests of rows' values, and those of their targets, into one number per row."""
-    # Mixed once more, a target is told from a value of the first column.
+    # Mixed once more, so that a target differs from a value of the first column.
     return chain(of_columns, mix(of_target))
 
 
 def digest_within(digests: UInt64, groups: UInt64 | None) -> UInt64:
-    """Tell equal rows apart where they belong to different groups, if there are any."""
+    """Return digests that differ for equal rows of different groups, if there are any."""
     return digests if groups is None else mix(digests ^ groups)
 
 
-def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None = None) -> Drawn:
+def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Float | None = None) -> Drawn:
     """Draw the different rows whose digests are smallest.
 
     Parameters
@@ -94,7 +95,7 @@ def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None
     weights : (n_rows,) rows of weight zero are not drawn
     n_rows : int
         How many to draw, or all if there are fewer different ones.
-    counts : (n_rows,) how often each row occurred, where equal rows are joined already
+    counts : (n_rows,) as those of ``Drawn``, where equal rows are joined already
     """
     used = np.flatnonzero(weights)
     if len(used) > n_rows:
@@ -105,8 +106,10 @@ def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None
         if len(np.unique(digests[few])) >= n_rows:
             used = few
     distinct, first, kind = np.unique(digests[used], return_index=True, return_inverse=True)
-    sums, occurred = np.zeros((2, len(distinct)), dtype=np.int64)
+    sums = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(sums, kind, weights[used])
-    np.add.at(occurred, kind, 1 if counts is None else counts[used])
+    of_rows = 1.0 if counts is None else counts[used]
+    squares = np.bincount(kind, weights[used].astype(np.float64) ** 2 / of_rows)
+    counts = sums.astype(np.float64) ** 2 / squares
     drawn = slice(n_rows)
-    return Drawn(used[first[drawn]], sums[drawn], occurred[drawn], distinct[drawn])
+    return Drawn(used[first[drawn]], sums[drawn], counts[drawn], distinct[drawn])

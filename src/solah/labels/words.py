@@ -41,7 +41,7 @@ _NAMES = {
 class WordPlan:
     """How to describe one feature: its words, and their peaks where the user gave them.
 
-    ``names`` is None when the default names of ``n_words`` (or fewer, where the data have fewer
+    ``names`` is missing when the default names of ``n_words`` (or fewer, where the data have fewer
     distinct values) will do.
     """
 
@@ -73,22 +73,22 @@ def plain_names(n_words: int) -> tuple[str, ...]:
 def plan_words(
     columns: Iterable[str],
     n_words: int | Mapping[str, int] | None,
-    by_hand: Mapping[str, WordsByHand] | None,
+    given: Mapping[str, WordsByHand] | None,
     default: int = 3,
 ) -> dict[str, WordPlan]:
     """Return how many words each column gets, and which; with None, one unless users gave some."""
     columns = list(columns)
-    by_hand = by_hand or {}
+    given = given or {}
     counts = n_words if isinstance(n_words, Mapping) else {}
-    for parameter, names in (("n_words", counts), ("words", by_hand)):
+    for parameter, names in (("n_words", counts), ("words", given)):
         for name in names:
             if name not in columns:
                 raise DataError(
-                    f"'{parameter}' names the column {name!r}, which is not there"
+                    f"'{parameter}' names the column {name!r}, which the data lack"
                     f"{did_you_mean(name, columns)}"
                 )
     usual = default if isinstance(n_words, Mapping) else n_words
-    plans = {name: _given_plan(name, given) for name, given in by_hand.items()}
+    plans = {name: _given_plan(name, words) for name, words in given.items()}
     for name in columns:
         if name in plans:
             continue
@@ -168,7 +168,7 @@ class Numbers(Protocol):
 class NumbersAtHand:
     """Known numbers, and their weights where these differ.
 
-    What is told of them has no negative zero: which of two equal numbers stands first is chance.
+    Results have no negative zero, since which of two equal numbers comes first is chance.
     """
 
     values: NDArray[np.floating]
@@ -231,7 +231,7 @@ def weighted_quantiles(values: NDArray[np.floating], weights: Int64 | None, n_pa
 
 
 def quantile_ranks(total: int, n_parts: int) -> Int64:
-    """Return how much weight stands at or before each quantile; 1 at the least."""
+    """Return the weight at or before each quantile, at least 1."""
     return np.array([max(1, -(-part * total // n_parts)) for part in range(n_parts + 1)])
 
 

@@ -1,4 +1,4 @@
-"""Blocks of rows as trees see them: readings described with words, and beliefs of trees below."""
+"""Blocks of rows for trees: values described with words, and outputs of the nodes below."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class RowBlock:
     Attributes
     ----------
     features : the columns that are described
-    labels : (n_rows, n_features) each reading described
-    targets : (n_rows,) the target, labelled like a reading
+    labels : (n_rows, n_features) each value described
+    targets : (n_rows,) the target, labelled like a value
     weights : (n_rows,) at most ``WEIGHT_ONE``
-    outputs : the beliefs of the nodes below, by name
-    cache : what was computed of these rows before; None where they are read for one pass only
+    outputs : the class probabilities of the nodes below, by name
+    cache : results for these rows; None where they are read for one pass only
     """
 
     features: tuple[Feature, ...]
@@ -49,7 +49,7 @@ class RowBlock:
         return (self.targets >> MASS_BITS).astype(np.int64)
 
     def inputs(self, features: Sequence[Feature]) -> Described:
-        """Describe the rows by the inputs of a node: features, and beliefs below."""
+        """Describe the rows by the inputs of a node: features, and outputs of nodes below."""
         names = tuple(one.name for one in features)
         if len(names) == len(self._places) and names == tuple(self._places):
             return Described.plain(self.labels)
@@ -77,7 +77,7 @@ class RowBlock:
                 beliefs = self.outputs[one.tree][:, one.place]
                 labels.append(label_readings(beliefs[:, None], [one])[:, 0])
             elif (beliefs := self.outputs[one.name]).shape[1] == 2:
-                # Two states are neighbours: the label of a reading holds their masses.
+                # Two classes are neighbours: one label holds the masses of both.
                 labels.append(np.rint(beliefs[:, 1] * MASS_ONE).astype(np.uint32))
             else:
                 labels.append(np.full(len(beliefs), SPREAD << MASS_BITS, dtype=np.uint32))
@@ -102,12 +102,12 @@ class RowBlock:
 
 
 def label_readings(readings: Float, features: Sequence[Feature]) -> Labels:
-    """Describe readings ``(n_rows, n_features)`` by the focal sets of features."""
+    """Describe values ``(n_rows, n_features)`` by the focal sets of features."""
     labels = np.empty(readings.shape, dtype=np.uint32)
     kernel().label(np.ascontiguousarray(readings), flatten(features), labels)
     return labels
 
 
 def joined_routes(routes: Routes, heads: Int64) -> Routes:
-    """Let leaves that are one branch be one: the first of them."""
+    """Replace leaves of one branch by the first of them."""
     return replace(routes, leaves=heads[routes.leaves].astype(np.int32))

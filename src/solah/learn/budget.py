@@ -179,7 +179,8 @@ class Path:
         own = np.diag(inverse)
         spread = own[first] + own[second] - 2 * inverse[first, second] + _NUGGET
         costs = ((weights[first] - weights[second]) ** 2).sum(axis=1) / spread
-        chosen = np.argsort(costs, kind="stable")[:_MOST_JOINS]
+        cheap = np.flatnonzero(costs <= np.partition(costs, _MOST_JOINS)[_MOST_JOINS])
+        chosen = cheap[np.argsort(costs[cheap], kind="stable")[:_MOST_JOINS]]
         return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
 
     def _costs(self, number: int, moves: Sequence[Move]) -> list[float]:
@@ -204,7 +205,12 @@ class Path:
         losses[single] = 0.5 * ((factors @ weights) ** 2).sum(axis=1) / spread
         for place in np.flatnonzero(~single).tolist():
             factors = _factors(asked[place], len(weights))
-            wanted, system = factors @ weights, factors @ inverse @ factors.T
+            used = np.flatnonzero(factors.any(axis=0))
+            factors = factors[:, used]
+            wanted, system = (
+                factors @ weights[used],
+                factors @ inverse[np.ix_(used, used)] @ factors.T,
+            )
             system[np.diag_indices(len(system))] += _NUGGET
             losses[place] = 0.5 * (wanted * np.linalg.solve(system, wanted)).sum()
         return losses

@@ -2,7 +2,7 @@
 
 Products of features are ranked by what they could add to the words of single features. Every
 feature is parted into low and high at a few places. The score statistic of a product of two high
-parts, each less its mean, tells how much of what is left unexplained it would explain (as the FAST
+parts, each less its mean, shows how much of the unexplained rest it would explain (as the FAST
 of Lou et al. does for boosted trees).
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from solah.learn.terms import Term
     from solah.learn.vocabulary import SplitGains, Vocabulary
 
-# Parts with a smaller share of the rows tell nothing of an interaction.
+# Parts with a smaller share of the rows do not show an interaction.
 _LEAST_PART = 0.03
 
 
@@ -155,7 +155,7 @@ class Design:
             yield term.columns([memberships[j] for j in places], [self.means[j] for j in places])
 
     def _places(self) -> dict[int, slice]:
-        """Return where the parameters of each term stand, by the term's id."""
+        """Return the indices of the parameters of each term, by the term's id."""
         places, at = {}, 0
         for term in self.terms:
             places[id(term)] = slice(at, at + term.n_parameters)
@@ -222,7 +222,7 @@ class Design:
             self.fit(strength, is_rough=True)
 
     def add_missing(self) -> None:
-        """Give missing readings that tell something a rule of their own."""
+        """Give missing values a rule of their own, if they are informative."""
         slope, bend = self.sample.objective.gradient(self.totals)
         weights = self.sample.weights
         for number, term in enumerate(self.singles):
@@ -280,11 +280,11 @@ class Design:
     # --- products --------------------------------------------------------------------------------
 
     def add_products(self, n_products: int) -> None:
-        """Let there be so many products, the best first by what the scores leave unexplained."""
+        """Return the design with ``n_products`` products, the best on the residuals first."""
         self._add(islice(self._ranked(), n_products - len(self._products)))
 
     def take_products(self, other: Design, n_products: int) -> None:
-        """Take the first so many products of a design with the same words."""
+        """Take the first products of a design with the same words."""
         self._add(other._products[:n_products])
 
     def _add(self, products: Iterable[Product]) -> None:
@@ -367,7 +367,7 @@ def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> Si
     given = Given.read(vocabulary, rules, n_outputs) if rules else None
     if given is not None and signs is not None:
         if (np.diff(given.scores, axis=0) @ signs.T < 0).any():
-            raise ParameterError(f"rules by hand break what 'monotonic_cst' says of {name!r}")
+            raise ParameterError(f"user-defined rules violate 'monotonic_cst' for {name!r}")
         signs = None  # it keeps them
     is_required = name in recipe.budget.required
     return SingleTerm(vocabulary, is_required=is_required, given=given, signs=signs)

@@ -1,4 +1,4 @@
-"""Learns what training rows held: ranges of readings, and which cells occurred together."""
+"""Learns the training domain: ranges of values, and which cells occurred together."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from solah.model.features import Feature
 
 SLACK = 0.05
-"""How far readings may lie beyond those of the training rows, as a share of their range."""
+"""How far values may lie outside those of the training rows, as a share of their range."""
 
 _MOST_SAMPLED = 2_000
 _MOST_CELLS = MOST_CUTS + 1
 
 
 def learn_domain(model: Model, table: Table) -> Domain:
-    """Learn what the rows held that a model was learned from.
+    """Learn the training domain of a model.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ def learn_domain(model: Model, table: Table) -> Domain:
     Returns
     -------
     domain : Domain
-        The range of each reading, with 5 % of it added at both ends. Cells are cut where one word
-        goes over into the next. Pairs are those of a tree over the features with the greatest
-        mutual information (Chow and Liu's), so each feature is compared with those it depends
-        on most. What no rule asks for is never out of range, and in no pair.
+        The range of each value, extended by 5% at both ends. Cells are cut where one word fades
+        into the next. Pairs are the edges of a tree with the greatest mutual information (Chow
+        and Liu's), so each feature is paired with those it depends on most. Features without
+        rules are never out of range, and have no pairs.
     """
     asked = {one.name for node in model.nodes for one in node.inputs if one.tree is None}
     readings = code(table, model.features).columns
@@ -77,7 +77,7 @@ def _cells(feature: Feature, readings: Float, asked: set[str]) -> Cells:
 
 
 def _cuts(feature: Feature) -> tuple[float, ...]:
-    """Return where one word goes over into the next; of very many, some."""
+    """Return where one word fades into the next; a selection if there are many."""
     if feature.cores:
         ends = zip(feature.cores, feature.cores[1:], strict=False)
         between = [low_core[1] / 2 + high_core[0] / 2 for low_core, high_core in ends]
@@ -92,7 +92,7 @@ def _cuts(feature: Feature) -> tuple[float, ...]:
 
 
 def _most_varied(places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int]) -> list[str]:
-    """Name the features whose cells tell most, as many as there may be pairs for."""
+    """Return the features whose cells vary most, as many as pairs allow."""
     entropies = {
         name: _information(np.diag(np.bincount(of[of >= 0], minlength=sizes[name])))
         for name, of in places.items()
@@ -103,7 +103,7 @@ def _most_varied(places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int
 
 
 def _mutual_information(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> Float:
-    """Return how much the cells of two features tell of each other, on a sample of the rows."""
+    """Return the mutual information between the cells of features, on a sample of the rows."""
     if not places:
         return np.zeros((0, 0))
     n_rows = len(places[0])

@@ -1,4 +1,4 @@
-"""Rows in memory, described once, and the sums that trees ask of them."""
+"""Training rows in memory, described once, and the sums that trees need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from solah.labels.describe import Description, label_table
 from solah.labels.drawing import LIMITS, digest_rows, digest_within, draw_rows
 from solah.learn.blocks import RowBlock, joined_routes
 from solah.learn.rows import BlockPass, add_up
-from solah.learn.sample import content_folds, group_folds
+from solah.learn.sample import group_folds, stratified_folds
 from solah.model.features import flatten
 
 if TYPE_CHECKING:
@@ -44,23 +44,23 @@ class MemoryRows:
 
     Attributes
     ----------
-    described : the columns, and each reading described
+    described : the columns, and each value described
     target : each row's target and weight
     n_threads : how many threads sum up
-    digests : (n_rows,) numbers by which rows are drawn, where they speak of columns that were
-        left out, too
-    counts : (n_rows,) how often each row occurred, where equal ones were joined; else None
+    digests : (n_rows,) numbers by which rows are drawn, where they include dropped columns
+    counts : (n_rows,) how often each row occurred, as ``Drawn`` counts, where equal ones were
+        joined; else None
     folds : (n_rows,) with cross-fitting, the fold of each row
     groups : (n_rows,) digests of what rows belong to, where folds are to keep that together
-    outputs : the beliefs of the nodes below, by name
-    limits : how many rows are many
+    outputs : the class probabilities of the nodes below, by name
+    limits : the sizes at which learning changes its method
     """
 
     described: Description
     target: ClassTarget
     n_threads: int = 1
     digests: UInt64 | None = None
-    counts: Int64 | None = None
+    counts: Float | None = None
     folds: Int64 | None = None
     groups: UInt64 | None = None
     outputs: Mapping[str, Float] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class MemoryRows:
 
     @property
     def labels(self) -> Labels:
-        """Each reading described."""
+        """Each value described."""
         assert self.described.labels is not None, "words are chosen before rows are described"
         return self.described.labels
 
@@ -94,7 +94,7 @@ class MemoryRows:
 
     @property
     def is_many(self) -> bool:
-        """Whether a sample stands in for the rows where they would be walked through often."""
+        """Whether a sample replaces the rows where they would be read many times."""
         return self.table.n_rows > self.limits.many_rows
 
     @property
@@ -142,7 +142,7 @@ class MemoryRows:
         return [found[str(number)] for number in range(len(trees))]
 
     def draw(self, n_rows: int) -> MemoryRows:
-        """Draw different rows by their content; each has the weight of all that are equal to it."""
+        """Draw distinct rows by their content, each with the weight of all equal rows."""
         digests, weights = self._digests(), self.target.weights
         drawn = draw_rows(digests, weights, n_rows, self.counts)
         return replace(
@@ -162,7 +162,7 @@ class MemoryRows:
         return replace(self, described=described, digests=self._digests() if self.is_many else None)
 
     def described_by(self, features: Sequence[Feature]) -> MemoryRows:
-        """Return the same rows with these columns only, described as these features are."""
+        """Return the same rows with the columns of these features, described by their words."""
         table = self.table.select([feature.name for feature in features])
         labels = label_table(table, features, self.n_threads)
         return replace(self, described=Description(table, tuple(features), labels), digests=None)
@@ -176,29 +176,37 @@ class MemoryRows:
         return relevance_of(self._columns(), bias_corrected=bias_corrected)
 
     def with_folds(self, n_folds: int) -> MemoryRows:
-        """Let the nodes above learn from beliefs about rows that were not learned from."""
+        """Return the same rows with folds, so that nodes above train on held-out outputs."""
         codes, weights = self.target.codes, self.target.weights
-        if self.groups is None:
-            return replace(self, folds=content_folds(self.labels, codes, n_folds))
-        return replace(self, folds=group_folds(self.groups, codes, weights, n_folds))
+        if self.groups is not None:
+            return replace(self, folds=group_folds(self.groups, codes, weights, n_folds))
+        used = np.flatnonzero(weights)
+        folds = stratified_folds(self.labels[used], codes[used], n_folds)
+        if folds is None:  # no two rows differ
+            return self
+        of_rows = np.zeros(len(weights), dtype=np.int64)
+        of_rows[used] = folds
+        return replace(self, folds=of_rows)
 
     def above(
         self, models: Sequence[NodeModel], train: Callable[[MemoryRows], Sequence[NodeModel]]
     ) -> MemoryRows:
-        """Return the same rows with what these models believe of them."""
+        """Return the same rows with the outputs of these models."""
         return replace(self, outputs={**self.outputs, **self.beliefs_of(models, train)})
 
     def beliefs_of(
         self, models: Sequence[NodeModel], train: Callable[[MemoryRows], Sequence[NodeModel]]
     ) -> dict[str, Float]:
-        """Return what models believe of each row, for the nodes above to learn from.
+        """Return the class probabilities of models for each row, as inputs of the nodes above.
 
         With folds, the rows of a fold are judged by models that were trained on the others; rows
-        without weight are judged by the models themselves, as in use.
+        without weight are judged by the models themselves, as in use. So are all rows by a model
+        that believes the same of each: in folds, it would tell which class a row is not of.
         """
         beliefs = {
             model.name: model.beliefs(self.table, self.outputs, self.n_threads) for model in models
         }
+        varying = {name for name, found in beliefs.items() if np.ptp(found, axis=0).any()}
         weights = self.target.weights
         for fold in [] if self.folds is None else np.unique(self.folds):
             rows = np.flatnonzero((self.folds == fold) & (weights > 0))
@@ -208,7 +216,8 @@ class MemoryRows:
                 unseen = self.table.take(rows)
                 below = {name: output[rows] for name, output in self.outputs.items()}
                 for model in train(replace(self, target=replace(self.target, weights=others))):
-                    beliefs[model.name][rows] = model.beliefs(unseen, below, self.n_threads)
+                    if model.name in varying:
+                        beliefs[model.name][rows] = model.beliefs(unseen, below, self.n_threads)
         return beliefs
 
     def _digests(self) -> UInt64:
@@ -231,7 +240,7 @@ class MemoryRows:
 
 
 def is_large(n_rows: int, n_features: int) -> bool:
-    """Whether there is enough to do for threads to pay."""
+    """Whether the table is large enough for threads to pay off."""
     return n_rows * n_features >= _LARGE
 
 
@@ -247,7 +256,7 @@ class CountLeaves(BlockPass):
         self.sets = [flatten(of_tree) for of_tree in inputs]
 
     def begin(self) -> Statistics:
-        """Return the counts of no rows: ``(slot, input's bin, target)`` for each tree."""
+        """Return zero counts: ``(slot, input's bin, target)`` for each tree."""
         return {
             str(number): np.zeros((question.n_slots, int(sets.bins[-1]), self.n_targets), np.int64)
             for number, (question, sets) in enumerate(zip(self.questions, self.sets, strict=True))
@@ -271,8 +280,8 @@ class CountLeaves(BlockPass):
 class ShareWeights(BlockPass):
     """Shares rows' weights among the leaves of trees by their responsibilities.
 
-    The responsibility of a leaf for a row is the part of the belief in the row's class that comes
-    from the leaf. Leaves with one head are one branch.
+    The responsibility of a leaf for a row is the leaf's part of the probability of the row's
+    class. Leaves with one head are one branch.
     """
 
     name = "refitting leaves"
@@ -282,7 +291,7 @@ class ShareWeights(BlockPass):
         self.inputs = [tree.inputs for tree in trees]
 
     def begin(self) -> Statistics:
-        """Return the shares of no rows: ``(node, class)`` for each tree."""
+        """Return zero shares: ``(node, class)`` for each tree."""
         return {
             str(number): np.zeros(tree.belief.shape, dtype=np.int64)
             for number, tree in enumerate(self.trees)

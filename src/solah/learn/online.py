@@ -1,10 +1,10 @@
-"""Move a model's rules towards labelled rows, as a device does.
+"""Update a model's rules from labelled rows, as a device does.
 
 The simulator of ``export/c_runtime/solah_learn.h``: the same integers, row by row. The structure
-never changes. A rule that a row takes moves by the row's weight times the error times a step. Where
-evidence is weighed, the error is that of the node's belief: what was observed less what was
-expected; elsewhere it is that of the rule's own belief, so that it becomes a mean which forgets. A
-step that would break what a monotonic model promises is not taken.
+never changes. A rule that applies to a row moves by its membership times the error times a step. In
+an additive model, the error is the observed class minus its probability. In a tree, it is the
+observed class minus the branch's own share, which makes the share a moving average. Steps that
+would violate a monotonic constraint are skipped.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.model.document import Model, Node
 
-# How far a row that is wholly wrong moves the evidence for its class, in nats.
+# How far a row with probability 0 for its class moves the score of that class, in nats.
 _EVIDENCE_A_ROW = 4.0
-# How many rows the belief of a rule remembers.
+# The window of the moving average of a branch's share, in rows.
 _ROWS_REMEMBERED = 16.0
 # Weights have 14 bits and errors 15 in the product that moves what is learned.
 _PRODUCT_BITS = 14 + 15 - LEARNT_BITS
@@ -63,8 +63,8 @@ class Pace:
     Attributes
     ----------
     pace : 1 is the usual one, 2 twice as fast; rounded to a power of two
-    forgetting : the share of what was learned that a row takes back, where evidence is weighed; 0
-        for none, else rounded to a power of two
+    forgetting : the share of what was learned that a row takes back, in additive models; 0 for
+        none, else rounded to a power of two
     """
 
     pace: float = 1.0
@@ -91,11 +91,11 @@ class Pace:
 
 
 class LearningSimulator(FixedSimulator):
-    """Decides and learns as a device does that learns.
+    """Simulator of a device that learns.
 
     Parameters
     ----------
-    tables : what the device has in its flash
+    tables : the tables in the device's flash
     pace : how fast it learns
 
     Attributes
@@ -128,12 +128,12 @@ class LearningSimulator(FixedSimulator):
         ----------
         rows : ndarray of shape (n_rows, n_features)
         places : sequence of int
-            The classes' places; one out of range teaches nothing.
+            The indices of the classes; rows with an index out of range are skipped.
 
         Returns
         -------
-        beliefs : ndarray of shape (n_rows, n_classes)
-            What was believed of each row before it was learned from, in the device's unit.
+        probabilities : ndarray of shape (n_rows, n_classes)
+            The prediction for each row before the update, in the device's unit.
         """
         observed = np.ascontiguousarray(places, dtype=np.int64)
         beliefs = np.empty((len(rows), self._n_values + 1), dtype=np.int64)
@@ -147,7 +147,7 @@ class LearningSimulator(FixedSimulator):
         return beliefs
 
     def _learn_row(self, x: Integers, observed: int) -> Integers:
-        """Return what is believed of one row, and let all stages learn from it."""
+        """Return the probabilities for one row, and update all stages with it."""
         beliefs: list[Integers] = []
         for stage in self._stages:
             belief = self._to_belief(stage, self._add_up(stage, x, beliefs))
@@ -184,7 +184,7 @@ class LearningSimulator(FixedSimulator):
             self.learned[rule] = before
 
     def _breaks(self, rule: int, before: Integers) -> bool:
-        """Tell whether a rule that moved breaks what rules keep, more than before."""
+        """Whether an update violates a bound between rules more than before."""
         after = self.learned[rule].copy()
         for bound in self._bounds_of[rule]:
             lower, higher = bound.gaps(self.learned)
@@ -290,7 +290,7 @@ class _Packing:
 
 
 def _may_be_learned(lines: Integers, is_weighed: bool) -> bool:
-    """Tell whether rules learn such numbers, as ``solah_is_learned`` does."""
+    """Whether rules can learn such numbers, as ``solah_is_learned`` checks."""
     if is_weighed:
         return bool((np.abs(lines) <= MOST_LEARNT).all())
     everything = (1 << LEARNT_BITS) + _ROUNDING
@@ -306,7 +306,7 @@ def _error(belief: Integers, observed: int) -> Integers:
 
 
 def _with_weights(model: Model, weights: Mapping[str, Float]) -> Model:
-    """Return a model whose rules have other weights or, in trees, other beliefs.
+    """Return a model whose rules have other weights or, in trees, other shares.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ class Learner:
     Parameters
     ----------
     model : Model
-        It decides between classes.
+        A classifier.
     pace, forgetting : float
         As in :class:`Pace`.
 
@@ -370,7 +370,7 @@ class Learner:
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
         """Learn from rows of readings and the places of the classes that were observed.
 
-        Returns what was believed of each row before, in the device's unit.
+        Returns the prediction for each row before the update, in the device's unit.
         """
         return self.simulator.learn(rows, places)
 

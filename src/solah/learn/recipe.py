@@ -16,19 +16,19 @@ WORD_KINDS: tuple[WordKind, ...] = ("auto", "supervised", "quantile", "uniform")
 """Those that users may ask for."""
 
 Part = Literal["groups", "features"]
-"""What may be lost at once."""
+"""What may be missing at once."""
 
 
 @dataclass(frozen=True)
 class FixedRule:
-    """A rule by hand, which is kept as it is while the rest is learned.
+    """A user-defined rule, which stays as it is while the rest is trained.
 
     Attributes
     ----------
-    feature : the feature that it asks for
-    word : one of its words or states
-    scores : what the rule adds: evidence (log-odds) by class, for a number an amount
-    is_pinned : whether it is marked in the document
+    feature : the feature of its condition
+    word : one of the feature's words or categories
+    scores : the weights (log-odds) by class, or the amount added to a number
+    is_pinned : whether the model file marks it as fixed
 
     Examples
     --------
@@ -44,7 +44,7 @@ class FixedRule:
 
 @dataclass(frozen=True)
 class BoostingSettings:
-    """The small boosted ensemble whose splits tell where the target changes.
+    """The small boosted ensemble whose splits show where the target changes.
 
     Attributes
     ----------
@@ -72,14 +72,14 @@ class WordSettings:
     errors : how many standard errors learned words must gain to be taken
     n_knots : how many are placed blindly
     outermost : the share of rows beyond the outermost quantile, so that outliers move no word
-    max_cuts : how many places are learned at the most
+    max_cuts : how many places are learned, at most
     window : cuts whose ranks differ by less are one
     least_share : a cut has at least this share of what all cuts of its feature gain
     ramp, ramp_of_few : the share of rows on either side of a cut to whom both words apply; the
         second where rows are fewer than ``few_rows``
-    apart : blind knots that are nearer to a cut, in ranks, are left out
-    max_features : with more features, those whose splits gain least are left out
-    by_hand : the features whose words were given, and stay
+    apart : blind knots that are nearer to a cut, in ranks, are dropped
+    max_features : with more features, those whose splits gain least are dropped
+    by_hand : the features with user-defined words
     kept : the features, by name, whose words with cores are kept from another model
     boosting : how cuts are found
     """
@@ -102,13 +102,13 @@ class WordSettings:
 
     @property
     def is_learned(self) -> bool:
-        """Whether words stand where the target changes."""
+        """Whether words are placed where the target changes."""
         return self.kind in ("auto", "both", "supervised")
 
 
 @dataclass(frozen=True)
 class Strength:
-    """How strongly scores are held back.
+    """How strongly weights are penalised.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class InteractionSettings:
     Attributes
     ----------
     least : how many products there are in any case
-    tried : numbers of products that are compared out of fold
+    tried : numbers of products that are compared by cross-validation
     max_pairs : how many different pairs there may be
     pairs : the pairs by name, where they are given
     together : sets of names; two features may be a pair if one set has both. None for any two
@@ -152,7 +152,7 @@ class InteractionSettings:
     max_boundaries, max_parts : at how many places each feature is parted into low and high, and
         all of them together; at least at ``least_boundaries``
     per_pair : how many products of the same two features there may be
-    max_rows : about so many rows tell which products are best
+    max_rows : about this many rows select the products
     """
 
     least: int = 0
@@ -168,7 +168,7 @@ class InteractionSettings:
     max_rows: int = 6_000
 
     def n_boundaries(self, n_features: int) -> int:
-        """Return at how many places each of so many features is parted."""
+        """Return at how many places each of ``n_features`` features is parted."""
         fair = self.max_parts // max(n_features, 1)
         return min(max(fair, self.least_boundaries), self.max_boundaries)
 
@@ -177,7 +177,7 @@ class InteractionSettings:
         return [number for number in (self.least, *self.tried) if 0 < number <= n_products]
 
     def may_be(self, first: str, second: str) -> bool:
-        """Tell whether two features may be a pair."""
+        """Whether two features may be a pair."""
         both = {first, second}
         is_given = self.pairs is None or any(both == set(pair) for pair in self.pairs)
         return is_given and (self.together is None or any(both <= one for one in self.together))
@@ -189,9 +189,9 @@ class BudgetSettings:
 
     Attributes
     ----------
-    max_rules : the most rules; None takes the fewest that rows cannot tell from the best
-    max_features : the most features; None for any number
-    costs : what features cost, by name; 1 where nothing is said
+    max_rules : the maximum number of rules; None takes the fewest within tolerance of the best
+    max_features : the maximum number of features; None for any number
+    costs : what features cost, by name; 1 by default
     required : the features that stay, with two rules at least
     errors : how many standard errors fewer rules may lose
     errors_of_any : how many standard errors rules must gain for there to be any
@@ -213,13 +213,13 @@ class BudgetSettings:
 
 @dataclass(frozen=True)
 class GroupSettings:
-    """Which features are added up first.
+    """Which features are summed first.
 
     Attributes
     ----------
     n_clusters : the paper's k: the larger, the smaller the groups; None for none
-    by_hand : groups that were given: their names, None for one without, and their members
-    max_rows : so many rows tell how features depend on each other
+    by_hand : user-defined groups: their names, None for one without, and their features
+    max_rows : the number of rows that dependence is measured on
     max_columns : with more columns, the dependence of those that rules use is measured alone
     """
 
@@ -235,18 +235,18 @@ class AdditiveRecipe:
 
     Attributes
     ----------
-    words, interactions, budget, groups : what to settle
-    monotonic : the features along which scores go one way only
-    rules : rules by hand, with a score for each output
-    strengths : what is compared out of fold; one alone is taken
+    words, interactions, budget, groups : the settings of each choice
+    monotonic : the features along which scores only rise or only fall
+    rules : user-defined rules, with a weight for each output
+    strengths : the penalties compared by cross-validation; a single one is taken
     n_folds, n_folds_of_many : the folds to compare on; the second from ``many_rows`` rows on
-    many_rows : so many rows tell settings apart with fewer folds
-    max_rows : a sample of so many different rows settles words and rules
-    compared_rows : so many of them are enough to compare strengths, pairs and numbers of rules
-    least_tested : so many rows that no choice has seen are enough to measure it on
-    max_numbers : the sample is smaller where its memberships would be more numbers
-    missing_statistic : how far a missing reading must move the target to get a rule of its own
-    robust_to : what may be lost when a model decides, so that scores are fitted to that, too
+    many_rows : from this many rows on, fewer folds are enough to compare settings
+    max_rows : the size of the sample of distinct rows that words and rules are selected on
+    compared_rows : how many of them strengths, pairs and numbers of rules are compared on
+    least_tested : how many rows are held out from all choices, to measure the result
+    max_numbers : the maximum number of memberships in the sample
+    missing_statistic : how far a missing value must move the target to get a rule of its own
+    robust_to : what may be missing when the model predicts, so that weights are fitted to that, too
     """
 
     words: WordSettings = WordSettings()
@@ -271,11 +271,11 @@ class AdditiveRecipe:
         return replace(self, words=replace(self.words, kind=kind))
 
     def losing(self, part: Part) -> AdditiveRecipe:
-        """Return the recipe of a model that may lose readings: missing ones then tell nothing."""
+        """Return the recipe of a model that values may be missing from, without missing rules."""
         return replace(self, robust_to=part, missing_statistic=math.inf)
 
     def most_rows(self, n_features: int) -> int:
-        """Return how many different rows the sample may have."""
+        """Return the maximum number of distinct rows in the sample."""
         width = min(n_features, self.words.max_features) * (
             self.words.n_knots + 2 * self.words.max_cuts
         )

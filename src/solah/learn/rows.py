@@ -1,7 +1,7 @@
-"""Rows to learn from: what the additive learner asks of them, in memory or read in passes.
+"""Training rows: the interface that the additive learner uses, in memory or in passes.
 
-The learner never walks through all rows itself. It draws a sample, and asks for sums of integers,
-which depend neither on the order of the rows, nor on their partition, nor on the threads.
+The learner never iterates over all rows itself. It draws a sample, and requests sums of integers,
+which do not depend on the order of the rows, their partition or the threads.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class BlockPass(ABC):
     """Sums over all rows; it can be pickled."""
 
     name: str
-    """The work, for people who wait for it."""
+    """The name of the step, for progress bars."""
     inputs: Sequence[Sequence[Feature]]
-    """The features that blocks of rows must have, described."""
+    """The features that blocks of rows must have."""
 
     @abstractmethod
     def begin(self) -> Statistics:
-        """Return the sums of no rows."""
+        """Return the sums for zero rows."""
 
     @abstractmethod
     def add(self, sums: Statistics, block: RowBlock) -> None:
@@ -49,7 +49,7 @@ def add_up(one: Statistics, other: Statistics) -> Statistics:
 
 
 class Rows(Protocol):
-    """Rows that an additive model is learned from.
+    """Rows that an additive model is trained on.
 
     ``MemoryRows`` are in memory; ``ScannedRows`` (solah.scale) are read from files, frames or a
     Dask collection for each pass. Both give the same model, bit for bit.
@@ -57,7 +57,7 @@ class Rows(Protocol):
 
     @property
     def limits(self) -> Limits:
-        """How many rows are many."""
+        """The sizes at which learning changes its method."""
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -73,13 +73,13 @@ class Rows(Protocol):
 
     @property
     def is_many(self) -> bool:
-        """Whether a sample stands in for the rows where they would be walked through often."""
+        """Whether a sample replaces the rows where they would be read many times."""
 
     def run(self, one: BlockPass) -> Statistics:
         """Sum up all rows."""
 
     def draw(self, n_rows: int) -> MemoryRows:
-        """Draw different rows by their content, each with the weight of all that equal it."""
+        """Draw distinct rows by their content, each with the weight of all equal rows."""
 
     def described_by(self, features: Sequence[Feature]) -> Self:
-        """Return the same rows with these columns only, described as these features are."""
+        """Return the same rows with the columns of these features, described by their words."""

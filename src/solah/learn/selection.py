@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was settled.
+    """The chosen settings.
 
     Attributes
     ----------
     words : the kind of words
-    strength : how strongly scores are held back
+    strength : how strongly weights are penalised
     n_products : how many products of two features there are
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
@@ -88,7 +88,7 @@ class Choice:
 
     @property
     def word_kind(self) -> str:
-        """Where words stand, as users call it."""
+        """The placement of words, as users call it."""
         return self.words if self.words in ("quantile", "uniform") else "supervised"
 
 

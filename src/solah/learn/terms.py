@@ -231,9 +231,10 @@ class SingleTerm:
 
     def constraints(self, move: Move) -> list[Constraint]:
         """Return what a move asks of the parameters."""
-        first = [members[0] for members in self.words]
         if move.kind == "join":
-            return [[(first[move.words[0]], 1.0), (first[move.words[1]], -1.0)]]
+            low, high = move.words
+            return [[(self.words[low][0], 1.0), (self.words[high][0], -1.0)]]
+        first = [members[0] for members in self.words]
         if move.kind == "skip":
             (place,) = move.words
             knots = self.vocabulary.knots

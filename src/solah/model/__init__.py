@@ -1,4 +1,4 @@
-"""The model document: what training writes and all that comes after reads."""
+"""The model: training writes it, and everything else reads it."""
 
 from solah.model.document import (
     AdditiveNode,

@@ -1,4 +1,4 @@
-"""Decides on rows in the order of time, as the policy of a model says."""
+"""Decides on rows in the order of time, by the policy of a model."""
 
 from __future__ import annotations
 

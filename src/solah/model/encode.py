@@ -89,7 +89,9 @@ class Encoder:
         self._columns = {j: table.column(one.name) for j, one in features.items()}
         self._states = {j: one.categories for j, one in features.items() if one.is_coded}
         for j, column in self._columns.items():
-            if j not in self._states and column.is_text:  # all of it says how numbers are written
+            if (
+                j not in self._states and column.is_text
+            ):  # the whole column shows how numbers are written
                 self._columns[j] = to_numbers(column, first_row=table.first_row)
 
     def encode(self, rows: slice, out: NDArray[np.float64]) -> None:
@@ -137,11 +139,11 @@ def find_unseen(column: Column, feature: Feature) -> UnseenCategoryWarning | Non
     return UnseenCategoryWarning(column.name, spell(value), n_value, times.total(), known)
 
 
-# --- rows and the truth about them ---------------------------------------------------------------
+# --- rows and their targets -----------------------------------------------------------------------
 
 
 def is_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Tell whether data are the path of a file, or of several."""
+    """Whether data are the path of a file, or of several."""
     return isinstance(data, (str, os.PathLike))
 
 
@@ -172,7 +174,7 @@ def read_named(X: Any) -> Table:
 
 
 def target_column(target: Target, table: Table, y: Any) -> Column | None:
-    """Return the truth about rows: y or, without it, the column of the target's name, if any.
+    """Return the target of rows: y or, without it, the column of the target's name, if any.
 
     Raises
     ------
@@ -212,12 +214,12 @@ def check_row_names(row: Row, names: Sequence[str]) -> Row:
 def rows_table(rows: Sequence[Row], features: Sequence[Feature]) -> Table:
     """Make a table of rows, with a column for each feature; what a row lacks is unknown.
 
-    Of a feature that is told from dates, the table has the column of dates if rows name it.
+    For a feature that comes from dates, the table has the column of dates if rows name it.
 
     Parameters
     ----------
     rows : sequence of dict
-        Values by name: numbers, texts, truth values or None.
+        Values by name: numbers, texts, booleans or None.
     features : sequence of Feature
         Those of the model.
 
@@ -261,8 +263,8 @@ def value_kinds(values: Sequence[Any], feature: Feature) -> list[ValueKind]:
     values : sequence
         JSON values, or other Python objects.
     feature : Feature
-        One whose values are measured takes numbers, also as text such as ``"25%"``, and truth
-        values. Any other takes its categories, see :mod:`solah.data.cells`.
+        One whose values are measured takes numbers, also as text such as ``"25%"``, and booleans.
+        Any other takes its categories, see :mod:`solah.data.cells`.
 
     Returns
     -------
@@ -293,7 +295,7 @@ def value_kinds(values: Sequence[Any], feature: Feature) -> list[ValueKind]:
 
 
 def _simple_kind(value: Any) -> ValueKind | None:
-    """Return what a value is to any feature; None for a number, a text or a truth value."""
+    """Return the kind of a value that suits no feature; None for a number, text or boolean."""
     if value is None or value != value:
         return ValueKind.MISSING
     if isinstance(value, str):
@@ -341,6 +343,6 @@ def _wrong_type(value: Any, feature: Feature) -> DataError:
     if isinstance(value, str):
         return DataError(
             f"{feature.name!r} is measured, so its value is a number. Got {shorten(value)}; "
-            "leave it out if it is not known"
+            "omit it if it is missing"
         )
     return DataError(f"{feature.name!r} must be a number or a text. Got {shorten(value)}.")

@@ -1,6 +1,6 @@
 """Fields of a model file: described beside the attributes, and read and written by that alone.
 
-The metadata of a dataclass field say how its value is read: ``field(metadata=integer(1, 32))``. A
+The metadata of a dataclass field set how its value is read: ``field(metadata=integer(1, 32))``. A
 field with a default is an optional key, which is written only if the value is another one.
 """
 
@@ -57,7 +57,7 @@ def numbers(most_count: int, least: float, most: float) -> Form:
 
 
 def flag() -> Form:
-    """Return the metadata of a truth value."""
+    """Return the metadata of a boolean."""
     return form(_read_flag)
 
 
@@ -125,7 +125,7 @@ def _read_flag(reader: Reader) -> bool:
 def read_mark(reader: Reader) -> bool:
     """Read a mark, which is true or absent."""
     if reader.value is not True:
-        raise reader.fail("true, or left out")
+        raise reader.fail("true, or absent")
     return True
 
 

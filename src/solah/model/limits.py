@@ -39,7 +39,7 @@ LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**64 - 1
 
 
 def are_apart(peaks: Iterable[float]) -> bool:
-    """Tell whether peaks increase, each by so much that slopes between them stay finite."""
+    """Whether peaks increase, each by so much that slopes between them stay finite."""
     return all(high - low >= LEAST_GAP for low, high in pairwise(peaks))
 
 
@@ -49,7 +49,7 @@ def what_states_must_be(states: Sequence[State]) -> str | None:
     1 and 1.0, or 0 and false, are the same when a reading is looked up.
     """
     if len({_nature(state) for state in states}) > 1:
-        return "all texts, all numbers or all truth values"
+        return "all texts, all numbers or all booleans"
     if not all(map(_is_moderate, states)):
         return f"integers of 64 bits, or numbers from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"
     return "without repetition" if len(set(states)) < len(states) else None

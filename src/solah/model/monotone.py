@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from solah.model.document import Model, Monotonic, Term
     from solah.model.features import Feature
 
-# What rounding may take from a step, beside the largest score of a model: evidence is learned on
-# devices with 24 bits behind the point.
+# What rounding may take from a step, relative to the largest score: devices learn weights with 24
+# bits behind the point.
 _ROUNDING = 1e-6
 
 
 def may_be_monotonic(feature: Feature) -> bool:
-    """Tell whether the readings of a feature have an order: not states that are only named."""
+    """Whether the values of a feature have an order, as categories have not."""
     if feature.is_ordered:
         return True
     return len(feature.categories) == 2 and not any(isinstance(s, str) for s in feature.categories)
@@ -45,7 +45,7 @@ def signs_of(constraints: Sequence[Monotonic], n_outputs: int) -> Float:
     Returns
     -------
     signs : ndarray of shape (n_inequalities, n_outputs)
-        For a class, one line for each other class: its evidence less that of the other.
+        For a class, one line for each other class: its score less that of the other.
     """
     lines = []
     for one in constraints:

@@ -1,4 +1,4 @@
-"""Decides on rows with a model document; needs neither scikit-learn nor what trains models."""
+"""Predicts with a model file, without scikit-learn and the code that trains models."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 class Predictor:
-    """Predicts with a model document.
+    """Predicts with a model file.
 
     Parameters
     ----------
     model : Model
-        The document.
+        The model.
     n_threads : int, default=1
         How many threads share the rows.
     """
@@ -98,13 +98,13 @@ class Predictor:
         return self.beliefs(X)
 
     def stream(self) -> SignalStream:
-        """Return what takes samples one after the other, and decides when a window is complete.
+        """Return a stream that takes samples and decides when a window is complete.
 
         Returns
         -------
         stream : SignalStream
-            ``push(sample)`` returns None or a decision, with beliefs and readings, and what is
-            settled and doubted if the model has a policy.
+            ``push(sample)`` returns None or a decision, with probabilities and readings. If the
+            model has a policy, also the stable decision and the reasons to abstain.
 
         Raises
         ------
@@ -158,11 +158,11 @@ class Predictor:
         return {node.name: rows.outputs(node.name) for node in self.model_.nodes}
 
     def evidence(self, X: Any) -> Float:
-        """Return the share of the model's knowledge that each row's known readings can reach.
+        """Return the completeness of each row: the share of feature importance that has a value.
 
-        1 when no reading that matters is missing, 0 when all are: the shares of the trees that
-        are known in the spread of all evidence, where a fusion decides; else the importances of
-        the features whose reading is known.
+        It is 1 if no value that matters is missing, and 0 if all are. For additive models it is the
+        share of the terms with values in the spread of the scores. For trees it is the sum of the
+        importances of features with values.
 
         Parameters
         ----------
@@ -177,27 +177,26 @@ class Predictor:
         return known_of(self.model_, readings_of(self.model_, self._table(X)))
 
     def decide(self, X: Any, groups: ArrayLike | None = None) -> Decisions:
-        """Decide as the model's policy says: hold decisions back, and settle them.
+        """Decide by the model's policy: abstain, and debounce decisions.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_features)
             In the order of time.
         groups : array of shape (n_rows,), default=None
-            The recording that each row belongs to; nothing is remembered from one to another. By
-            default all rows are one.
+            The recording of each row; the policy starts again with each. By default all rows are
+            one recording.
 
         Returns
         -------
-        judgement : Decisions
-            ``decisions`` and ``settled`` have None for "don't know"; ``abstain_reasons`` says why.
-            Without
-            a policy, each row is decided by itself.
+        decisions : Decisions
+            ``decisions`` and ``settled`` have None for "don't know"; ``abstain_reasons`` has
+            the reasons. Without a policy, each row is decided by itself.
 
         Raises
         ------
         ParameterError
-            If the model estimates a number.
+            If the model predicts a number.
 
         Examples
         --------
@@ -239,15 +238,15 @@ class Predictor:
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
     ) -> list[Explanation]:
-        """Say, for each row, why the model decides as it does.
+        """Explain the prediction for each row.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_features)
         changes : bool, default=False
-            Whether to look for what would change each decision too.
+            Whether to search for the smallest changes that flip each prediction.
         ranges : mapping of feature name to (low, high), default=None
-            Where measured readings may go; by default as far as the training rows went.
+            The ranges of continuous values to search; by default those of the training rows.
         fixed : collection of str, default=()
             Features that cannot change. Any column of X may be named, also one that the model
             does not ask for.
@@ -270,7 +269,7 @@ class Predictor:
     def stress(
         self, X: Any, y: Any, *, noise: float = 0.1, budget: float = 0.1, seed: int = 0
     ) -> Stress:
-        """Measure what decisions can stand: lost, noisy and maliciously moved readings.
+        """Measure robustness to missing, noisy and adversarial values.
 
         Parameters
         ----------
@@ -278,10 +277,10 @@ class Predictor:
         y : array of shape (n_rows,)
             The true classes.
         noise, budget : float, default=0.1
-            The deviation of noise, and how far an adversary may move a reading, as shares of an
+            The deviation of noise, and how far an adversary may move a value, as shares of a
             feature's range.
         seed : int, default=0
-            What the noise is drawn with.
+            The seed of the noise.
 
         Returns
         -------
@@ -295,7 +294,7 @@ class Predictor:
         if len(truth) != len(rows):
             raise DataError(f"y has {len(truth)} classes for {len(rows)} rows")
         if (truth == MISSING).any():
-            raise DataError("y has missing values; leave the rows without a true class out")
+            raise DataError("y has missing values; drop the rows without a class")
         return stress(self.model_, rows, truth, noise=noise, budget=budget, seed=seed)
 
     def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
@@ -355,7 +354,7 @@ class Predictor:
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Predictor:
-    """Load a model document, ready to predict; no code of the file is run.
+    """Load a model file to predict with; loading runs no code.
 
     Parameters
     ----------
@@ -371,6 +370,6 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> P
     Raises
     ------
     ModelFormatError
-        If the file is broken, hostile or from a newer solah; the error says where.
+        If the file is invalid, or from a newer solah; the error names the position.
     """
     return Predictor(load_document(path, max_bytes))

@@ -10,8 +10,8 @@ and E the sum of the weights, the scores of a stage are::
     scores = log_prior + k * ((baseline - log_prior) * (1 - sum of s) + E)
     k      = 1 / sqrt(1 + pi/8 * sum of v)
 
-If everything is missing, the output is the overall shares of the classes. If nothing is, the
-formula changes nothing.
+If everything is missing, the output is the overall shares. If nothing is, the formula changes
+nothing.
 
 Sums have an order, so that all machines agree to the bit. A group adds its parts from first to
 last, starting at 0. :func:`solah.model.compile.compile_model` makes a program of a model, and
@@ -252,7 +252,7 @@ class Program:
     stages : from bottom to top; the output of the last one is the prediction
     thresholds : (n_outputs,) the probability at which each class is as good a decision as any
         other; None for equal ones
-    centres : (n_outputs,) the number that each output stands for, where a number is predicted as
+    centres : (n_outputs,) the number that each output represents, if a number is predicted as
         the mean of these; else None
     """
 

@@ -60,7 +60,7 @@ class Channel:
     ----------
     name : its name in samples and rules
     every : the number of ticks from a sample to the next
-    unit : the unit of its samples, such as ``"g"``; empty if it is not known
+    unit : the unit of its samples, such as ``"g"``; empty if unknown
     axes : the channels whose magnitude it is; none for a measured channel
     """
 
@@ -174,7 +174,7 @@ class Signals:
     def bins(self, feature: WindowFeature) -> range:
         """Return the frequencies that a feature needs, as waves per window.
 
-        The mean is no frequency, nor is half of the rate, where a wave has but two samples.
+        The mean and half of the rate, where a wave has two samples, are not frequencies.
         """
         n_samples = self.length(feature.channels[0])
         every = range(1, (n_samples + 1) // 2)
@@ -186,7 +186,7 @@ class Signals:
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 
     def unit(self, feature: WindowFeature) -> str:
-        """Return the unit of a feature; empty for a pure number or if it is not known."""
+        """Return the unit of a feature; empty for a pure number or if unknown."""
         if feature.kind in (*_COUNTS, FeatureKind.CORRELATION):
             return ""
         if feature.kind is FeatureKind.PITCH:

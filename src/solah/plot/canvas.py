@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BLUE, OLIVE, RUST = "#2f6fa8", "#7a8b2e", "#b5532d"
 INK, GREY, PALE = "#333333", "#6b6b6b", "#d5dae0"
 
-# Names from data are no formulas: "$" and "_" stand for themselves.
+# Names from data are not formulas: "$" and "_" are printed as they are.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 _LONGEST_NAME = 36
@@ -42,7 +42,7 @@ def model_of(source: Any) -> Model:
     if isinstance(source, LinguisticEstimator):
         return source._model()
     raise ParameterError(
-        "a fitted estimator of solah, a loaded model or a model document can be drawn. "
+        "a fitted estimator of solah, a loaded model or a model file can be drawn. "
         f"Got {shorten(source)} instead."
     )
 

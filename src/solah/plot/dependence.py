@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
 
 _MOST_NUMBERED = 16  # features whose dependences are written into their cells
-_LEAST_FONT = 3.5  # points; names that had to be smaller are left out
+_LEAST_FONT = 3.5  # points; names that had to be smaller are dropped
 
 
 class DependenceDisplay(Display):

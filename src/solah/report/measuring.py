@@ -18,12 +18,12 @@ from solah.data import Column, Kind, Table
 from solah.data.spelling import spell, spell_whole
 from solah.dependence import distance_correlation_matrix
 from solah.evaluation import (
-    bin_beliefs,
+    bin_probabilities,
     calibration_error,
     risk_coverage,
-    score_beliefs,
     score_events,
     score_numbers,
+    score_probabilities,
 )
 from solah.explain.novelty import name_doubts
 from solah.model.decide import PolicyDecider
@@ -68,14 +68,16 @@ def measure_classes(
     ([[1, 0], [1, 1]], 0.75)
     """
     places = np.arange(len(names))
-    scores = score_beliefs(truth, beliefs, places, decisions=decided)
+    scores = score_probabilities(truth, beliefs, places, decisions=decided)
     precision, recall, _, support = precision_recall_fscore_support(
         truth, decided, labels=places, zero_division=np.nan
     )
     by_class = zip(names, precision.tolist(), recall.tolist(), support.tolist(), strict=True)
     is_true = (truth[:, None] == places).ravel()
-    bins = bin_beliefs(beliefs.ravel(), is_true)
-    by_bin = zip(bins.believed.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True)
+    bins = bin_probabilities(beliefs.ravel(), is_true)
+    by_bin = zip(
+        bins.predicted.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True
+    )
     # A class against the rest needs rows of both; of two classes, one curve is the other's mirror.
     partly = np.flatnonzero((support > 0) & (support < len(truth))).tolist()
     places_drawn = partly[-1:] if len(names) == 2 else partly
@@ -135,23 +137,23 @@ def _thinned(first: Float, second: Float) -> list[list[float]]:
 
 
 def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> dict[str, Any]:
-    """Measure decisions that may be held back, and settled in the order of the rows.
+    """Measure decisions by the policy, which may abstain and debounce in the order of the rows.
 
     Parameters
     ----------
     model : Model
     table : Table
-        The rows, in the order of time; windows tell their recording in a column of this name.
+        The rows, in the order of time; windows have their recording in a column of this name.
     truth : ndarray of shape (n_rows,)
-        The places of the true classes; -1 where they are not known.
+        The indices of the true classes; -1 where they are missing.
     beliefs : ndarray of shape (n_rows, n_classes)
         Those of each row by itself.
 
     Returns
     -------
     measured : dict
-        Risk against coverage, what is held back and why, and what settling does to false alarms
-        and delay.
+        Risk against coverage, the withheld decisions and their reasons, and the effect of
+        debouncing on false alarms and delay.
     """
     target, is_known = model.target, truth >= 0
     places = target.decide(beliefs)
@@ -183,7 +185,7 @@ def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> 
 
 
 def _chosen(model: Model, curve: RiskCoverage) -> dict[str, Any] | None:
-    """Tell coverage and risk at the limit of belief; None if classes have different ones."""
+    """Return coverage and risk at the minimum probability; None if classes have several."""
     policy = model.policy
     if policy is None or not any(policy.min_probability):
         return None
@@ -196,7 +198,7 @@ def _chosen(model: Model, curve: RiskCoverage) -> dict[str, Any] | None:
 
 
 def _held(judged: Decisions, truth: Places) -> dict[str, Any]:
-    """Tell how many decisions are held back, and how many are in abstain_reason for each reason."""
+    """Count the withheld decisions, and the rows with each reason."""
     is_decided = judged.places >= 0
     counted = is_decided & (truth >= 0)
     wrong = float((judged.places != truth)[counted].mean()) if counted.any() else None
@@ -216,13 +218,13 @@ _N_PAIRS = 8
 def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
     """Measure the distance correlations of features, ordered by the parts that read them.
 
-    Without ``names`` there is nothing to compare; the ``note`` says why.
+    Without ``names`` there is nothing to compare; the ``note`` has the reason.
     """
     features = len(model.features)
     if features < 2:
         return {"names": [], "note": "There is only one feature, so nothing to compare it with."}
     if features > MAX_FEATURES:
-        note = f"Left out: a picture of {features} features would not be legible."
+        note = f"Not drawn: a figure of {features} features would not be legible."
         return {"names": [], "note": note}
     order, groups = _by_part(model)
     rows = spread_evenly(len(readings), MAX_ROWS)

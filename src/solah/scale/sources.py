@@ -5,8 +5,8 @@ once and keeps sums only. The next step is decided from the sums. So the rows ma
 frames or on a cluster, in any number of parts: the sums are the same, and so is the model.
 
 What a column is in one batch may differ from the next: whole numbers are float64 as soon as one is
-missing, and truth values with a gap are text. The survey joins what it sees (``survey.py``), and
-readers look values up by what was settled, so batches are passed on as they come.
+missing, and booleans with a gap are text. The survey joins what it sees (``survey.py``), and
+readers look values up by the inferred types, so batches are passed on as they come.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def is_source(data: object) -> bool:
 
 
 def find_files(data: str | os.PathLike[str]) -> list[Path]:
-    """List the files of a folder or a pattern; a path alone stands for itself, there or not."""
+    """List the files of a folder or a pattern; a plain path is kept, whether it exists or not."""
     text, path = os.fspath(data), Path(data)
     if path.is_dir():
         suffixes = (*PARQUET, *ARROW)

@@ -52,7 +52,7 @@ class Tested:
     Attributes
     ----------
     losses : (n_rows,) minus the logarithm of the probability of the true class, at most that of the
-        smallest probability that a device can tell from 0; NaN where the class is missing
+        smallest probability above 0 on a device; NaN where the class is missing
     is_right : (n_rows,) whether the true class was predicted
     is_unseen : (n_rows,) whether the model does not have the true class
     """

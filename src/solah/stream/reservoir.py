@@ -93,7 +93,7 @@ class Reservoir:
         """Return the latest rows, and before them older rows of classes that are rare among them.
 
         Older rows fill up classes with fewer than ``per_class`` of the ``n_recent`` rows, the
-        latest first. The very latest, ``leave_out`` rows, are left out.
+        latest first. The ``leave_out`` latest rows are dropped.
         """
         window = list(self._recent)[: len(self._recent) - leave_out]
         first = 0 if n_recent is None else max(len(self._recent) - n_recent, 0)
@@ -118,7 +118,7 @@ class Reservoir:
         }
 
     def restore(self, state: dict[str, Any], n_values: int) -> None:
-        """Continue from a result of :meth:`state`, with rows of so many values."""
+        """Continue from a result of :meth:`state`, with rows of this many values."""
         self._recent = deque(kept_rows(state["recent"], n_values))
         self._older = {label: kept_rows(rows, n_values) for label, _, rows in state["older"]}
         self._n_offered = Counter({label: int(offered) for label, offered, _ in state["older"]})

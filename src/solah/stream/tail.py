@@ -197,7 +197,7 @@ def feed(
 
 
 def _class(cell: str | None) -> Any:
-    """Return the whole number that a text spells, or the text."""
+    """Return the whole number in a text, or the text."""
     number = plain(float(cell)) if cell is not None and is_number(cell) else cell
     return number if isinstance(number, int) else cell
 
@@ -252,7 +252,7 @@ def _object(line: str, on_skipped: Report) -> dict[str, Any] | None:
 
 
 def _decoded(lines: Sequence[bytes], encoding: str, on_skipped: Report) -> list[str]:
-    """Decode lines and leave out blank ones."""
+    """Decode lines and drop blank ones."""
     decoded = []
     for line in lines:
         try:
