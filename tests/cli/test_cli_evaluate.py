@@ -31,7 +31,7 @@ def test_models_stand_side_by_side_on_the_same_folds(run):
     outcome = run(*common, "--model", "tree,organised")
     lines = outcome.out.splitlines()
     assert (
-        "model   tree (one linguistic tree), organised (trees wired by the paper's algorithms)"
+        "model   tree (one linguistic tree), organised (rule models wired by the paper's algorithms)"
         in lines
     )
     assert any(line.split() == ["tree", "organised"] for line in lines)
