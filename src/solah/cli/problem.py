@@ -23,7 +23,6 @@ from solah.data import (
     to_text,
 )
 from solah.data.cells import as_truth
-from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.datasets import load
 from solah.exceptions import (
     ColumnError,
@@ -119,20 +118,20 @@ def _whole(dataset: Dataset) -> Table:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be learned.
+    """Rows, and the target to predict from them.
 
     Attributes
     ----------
     source : what the data are called
     n_rows : the number of rows; None if unknown
-    features : the features, with their types inferred; a scan for rows that are passed over
+    features : the features, with their types inferred; a scan for rows that are read in passes
     names : the features' names
-    kinds : their types; only those that are declared, for rows that are passed over
-    target : the target's classes or numbers; nothing but its name, for rows that are passed over
+    kinds : their types; only those that are declared, for rows that are read in passes
+    target : the target's classes or numbers; only its name, for rows that are read in passes
     task : classification or regression
     reason : why this task, if it was not the user's choice
-    groups : the group of each row; the column of groups, for rows that are passed over
-    data : all columns as they were read; None for rows that are passed over
+    groups : the group of each row; the column of groups, for rows that are read in passes
+    data : all columns as they were read; None for rows that are read in passes
     identifiers : columns that are dropped, as they number the rows
     left_out : columns that the user keeps out of the model
     signals : how the rows were made of samples
@@ -169,7 +168,7 @@ class Problem:
         """Describe the data, the target and the dropped identifiers, by name."""
         sizes = [] if self.n_rows is None else [plural(self.n_rows, "row")]
         sizes.append(plural(len(self.names), "feature"))
-        what, how = self.target.name, "passed over"
+        what, how = self.target.name, "read in passes"
         if self.data is not None:
             counts = Counter(self.kinds.values())
             how = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
@@ -265,19 +264,13 @@ def _target(column: Column, task: Task) -> Column:
 
 def _with_dates(table: Table, known: Mapping[str, Any]) -> tuple[Table, list[str]]:
     """Replace columns of dates by their useful parts, and print which."""
-    columns: list[Column] = []
+    parts = table.date_parts(known)
     notes = []
-    for column in table.columns:
-        is_plain = not column.is_text or column.name in known or not are_dates(column.values)
-        dates = None if is_plain else parse_dates(column.values)
-        if dates is None:
-            columns.append(column)
-            continue
-        parts = useful_parts(column.name, dates)
-        columns += [table.column(part.name) for part in parts]
-        used = ", ".join(repr(part.name) for part in parts) or "nothing that repeats"
-        notes.append(f"{column.name}: dates, used as {used}; to drop them: --drop")
-    return Table(tuple(columns), table.n_rows), notes
+    for name, of_dates in parts.items():
+        used = ", ".join(map(repr, of_dates)) or "nothing that repeats"
+        notes.append(f"{name}: dates, used as {used}; to drop them: --drop")
+    names = [part for name in table.names for part in parts.get(name, [name])]
+    return table.select(names), notes
 
 
 def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
@@ -408,7 +401,7 @@ def pose_scan(
     screen: Screen,
     groups: str | None,
 ) -> Problem:
-    """Open rows that are passed over, and find what is to be learned from them."""
+    """Open rows that are read in passes, and pose the problem."""
     from solah.scale import scan
 
     with screen.working("opening"):
