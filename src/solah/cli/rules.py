@@ -77,7 +77,9 @@ def print_rules(
     document = load_document(model)
     if written_as == "rules":
         if any(one is not None for one in (class_name, feature, part, limit)):
-            raise ParameterError("a rules file has the whole model, so no rules can be chosen")
+            raise ParameterError(
+                "a rules file holds the whole model; drop --class, --feature, --part and --limit"
+            )
         with printed_to(output):
             sys.stdout.write(write_rules(document))
         if output != STDOUT:
@@ -117,7 +119,8 @@ def _as_json(rules: "Rules") -> dict[str, object]:
 
 def _show(screen: Screen, rules: "Rules") -> None:
     from solah.cli.views import heading, rule_sentence, words_of
-    from solah.explain.legend import explain_number, explain_rules
+    from solah.explain.legend import explain_number, explain_rules, words_used
+    from solah.explain.rules import Rules
     from solah.report import describe_parts
 
     model = rules.model
@@ -127,14 +130,14 @@ def _show(screen: Screen, rules: "Rules") -> None:
     if rules.start:
         screen.result(*rules.start.splitlines())
     for part in describe_parts(model):
-        of_part = [rule for rule in rules if rule.tree == part["name"]]
+        of_part = Rules((rule for rule in rules if rule.tree == part["name"]), model)
         if of_part and not rules.are_of_one_tree:
             shown = "" if len(of_part) == part["rules"] else f", {len(of_part):,} shown"
             sizes = f"{plural(part['rules'], 'rule')}{shown}"
             screen.say("", heading(f"{part['name']} ({sizes}) ← {', '.join(part['inputs'])}"))
-        screen.result(*map(rule_sentence, of_part))
-    if any(feature.is_continuous for feature in rules.features):
-        screen.say("", heading("The words"), words_of(rules.features))
+        screen.result(*map(rule_sentence, of_part.lines()))
+    if words := list(words_used(rules)):
+        screen.say("", heading("The words"), words_of(words))
 
 
 def edit(
@@ -153,14 +156,14 @@ def edit(
         _Rules, option("Mark a rule that refitting keeps.", metavar="CONDITIONS")
     ] = None,
     unpin: Annotated[_Rules, option("Remove the mark.", metavar="CONDITIONS")] = None,
-    author: Annotated[str, option("Who edits.", metavar="NAME")] = "",
-    reason: Annotated[str, option("Why.", metavar="TEXT")] = "",
+    author: Annotated[str, option("Name of the editor.", metavar="NAME")] = "",
+    reason: Annotated[str, option("Reason for the edits.", metavar="TEXT")] = "",
     output: OutputFile = Path("edited.json"),
 ) -> None:
     """Edit single rules of a model; the model file keeps who did what, when and why.
 
-    Edits are made in the order listed, and each may be repeated. For more than a few rules, write
-    the model as a rules file, edit that, and build it.
+    solah makes edits in the order listed. Each option may be repeated. To change many rules, write
+    a rules file ('solah rules -o model.rules'), edit it, and build it.
 
     Example: solah rules edit model.json --change "if smoke is high then alarm +3" --reason drill
     """

@@ -454,7 +454,8 @@ def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRec
     hits, _ = rows.mean(tested.objective.hits(totals))
     found, before = tested.objective.metrics(loss, hits, error), choice.chosen
     lower, higher = found["loss"] - before.loss, found["quality"] - before.quality
-    moved = (
-        replace(one, loss=one.loss + lower, quality=one.quality + higher) for one in choice.path
+    moved = (  # not beyond what any rows could show
+        replace(one, loss=max(one.loss + lower, 0.0), quality=min(one.quality + higher, 1.0))
+        for one in choice.path
     )
     return replace(choice, path=tuple(moved), expected=(loss, error))
