@@ -32,10 +32,8 @@ MECHANISMS: tuple[Mechanism, ...] = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _PORTS = {"kafka": 9092, "kafkas": 9093}
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
-_PURPOSE = "taking readings from Kafka"
 _AT_ONCE = 500
 _WAIT = 0.2
-_STATES_EVERY = 1_000  # milliseconds
 _MOST_WAITING = 16 * 1024  # kilobytes
 
 
@@ -139,7 +137,7 @@ class KafkaSource:
             self._filters.setdefault(check_kafka_topic(one), []).append(one)
         self._complaints = Complaints(log)
         self._connected, self._stopping = threading.Event(), threading.Event()
-        self._kafka = require("confluent_kafka", "kafka", _PURPOSE)
+        self._kafka = require("confluent_kafka", "kafka", "taking readings from Kafka")
         self._consumer = self._make(name)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -180,7 +178,7 @@ class KafkaSource:
             "fetch.max.bytes": 4 * MAX_BYTES,
             "max.partition.fetch.bytes": MAX_BYTES,
             "queued.max.messages.kbytes": _MOST_WAITING,
-            "statistics.interval.ms": _STATES_EVERY,
+            "statistics.interval.ms": 1_000,
             "stats_cb": self._note_states,
             "error_cb": self._note_error,
             "log_level": 0,  # the callback reports errors
@@ -239,7 +237,6 @@ class KafkaSource:
             self._log(Event(f"connected to {self._broker!r}", "connected"))
         elif not is_connected and self.is_connected:
             self._connected.clear()
-            self.counters["kafka_lost"] += 1
             text = f"the connection to {self._broker!r} is lost"
             self._log(Event(text, "connection_lost", "warning"))
 
