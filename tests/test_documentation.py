@@ -113,10 +113,22 @@ def test_no_page_is_lost():
         assert page.name == "index.md" or f"]({page.name})" in index
 
 
+def anchors(page):
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
 def test_links_between_pages_lead_somewhere():
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+        text = page.read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):
+            there = page.parent / target if target else page
+            if not target.startswith("http"):
+                assert there.exists(), (page.name, target)
+                known = anchors(there) if there.suffix == ".md" else {anchor}
+                assert not anchor or anchor in known, (page.name, target, anchor)
 
 
 def test_the_figures_of_the_readme_are_those_of_the_benchmark():

@@ -125,7 +125,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     apart = write("apart.yaml", "a: [alcohol]", "b: [ash, hue, color_intensity, proline]")
     fail("--placement", apart).check_error("'taste' asks 'alcohol' of 'a' and 'ash' of 'b'")
     unknown = write("unknown.yaml", "a: [alcohl]")
-    fail("--placement", unknown).check_error("where 'alcohol' is", "did you mean 'alcohl'?")
+    fail("--placement", unknown).check_error("a node for 'alcohol'", "did you mean 'alcohl'?")
     fail("--slack", 0.5).check_error("--slack requires --on-change")
     fail("--on-change").check_error("'slack' and 'unit' are for additive models")
     fail("--on-change", "--slack", 2).check_error("'slack' must be from 0 to 0.9. Got 2.0")

@@ -145,11 +145,11 @@ def test_any_name_of_an_feature_leads_to_a_node_of_its_own():
         ({"a": NAMES, "b": ["rules on x0"]}, "'rules on x0' is placed at 'b', and what it asks is"),
         (
             {"a": NAMES[:4]},
-            "does not say where 'x4' is measured; each feature of the model needs",
+            "does not name a node for 'x4'; each feature of the model needs",
         ),
         (
             {"a": [*NAMES[:5], "X5"]},
-            "does not say where 'x5' is measured; each feature of the model needs a node; did "
+            "does not name a node for 'x5'; each feature of the model needs a node; did "
             "you mean 'X5'",
         ),
         ({"a": NAMES, "b": ["x0"]}, "'x0' is placed at 'a' and at 'b'; it can be at one node only"),

@@ -234,7 +234,7 @@ class _Placing:
         if nowhere := sorted(self._n_asking.keys() - measured.keys()):
             hint = did_you_mean(nowhere[0], measured.keys() - features)
             raise ParameterError(
-                f"the placement does not name a node for {shorten(nowhere[0])} is measured; each "
+                f"the placement does not name a node for {shorten(nowhere[0])}; each "
                 f"feature of the model needs a node{hint}"
             )
         return {name: node for name, node in measured.items() if name in features}, placed

@@ -104,7 +104,7 @@ static inline const char *solah_signed_fault(int code)
 {
     switch (code) {
     case SOLAH_SIGNED_MAGIC:
-        return "these bytes are no signed blob of solah";
+        return "these bytes are not a signed blob of solah";
     case SOLAH_SIGNED_OTHERWISE:
         return "the blob was changed, or signed with another key than the one that is trusted here";
     case SOLAH_SIGNED_OLDER:
