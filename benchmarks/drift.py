@@ -18,8 +18,9 @@ import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
+from comparison.sensor_sets import load
 
-from solah import RuleClassifier, datasets
+from solah import RuleClassifier
 
 if TYPE_CHECKING:
     from solah.datasets import Dataset
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--rows-a-class", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
-    data = datasets.load("gas_drift")
+    data = load("gas_drift")
     batches = list(dict.fromkeys(data.groups.tolist()))
     first = np.flatnonzero(data.groups == batches[0])
     model = fitted(data, first, options.rules)

@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from comparison.sensor_sets import load
 from sensors import write_parquet
 
-from solah import RuleClassifier, datasets, scan
+from solah import RuleClassifier, scan
 from solah.kernels.choose import available_threads
 from solah.model.format import to_json
 
@@ -149,7 +150,7 @@ def peers(options: argparse.Namespace) -> None:
 def real(options: argparse.Namespace) -> None:
     """Compare documents on real sensor data, and time both ways."""
     for name in REAL:
-        dataset = datasets.load(name)
+        dataset = load(name)
         table, target = dataset.table, dataset.target
         estimator = _estimator()
         start = time.perf_counter()

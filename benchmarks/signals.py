@@ -24,13 +24,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from comparison.sensor_sets import load
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from solah import RuleClassifier, datasets
+from solah import RuleClassifier
 from solah.exceptions import DatasetError
 from solah.model.policy import UNKNOWN_PLACE, Policy, Settling
 from solah.signals import Recording, WindowFeatures
@@ -116,7 +117,7 @@ def watch_windows() -> Windows:
 
 
 def pump_windows() -> Windows:
-    pump = datasets.load("iot_skab_water_pump")
+    pump = load("iot_skab_water_pump")
     recordings = []
     for group in dict.fromkeys(pump.groups.tolist()):
         rows = np.flatnonzero(pump.groups == group)

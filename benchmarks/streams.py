@@ -34,8 +34,9 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from comparison.sensor_sets import load
 
-from solah import RuleClassifier, datasets
+from solah import RuleClassifier
 from solah.data import from_array
 from solah.stream import AdaptiveWindow, StreamLearner, refit
 
@@ -138,7 +139,7 @@ def agrawal(n_rows: int, seed: int) -> Rows:
 
 def in_file_order(name: str) -> Callable[[int, int], Rows]:
     def read(n_rows: int, _: int) -> Rows:
-        data = datasets.load(name)
+        data = load(name)
         X = np.column_stack([column.values for column in data.table.columns])
         return X[:n_rows], data.target[:n_rows]
 

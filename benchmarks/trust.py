@@ -18,9 +18,10 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from comparison.sensor_sets import load
 from sklearn.model_selection import StratifiedGroupKFold
 
-from solah import RuleClassifier, datasets
+from solah import RuleClassifier
 from solah.data import from_array
 from solah.estimators import fit_policy
 from solah.evaluation import score_events, with_policy
@@ -58,7 +59,7 @@ def main(words: list[str] | None = None) -> None:
 
 def pump() -> tuple[Table, Any, Any, Any]:
     """Return the water pump's rows in the order of time: all, classes, experiments twice."""
-    found = datasets.load("iot_skab_water_pump")
+    found = load("iot_skab_water_pump")
     return found.table, found.target, found.groups, found.groups
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from comparison.sensor_sets import SENSORS as SENSOR_ENTRIES
+from comparison.sensor_sets import load
 from reproduction import data
 from solah.datasets.registry import ENTRIES
 from solah.exceptions import ParameterError, did_you_mean
@@ -56,7 +58,7 @@ TITLES = {
 WITHOUT_MISSING = {"breast_277": "breast_cancer_ljubljana", "wisconsin_683": "wisconsin_original"}
 """Sets as KEEL has them: the rows of another set that have all their values."""
 
-KNOWN = (*ENTRIES, *data.PAPER_ONLY)
+KNOWN = (*ENTRIES, *SENSOR_ENTRIES, *data.PAPER_ONLY)
 
 _SAMPLE_SEED = 0
 
@@ -91,7 +93,8 @@ def load_rows(name: str, most: int) -> Dataset:
     The classes keep their shares, where there are groups within each group; the rows stay in
     their order.
     """
-    material = data.load_rows(source_of(name))
+    is_sensor = any(entry.name == name for entry in SENSOR_ENTRIES)
+    material = load(name) if is_sensor else data.load_rows(source_of(name))
     if name in WITHOUT_MISSING:
         missing = np.any([column.missing() for column in material.table.columns], axis=0)
         material = take_rows(material, np.flatnonzero(~missing))

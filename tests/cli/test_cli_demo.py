@@ -5,7 +5,8 @@ import shlex
 from solah import load_model
 
 
-def test_the_demo_trains_explains_measures_and_reports(run, tmp_path):
+def test_the_demo_trains_explains_measures_and_reports(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("solah.cli.demo._FOLDS", 2)
     folder = tmp_path / "here" / "demo"
     outcome = run("demo", "--output", folder)
     assert (outcome.code, outcome.err) == (0, "")

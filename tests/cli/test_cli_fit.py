@@ -180,3 +180,18 @@ def test_a_class_may_be_decided_for_earlier(run, tmp_path):
     run("fit", "iris", "-o", model, "--model", "tree", "--set", "thresholds={virginica: 0.01}")
     decisions = run("predict", model, "iris").out
     assert decisions.count("\nvirginica") > 60
+
+
+def test_a_model_that_is_never_wrong_can_be_loaded(run, write, tmp_path):
+    rows = (f"{i % 24},{i % 7},{'a' if i % 24 < 8 else 'b'}" for i in range(600))
+    output = tmp_path / "m.json"
+    assert run("fit", write("h.csv", "hour,day,y", *rows), "-t", "y", "-o", output).code == 0
+    found = solah.load_model(output).model_.provenance.out_of_fold
+    assert found.accuracy == 1.0
+    assert found.log_loss >= 0.0
+
+
+def test_a_model_without_rules_is_noted(run, write, tmp_path):
+    rows = write("c.csv", "a,y", *(f"1,{'ab'[i % 2]}" for i in range(30)))
+    outcome = run("fit", rows, "-t", "y", "-o", tmp_path / "m.json")
+    assert (outcome.code, "no feature helps" in outcome.err) == (0, True)

@@ -38,7 +38,7 @@ def test_a_folder_and_a_pattern_give_the_model_of_one_file(run, days, tmp_path):
     assert documents[0] == documents[1] == documents[2]
     assert [one["source"] for one in origins] == ["whole.parquet", "days", "*.parquet"]
     assert [one["rows"] for one in origins] == [24_000] * 3
-    assert "24,000 rows, 3 features (passed over)" in done.out
+    assert "24,000 rows, 3 features (read in passes)" in done.out
 
 
 def test_json_tells_what_was_learned(run, days, tmp_path):

@@ -143,7 +143,7 @@ def test_what_is_free_decides_on_large_files(
     memory.write_text("MemTotal: 99 kB\nMemAvailable:      16 kB\n", encoding="ascii")
     assert read_table(path).n_rows == 1_000
     memory.write_text("MemTotal: 99 kB\nMemAvailable:      15 kB\n", encoding="ascii")
-    with pytest.raises(FileFormatError, match="GB are free; pass over it instead"):
+    with pytest.raises(FileFormatError, match="GB are free; read it in passes"):
         read_table(path)
 
 

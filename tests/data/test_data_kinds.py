@@ -205,3 +205,11 @@ def test_a_word_that_most_rows_have_may_mean_missing():
         DataError, match=r"900 values that are not numbers .*--read missing=unknown"
     ):
         settled(column(*cells))
+
+
+def test_dates_that_can_be_read_two_ways_are_refused():
+    day = column("3/4/2026", "12/4/2026", None)
+    with pytest.raises(DataError, match="'age' holds dates that may begin with the day or with"):
+        infer_types(Table((day,), 3))
+    _, kinds = infer_types(Table((day,), 3), {"age": "categorical"})
+    assert kinds == (Kind.CATEGORICAL,)

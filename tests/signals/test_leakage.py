@@ -20,7 +20,7 @@ def test_folds_that_part_overlapping_windows_are_warned_about(windows):
         n_leaks = warn_of_leakage(windows, folds)
     assert n_leaks == slow_count(windows, folds)
     assert caught[0].message.n_leaks == n_leaks
-    text = f"{n_leaks:,} of {len(windows.readings):,} tested windows share samples"
+    text = f"{n_leaks:,} of {len(windows.readings):,} test windows share samples"
     assert text in str(caught[0].message)
 
 

@@ -124,6 +124,11 @@ class CommandPage(TyperCommand):
         """Name the arguments as they are named further down."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write how the command is called, also where it has no name of its own."""
+        path = " ".join(ctx.command_path.split())
+        formatter.write_usage(path, " ".join(self.collect_usage_pieces(ctx)))
+
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write what the command does."""
         _write_text((self.help or "").partition(_EXAMPLE)[0], formatter)
@@ -168,21 +173,23 @@ class CommandGroup(TyperGroup):
 
 
 def _sections(one: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
-    """Sort the parameters by their panel: arguments, the command's own options, the groups'."""
-    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    """Sort the parameters by their panel: arguments, those of groups, and other options."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+    others: list[tuple[str, str]] = []
     for parameter in one.get_params(ctx):
         if (record := parameter.get_help_record(ctx)) is None:
             continue
         text, default = parameter.help or record[1], parameter.default
         is_plain = isinstance(default, str | int | float | Path) and not isinstance(default, bool)
-        if is_plain and "Default" not in text:
+        if is_plain and default != "" and "Default" not in text:
             text += f" Default: {default}."
         if parameter.param_type_name == "argument":
             sections["Arguments"].append((record[0].partition(" ")[0], text))
+        elif (panel := parameter.rich_help_panel or "Options") == "Options":
+            others.append((record[0], text))
         else:
-            panel = parameter.rich_help_panel or "Options"
             sections.setdefault(panel, []).append((record[0], text))
-    return sections
+    return sections | {"Options": others}
 
 
 def _write_text(text: str, formatter: Any) -> None:

@@ -65,7 +65,8 @@ def evaluate(
         }
         screen.document({**shape, **describe_scores(scores), "by": measured})
     times = "" if repeats == 1 else f", {plural(repeats, 'time')}"
-    split = f"{plural(folds, 'fold')}{times} ({scores.method}), seed {seed}"
+    n_folds = 1 + max(one.fold for one in scores.folds)
+    split = f"{plural(n_folds, 'fold')}{times} ({scores.method}), seed {seed}"
     screen.say(facts({**problem.facts(), "model": name_models(models), "split": split}), "")
     screen.result(scores_of(scores))
     screen.say("", "Mean ± standard deviation over the folds.")

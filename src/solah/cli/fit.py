@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
@@ -35,8 +35,8 @@ Policy = Annotated[
 Memory = Annotated[
     str | None,
     option(
-        "Pass over the rows instead of loading them, within this much memory: 1GB. Default for a "
-        "folder or a pattern of files.",
+        "Read the rows in passes instead of loading them, within this much memory: 1GB. Default "
+        "for a folder or a pattern of files.",
         metavar="SIZE",
     ),
 ]
@@ -78,7 +78,7 @@ def fit(
 
         if policy:
             raise ParameterError(
-                "--policy is for rows in memory, and these are passed over; fit without it, and "
+                "--policy needs rows in memory, and these are read in passes; fit without it, and "
                 "use 'solah policy' afterwards"
             )
         problem = pose_scan(data, columns, reading, memory, screen, groups)
@@ -135,18 +135,6 @@ class _Fitted:
     def model(self) -> "Model":
         return self.estimator.model_  # type: ignore[no-any-return]
 
-    @property
-    def clusters(self) -> tuple[tuple[str, ...], ...] | None:
-        groups = getattr(self.estimator, "feature_groups_", None)
-        return getattr(self.estimator, "clusters_", groups)
-
-    @property
-    def given_clusters(self) -> int | str | None:
-        """The paper's k."""
-        groups = getattr(self.estimator, "feature_groups", None)
-        given = getattr(self.estimator, "n_clusters", groups)
-        return given if isinstance(given, int | str) else None
-
 
 def _fit(
     problem: "Problem", options: ModelOptions, wanted: Any, screen: Screen, jobs: int | None
@@ -171,6 +159,8 @@ def _fit(
         estimator.fit(problem.features, problem.y, **given)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
+    if not estimator.model_.n_rules:
+        screen.note("no feature helps to predict the target: all rows get the same prediction")
     if problem.signals is not None:
         estimator.model_ = with_signals(estimator.model_, problem.signals)
     seconds, chosen = perf_counter() - start, None
@@ -182,7 +172,7 @@ def _fit(
 def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     """Describe the training data, as far as it is known.
 
-    Rows that are passed over are not read once more for their digest.
+    Rows that are read in passes are not read once more for their digest.
     """
     import numpy as np
 
@@ -236,11 +226,13 @@ def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
     from solah.report import describe_hierarchy, describe_target, rule_depth
 
     problem, model, estimator = fitted.problem, fitted.model, fitted.estimator
-    kinds = problem.kinds
+    kinds: dict[str, Any] = dict(problem.kinds)
     if problem.data is None:
         kinds = {one.name: one.kind for one in model.features}
-    path = getattr(estimator, "path_", ())
-    found = getattr(estimator, "screening_", None)
+    path, found = getattr(estimator, "path_", ()), getattr(estimator, "screening_", None)
+    choice = (
+        {"reason": estimator.selection_reason_, "path": list(map(vars, path))} if path else None
+    )
     return {
         "model": str(output),
         "kind": fitted.name,
@@ -250,21 +242,9 @@ def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
         "identifiers": list(problem.identifiers),
         "target": describe_target(model.target),
         "hierarchy": describe_hierarchy(model),
-        "clusters": fitted.clusters,
-        "given_clusters": fitted.given_clusters,
         "search": _search(estimator),
-        "choice": {
-            "reason": estimator.selection_reason_,
-            "path": [dict(vars(step)) for step in path],
-        }
-        if path
-        else None,
-        "screening": found
-        and {
-            "kept": list(found.kept),
-            "least_kept": found.least_kept,
-            "left_out": dict(zip(found.left_out, found.left_out_relevance, strict=True)),
-        },
+        "choice": choice,
+        "screening": found and asdict(found),
         "dropped": getattr(estimator, "dropped_features_", None),
         "interactions": [list(term.features) for term in model.terms if len(term.features) > 1],
         "rules": model.n_rules,
@@ -320,11 +300,7 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
     if hasattr(fitted.estimator, "hierarchy_"):
         kind = "node" if model.sums else "tree"
         n_levels = fitted.estimator.hierarchy_.n_levels
-        parts = [plural(len(model.nodes), kind), plural(n_levels, "level")]
-        if fitted.clusters is not None:
-            given = "" if fitted.given_clusters == "auto" else f"; k was {fitted.given_clusters}"
-            parts.append(f"{plural(len(fitted.clusters), 'cluster')} (K{given})")
-        wiring = ", ".join(parts)
+        wiring = f"{plural(len(model.nodes), kind)}, {plural(n_levels, 'level')}"
     if search is not None and search["score"] is not None:
         name = {"auc": "AUC"}.get(search["scoring"], search["scoring"])
         tried = (
@@ -349,30 +325,27 @@ def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
     n_paired = sum(term.n_rules for term in pairs)
     used = _used(model)
     n_groups = sum(len(one.groups) for one in model.sums)
-    sizes = [len(one.words) for one in used if one.is_continuous]
+    sizes = {len(one.words) for one in used if one.is_continuous}
     where = {
         "supervised": f"where {model.target.name} changes",
         "quantile": "at quantiles",
         "uniform": "at equal distances",
     }[fitted.estimator.selection_.word_kind]
-    words = (
-        f"{min(sizes)}" if len({*sizes}) == 1 else f"{min(sizes)} to {max(sizes)}" if sizes else ""
-    )
+    counts = " to ".join(map(str, sorted({min(sizes, default=0), max(sizes, default=0)})))
     metrics, held_out = None, _out_of_fold(fitted)
     if held_out is not None:
-        n = problem.n_groups
-        how = f"cross-validated, {n} groups kept together" if n > 1 else "cross-validated"
         metrics = (
-            f"accuracy {held_out.accuracy:.3f}, log-loss {held_out.log_loss:.3f} ({how})"
+            f"accuracy {held_out.accuracy:.3f}, log-loss {held_out.log_loss:.3f} (cross-validated"
             if held_out.r2 is None
-            else f"R² {held_out.r2:.3f}, RMSE {held_out.rmse:.4g} ({how})"
+            else f"R² {held_out.r2:.3f}, RMSE {held_out.rmse:.4g} (cross-validated"
         )
+        metrics += f", {problem.n_groups} groups kept together)" if problem.n_groups > 1 else ")"
+    paired = f", {n_paired} of them with two conditions" if n_paired else ""
+    grouped = f", in {plural(n_groups, 'group')}" if n_groups else ""
     return {
-        "rules": f"{model.n_rules}"
-        + (f", {n_paired} of them with two conditions" if n_paired else ""),
-        "features": f"{len(used)} of {len(problem.names)}"
-        + (f", in {plural(n_groups, 'group')}" if n_groups else ""),
-        "words": f"{words} per feature, {where}" if sizes else None,
+        "rules": f"{model.n_rules}{paired}",
+        "features": f"{len(used)} of {len(problem.names)}{grouped}",
+        "words": f"{counts} per feature, {where}" if sizes else None,
         "interactions": _some(" & ".join(term.features) for term in pairs) or "none",
         "held-out": metrics,
     }

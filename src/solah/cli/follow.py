@@ -45,9 +45,9 @@ class FollowOptions:
         ),
         WRITTEN,
     ] = None
-    save_every: Annotated[float, option("Seconds between two savings of the model.", min=0.0)] = (
-        10.0
-    )
+    save_every: Annotated[
+        float, option("Seconds between two saves of the model.", metavar="SECONDS", min=0.0)
+    ] = 10.0
 
 
 def follow(
@@ -63,7 +63,7 @@ def follow(
     """Train on a stream: predict, learn row by row, detect drift, refit.
 
     DATA may be '-' for CSV or JSON lines on stdin. The model file is written with each new model,
-    every few seconds, and in the end. --set takes the parameters of the stream too, such as
+    every few seconds, and at the end. --set takes the parameters of the stream too, such as
     window=5000 rows to refit on.
 
     Example: solah follow live.csv --growing --target fault --state fault.state

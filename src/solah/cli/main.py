@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
-    with signals_as_interrupt() as stopped_by, _warnings_in_one_line(), _safe_path():
+    with signals_as_interrupt() as stopped_by, _warnings_in_one_line(flags), _safe_path():
         code = _attempt(lambda: _run(words, flags), flags)
         # What is still on its way to a pipe may fail too, and must not do so at the end.
         code = _attempt(sys.stdout.flush, flags) or code
@@ -149,8 +149,7 @@ def _run(words: list[str], flags: dict[str, bool]) -> int:
     if not words:
         print(harmless(_start_text(Path.cwd())))
         return 0
-    with _unseen_categories_once(flags):
-        outcome = get_command(app).main(words, prog_name="solah", standalone_mode=False, obj=flags)
+    outcome = get_command(app).main(words, prog_name="solah", standalone_mode=False, obj=flags)
     if outcome == _INTERRUPTED:  # Typer has caught it
         raise KeyboardInterrupt
     return outcome if isinstance(outcome, int) else 0
@@ -227,35 +226,27 @@ def _message(error: Exception) -> str | None:
 
 
 @contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
-    """Print Python's warnings in one line, without lines of source."""
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: print(
-            f"solah: warning: {_LINE_BREAK.sub(' ', str(message))}", file=sys.stderr
-        )
-        yield
+def _warnings_in_one_line(flags: Mapping[str, bool]) -> Iterator[None]:
+    """Print Python's warnings in one line, without lines of source.
 
+    Those of unseen categories come last, one per column, though each piece of the rows warns.
+    """
+    unseen: dict[str, UnseenCategoryWarning] = {}
 
-@contextmanager
-def _unseen_categories_once(flags: Mapping[str, bool]) -> Iterator[None]:
-    """Print one warning per column when all rows are read, though each piece of them warns."""
-    found: dict[str, UnseenCategoryWarning] = {}
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        if isinstance(message, UnseenCategoryWarning):
+            before = unseen.get(message.column)
+            unseen[message.column] = before.with_more(message) if before else message
+        else:
+            print(f"solah: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", UnseenCategoryWarning)
-        show_others = warnings.showwarning
-
-        def show(message: Any, *where: Any, **more: Any) -> None:
-            if not isinstance(message, UnseenCategoryWarning):
-                show_others(message, *where, **more)
-                return
-            before = found.get(message.column)
-            found[message.column] = before.with_more(message) if before else message
-
         warnings.showwarning = show
         try:
             yield
         finally:
-            for one in () if flags.get("quiet") else found.values():
+            for one in () if flags.get("quiet") else unseen.values():
                 print(f"solah: warning: {' '.join(str(one).split())}", file=sys.stderr)
 
 

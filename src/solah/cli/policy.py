@@ -315,7 +315,8 @@ def show_policy(screen: Screen, model: "Model", chosen: "ChosenPolicy | None") -
 
     if model.policy is None:
         return
-    screen.say("", heading("Abstention"), *spell_policy(model))
+    if lines := spell_policy(model):
+        screen.say("", heading("Abstention"), *lines)
     if chosen is None:
         return
     found = {"chosen by": f"{chosen.curve.n_rows:,} rows, {chosen.rows.method}"}

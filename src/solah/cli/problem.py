@@ -118,20 +118,20 @@ def _whole(dataset: Dataset) -> Table:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be learned.
+    """Rows, and the target to predict from them.
 
     Attributes
     ----------
     source : what the data are called
     n_rows : the number of rows; None if unknown
-    features : the features, with their types inferred; a scan for rows that are passed over
+    features : the features, with their types inferred; a scan for rows that are read in passes
     names : the features' names
-    kinds : their types; only those that are declared, for rows that are passed over
-    target : the target's classes or numbers; nothing but its name, for rows that are passed over
+    kinds : their types; only those that are declared, for rows that are read in passes
+    target : the target's classes or numbers; only its name, for rows that are read in passes
     task : classification or regression
     reason : why this task, if it was not the user's choice
-    groups : the group of each row; the column of groups, for rows that are passed over
-    data : all columns as they were read; None for rows that are passed over
+    groups : the group of each row; the column of groups, for rows that are read in passes
+    data : all columns as they were read; None for rows that are read in passes
     identifiers : columns that are dropped, as they number the rows
     left_out : columns that the user keeps out of the model
     signals : how the rows were made of samples
@@ -168,7 +168,7 @@ class Problem:
         """Describe the data, the target and the dropped identifiers, by name."""
         sizes = [] if self.n_rows is None else [plural(self.n_rows, "row")]
         sizes.append(plural(len(self.names), "feature"))
-        what, how = self.target.name, "passed over"
+        what, how = self.target.name, "read in passes"
         if self.data is not None:
             counts = Counter(self.kinds.values())
             how = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
@@ -401,7 +401,7 @@ def pose_scan(
     screen: Screen,
     groups: str | None,
 ) -> Problem:
-    """Open rows that are passed over, and find what is to be learned from them."""
+    """Open rows that are read in passes, and pose the problem."""
     from solah.scale import scan
 
     with screen.working("opening"):

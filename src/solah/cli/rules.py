@@ -77,7 +77,9 @@ def print_rules(
     document = load_document(model)
     if written_as == "rules":
         if any(one is not None for one in (class_name, feature, part, limit)):
-            raise ParameterError("a rules file has the whole model, so no rules can be chosen")
+            raise ParameterError(
+                "a rules file holds the whole model; drop --class, --feature, --part and --limit"
+            )
         with printed_to(output):
             sys.stdout.write(write_rules(document))
         if output != STDOUT:
@@ -153,14 +155,14 @@ def edit(
         _Rules, option("Mark a rule that refitting keeps.", metavar="CONDITIONS")
     ] = None,
     unpin: Annotated[_Rules, option("Remove the mark.", metavar="CONDITIONS")] = None,
-    author: Annotated[str, option("Who edits.", metavar="NAME")] = "",
-    reason: Annotated[str, option("Why.", metavar="TEXT")] = "",
+    author: Annotated[str, option("Name of the editor.", metavar="NAME")] = "",
+    reason: Annotated[str, option("Reason for the edits.", metavar="TEXT")] = "",
     output: OutputFile = Path("edited.json"),
 ) -> None:
     """Edit single rules of a model; the model file keeps who did what, when and why.
 
-    Edits are made in the order listed, and each may be repeated. For more than a few rules, write
-    the model as a rules file, edit that, and build it.
+    solah makes edits in the order listed. Each option may be repeated. To change many rules, write
+    a rules file ('solah rules -o model.rules'), edit it, and build it.
 
     Example: solah rules edit model.json --change "if smoke is high then alarm +3" --reason drill
     """

@@ -15,7 +15,7 @@ _ANY = ("0.0.0.0", "::")
 Host = Annotated[
     str, option("Address to listen at; one that others reach requires a token.", metavar="ADDRESS")
 ]
-Port = Annotated[int, option("Port; 0 takes a free one.", min=0, max=65535)]
+Port = Annotated[int, option("Port; 0 takes a free one.", metavar="PORT", min=0, max=65535)]
 AllowHost = Annotated[
     list[str] | None, option("Further host name that requests may use. Repeatable.", metavar="NAME")
 ]

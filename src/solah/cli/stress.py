@@ -12,15 +12,21 @@ if TYPE_CHECKING:
 Noise = Annotated[
     float,
     option(
-        "Deviation of the noise, as a share of a feature's range; of categories, the share that "
+        "Standard deviation of the noise, as a share of the range. Of categories: the share that "
         "is drawn again.",
+        metavar="SHARE",
         min=0.0,
         max=1.0,
     ),
 ]
 Budget = Annotated[
     float,
-    option("How far an adversary may move a value, as a share of its range.", min=0.0, max=1.0),
+    option(
+        "How far an adversary may move a value, as a share of its range.",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+    ),
 ]
 
 

@@ -109,18 +109,14 @@ def are_dates(cells: Iterable[str | None]) -> bool:
     >>> are_dates(["2026-01-05"]), are_dates(["5"]), are_dates([None])
     (True, False, False)
     """
-    first = _first_of(cells)
+    first = list(islice((cell for cell in cells if cell is not None), _FIRST_LOOK))
     return bool(first) and all(_parse(cell) is not None for cell in first)
 
 
 def are_ambiguous_dates(cells: Iterable[str | None]) -> bool:
-    """Whether cells look like dates with slashes, which may begin with the day or the month."""
-    first = _first_of(cells)
-    return bool(first) and all(_WITH_SLASHES.fullmatch(cell) for cell in first)
-
-
-def _first_of(cells: Iterable[str | None]) -> list[str]:
-    return list(islice((cell for cell in cells if cell is not None), _FIRST_LOOK))
+    """Whether all cells look like dates with slashes, which may begin with the day or the month."""
+    texts = {cell for cell in cells if cell is not None}
+    return bool(texts) and all(map(_WITH_SLASHES.fullmatch, texts))
 
 
 def useful_parts(column: str, dates: Dates) -> list[DatePart]:

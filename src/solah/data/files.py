@@ -251,7 +251,7 @@ def _refuse_too_large(path: Path, n_rows: int, schema: Any) -> None:
     why = f"{free / 1e9:.1f} GB are free" if needed > free else f"the file has {size / 1e6:.1f} MB"
     raise FileFormatError(
         f"{path} has {n_rows:,} rows of {count(len(schema), 'column')}, about "
-        f"{needed / 1e9:.1f} GB in memory, and {why}; pass over it instead: "
+        f"{needed / 1e9:.1f} GB in memory, and {why}; read it in passes: "
         "solah fit --memory 1GB, or scan(path) as X"
     )
 

@@ -166,6 +166,13 @@ def _inferred(column: Column) -> tuple[Column, Kind]:
         if not column.nominal:
             if are_dates(present):
                 raise no_times(column.name)
+            if are_ambiguous_dates(present):
+                raise DataError(
+                    f"column {column.name!r} holds dates that may begin with the day or with the "
+                    f"month; write them as 2026-01-31, or drop the column (--drop "
+                    f"{quote(column.name)})",
+                    remedy=f"--drop {quote(column.name)}",
+                )
             numbers = {one for one in set(present) if is_number(one) and one.lower() != "nan"}
             if present and 2 * sum(cell in numbers for cell in present) >= len(present):
                 raise not_numbers(column)
@@ -255,12 +262,6 @@ def _check_states(column: Column, kind: Kind) -> None:
             f"declare it categorical with feature_types={{{column.name!r}: 'categorical'}} "
             f"(--type {column.name}=categorical)",
             remedy=f"--type {quote(column.name)}=categorical",
-        )
-    if n_states > MAX_CATEGORIES and column.is_text and are_ambiguous_dates(column.values):
-        raise DataError(
-            f"column {column.name!r} holds dates that may begin with the day or with the month; "
-            f"write them as 2026-01-31, or drop the column (--drop {quote(column.name)})",
-            remedy=f"--drop {quote(column.name)}",
         )
     if n_states > MAX_CATEGORIES:
         raise (likely_numbers(column) if column.is_text else None) or DataError(

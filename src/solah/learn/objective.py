@@ -211,7 +211,8 @@ class ClassObjective:
 
     def metrics(self, loss: float, hits: float, error: float) -> dict[str, Any]:
         """Return the log-loss and the accuracy."""
-        return {"loss": loss, "quality": hits, "error": error}
+        # Rounding may make a weighted mean of ones a little more than one.
+        return {"loss": loss, "quality": min(hits, 1.0), "error": error}
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return probabilities less the target, and their variances."""

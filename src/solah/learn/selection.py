@@ -456,8 +456,8 @@ def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRec
     found, before = tested.objective.metrics(loss, hits, error), choice.chosen
     lower, higher = found["loss"] - before.loss, found["quality"] - before.quality
     errors = {"quality_error": of_hits, "loss_error": found["error"]}
-    moved = (
-        replace(one, loss=one.loss + lower, quality=one.quality + higher, **errors)
-        for one in choice.path
-    )
+    moved = []
+    for one in choice.path:  # not beyond what any rows could show
+        loss, quality = max(one.loss + lower, 0.0), min(one.quality + higher, 1.0)
+        moved.append(replace(one, loss=loss, quality=quality, **errors))
     return replace(choice, path=tuple(moved), expected=(loss, error))

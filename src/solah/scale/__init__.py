@@ -1,8 +1,7 @@
 """Rows in files, frames and Dask collections, read in passes.
 
-sources.py           files and frames as batches that can be read again and again
+sources.py           passes, and files and frames as batches that can be read again and again
 dask_collections.py  Dask collections: passes over their partitions, and prediction
-passes.py            a pass: sums over all rows that can be merged
 survey.py            the first pass: what the columns are
 scanned_rows.py      the second pass, a sample, and the rows as the learner asks for them
 memory_limit.py      how much is read and held within a limit of memory

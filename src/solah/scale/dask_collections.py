@@ -18,7 +18,7 @@ from solah.scale.sources import FramePart, Source, add_part
 
 if TYPE_CHECKING:
     from solah.progress import Advance
-    from solah.scale.passes import Pass
+    from solah.scale.sources import Pass
 
 Method = Literal["predict", "predict_proba"]
 G = TypeVar("G")

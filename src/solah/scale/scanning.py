@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from solah.data import ReadOptions
 from solah.data.frames import is_dask
+from solah.exceptions import ColumnError, ParameterError
 from solah.scale.dask_collections import open_collection
 from solah.scale.memory_limit import read_size
-from solah.scale.sources import BATCH_ROWS, check_columns, is_source, open_source
+from solah.scale.sources import BATCH_ROWS, is_source, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from solah.progress import Advance
-    from solah.scale.passes import Pass
-    from solah.scale.sources import Source
+    from solah.scale.sources import Pass, Source
 
     ShowProgress = Callable[[int | None, str], AbstractContextManager[Advance]]
 
@@ -121,9 +121,12 @@ def scan(
         source, target = open_collection(data, y)
     else:
         source, target = open_source(data, options), None
-    if columns is not None:
-        check_columns(columns, source.names, source.name)
     names = source.names if columns is None else tuple(columns)
+    if not names:
+        raise ParameterError(f"'columns' must name a column of {source.name}; got none")
+    for name in names:
+        if name not in source.names:
+            raise ColumnError.unknown(name, list(source.names), source.name)
     return Scan(source, names, size, progress, target)
 
 

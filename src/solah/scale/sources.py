@@ -1,4 +1,8 @@
-"""Sources: rows in files and frames that are read batch by batch, as often as needed.
+"""Sources: rows in files and frames that are read batch by batch, as often as needed, and passes.
+
+Training is a series of passes. A pass has all that it needs (words, weights), looks at every row
+once and keeps sums only. The next step is decided from the sums. So the rows may be in files,
+frames or on a cluster, in any number of parts: the sums are the same, and so is the model.
 
 What a column is in one batch may differ from the next: whole numbers are float64 as soon as one is
 missing, and booleans with a gap are text. The survey joins what it sees (``survey.py``), and
@@ -19,17 +23,36 @@ from solah.data import ReadOptions, Table, from_arrow, from_frame, is_frame, ite
 from solah.data.delimited import settle_options
 from solah.data.files import iter_row_groups, open_binary
 from solah.data.spelling import count
-from solah.exceptions import ColumnError, DataError, FileFormatError, ParameterError
+from solah.exceptions import DataError, FileFormatError
 
 if TYPE_CHECKING:
     from solah.progress import Advance
-    from solah.scale.passes import Pass
 
 G = TypeVar("G")
 
 PARQUET, ARROW, _ARFF = (".parquet", ".pq"), (".arrow", ".feather"), (".arff", ".arff.gz")
 BATCH_ROWS = 32_768
 _PART_ROWS = 262_144
+
+
+class Pass(Protocol[G]):
+    """Sums over all rows; it can be pickled, and so can what it gathers."""
+
+    name: str
+    """The work, for people who wait for it."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that must be read."""
+
+    def begin(self) -> G:
+        """Return what is gathered of no rows."""
+
+    def add(self, gathered: G, table: Table) -> None:
+        """Add the rows of a table."""
+
+    def merge(self, one: G, other: G) -> G:
+        """Merge what was gathered of different rows; the first may be changed."""
 
 
 class Part(Protocol):
@@ -146,15 +169,6 @@ def is_source(data: object) -> bool:
     if _is_list(data):
         return _is_path(data[0]) or _is_whole(data[0])
     return _is_path(data) or isinstance(data, Iterator)
-
-
-def check_columns(columns: Sequence[str], known: Sequence[str], source: str) -> None:
-    """Refuse columns that are not there, and no columns at all."""
-    if not columns:
-        raise ParameterError(f"no column of {source} is asked for; name at least one")
-    for name in columns:
-        if name not in known:
-            raise ColumnError.unknown(name, list(known), source)
 
 
 # --- files ----------------------------------------------------------------------------------------
