@@ -409,7 +409,7 @@ def _with_weights(model: Model, weights: Mapping[str, Float]) -> Model:
             cells = found[: term.counts.size].reshape(term.weights.shape)
             terms.append(replace(term, weights=cells, missing=missing))
         nodes.append(replace(node, terms=tuple(terms)))
-    return replace(model, nodes=tuple(nodes))
+    return replace(model, nodes=tuple(nodes), uncertainty=None)
 
 
 class Learner:
