@@ -52,9 +52,9 @@ _ROWS_REMEMBERED = 16.0
 _PRODUCT_BITS = 14 + 15 - LEARNT_BITS
 _SLOWEST = 20
 ROWS_AT_FIRST_PACE = 8
-"""After so many rows the pace is halved, and again each time there are about twice as many."""
+"""The number of rows after which the pace is halved, and again when it has doubled."""
 WINS_TO_TRUST = 3
-"""What was learned is used once it predicted so many more rows right than the flashed model."""
+"""What was learned is used once it predicted this many more rows correctly than the model did."""
 _MOST_LOSSES = 8
 _MOST_HALVINGS = 15
 _MOST_ROWS = 2**32 - 1
@@ -409,7 +409,7 @@ def _with_weights(model: Model, weights: Mapping[str, Float]) -> Model:
             cells = found[: term.counts.size].reshape(term.weights.shape)
             terms.append(replace(term, weights=cells, missing=missing))
         nodes.append(replace(node, terms=tuple(terms)))
-    return replace(model, nodes=tuple(nodes))
+    return replace(model, nodes=tuple(nodes), uncertainty=None)
 
 
 class Learner:
