@@ -256,6 +256,5 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise MissingExtraError(
-            f"{purpose} needs the package {package!r}: pip install 'solah[{extra}]'"
-        ) from error
+        line = f"pip install 'solah[{extra}]'" if extra else f"pip install {package}"
+        raise MissingExtraError(f"{purpose} needs the package {package!r}: {line}") from error

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 from solah.learn.online import Learner
 from solah.model import load_document
@@ -14,13 +15,25 @@ def model(run, tmp_path):
     return path
 
 
+def wine_with_other_classes(folder):
+    """Write the rows of wine with the classes in another order, as if everything had drifted."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    turned = X.assign(**{"class": [f"class_{(one + 1) % 3}" for one in y]})
+    turned.sample(frac=1, random_state=0).to_csv(folder / "turned.csv", index=False)
+    return folder / "turned.csv"
+
+
 def test_a_model_learns_and_is_written(run, model, tmp_path):
     adapted = tmp_path / "adapted.json"
     outcome = run("adapt", model, "wine", "--times", "2", "-o", adapted)
     assert "accuracy after" in outcome.out
-    found = run("adapt", model, "wine", "--times", "2", "-o", adapted, "--json").document
-    assert (found["rows"], found["times"]) == (178, 2)
-    before, after = load_document(model), load_document(adapted)
+    assert "kept the model as it was" in outcome.err
+    before = load_document(model)
+    assert load_document(adapted) == before
+    moved = wine_with_other_classes(tmp_path)
+    found = run("adapt", model, moved, "--times", "2", "-o", adapted, "--json").document
+    assert (found["rows"], found["times"], found["is_kept"]) == (178, 2, False)
+    after = load_document(adapted)
     assert after.n_rules == before.n_rules
     assert after != before
 

@@ -48,7 +48,7 @@ def test_single_rules_are_edited(run, model, tmp_path):
     )
     assert outcome.code == 0
     assert outcome.out.splitlines()[:3] == [
-        "set the rule: if x2 is a then c0 +3",
+        "set the rule: if x2 is a: c0 +3",
         "removed the rule: if x2 is b",
         "pinned the rule: if x2 is a",
     ]

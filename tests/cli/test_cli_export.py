@@ -34,6 +34,11 @@ def test_reasons_take_tables(run, wine_model, tmp_path):
     words = ("export", model, "--reasons", "--style", "plain", "-o", tmp_path / "c")
     run(*words).check_error("plain C has no reasons; pass style='tables' (--style tables)")
     run("export", wine_model, "--to", "blob", "--no-missing").check_error("a blob has none")
+    words = ("export", model, "--arithmetic", "q15", "-o", tmp_path / "d")
+    assert run(*words, "--adc", "CO2=12,0.5,200").code == 0
+    assert "the count of an ADC" in (tmp_path / "d" / "room.h").read_text(encoding="utf-8")
+    run(*words, "--adc", "CO2=12").check_error("--adc must be COL=BITS,GAIN,OFFSET")
+    run(*words, "--adc", "CO2=12,0.5,0", "--to", "arduino").check_error("--to c, zephyr or esp-idf")
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

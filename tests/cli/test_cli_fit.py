@@ -146,7 +146,7 @@ def test_what_was_chosen_and_left_out_is_said(run, tmp_path):
     assert "\nrules         8\n" in said
     assert "\ndropped " in said
     assert "(dependence with the target)" in said
-    assert "rules that add up" in said
+    assert "additive model" in said
     said = run("fit", "wine", "-o", tmp_path / "m.json").out
     assert "the fewest whose cross-validated log-loss" in said
 

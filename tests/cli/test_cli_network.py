@@ -181,7 +181,3 @@ def test_wrong_words_are_one_line(run, site, tmp_path):
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
     broken = ("--plan", tmp_path / "plan.json")
     run("site", "node", *broken, "--name", "z1").check_error("plan.json")
-    rows = ("--replay", site / "rows.csv", "--stdin")
-    run("site", "node", *plan, "--name", "z1", *rows).check_error(
-        "one of --replay, --stdin and --call"
-    )

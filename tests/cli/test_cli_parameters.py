@@ -137,7 +137,7 @@ def test_a_hierarchy_from_a_file_or_text(fit_wine, write):
 def test_a_number_takes_rules_or_a_tree(run, write, tmp_path):
     numbers = write("t.csv", "x,y", *(f"{i},{i / 2}" for i in range(40)))
     common = ("fit", numbers, "-t", "y", "-o", tmp_path / "m.json")
-    assert "rules (rules that add up)" in run(*common).out
+    assert "rules (additive model)" in run(*common).out
     assert "tree (one linguistic tree)" in run(*common, "--set", "@paper").out
     run(*common, "--model", "organised").check_error("is for classes")
     run(*common, "--set", "class_weight=balanced").check_error("'class_weight' is not a parameter")

@@ -67,7 +67,7 @@ def test_a_rule_is_set_and_no_other_changes(editor):
     assert np.array_equal(after.terms[0].shares, before.terms[0].shares)
     assert weights(Editor(before)) == [[1, -1], [0.5, -0.5], [-2, 2]]
     (edit,) = after.edits
-    assert edit.text == "set the rule: if smoke is high then yes +3"
+    assert edit.text == "set the rule: if smoke is high: yes +3"
     assert (edit.author, edit.time) == ("Ann", "2026-05-17T12:00:00Z")
     assert edit.reason == "the fire drill"
 
@@ -99,9 +99,7 @@ def test_a_rule_is_added_and_adds_only_where_it_holds(editor):
     moved = np.log(after[:, 1] / after[:, 0]) - np.log(before[:, 1] / before[:, 0])
     assert moved == pytest.approx([0, 2, 2, 0])
     (rule,) = [rule for rule in rules_of(editor.model) if rule.tree == "rules on smoke and room"]
-    assert str(rule) == (
-        "if smoke is medium or high and room is attic: yes +2.00 | no rows counted"
-    )
+    assert str(rule) == ("if smoke is above 2.25 and room is attic: yes +2.00 | no rows counted")
     assert rule.share is None
     # Half of the values are at least medium, and a quarter of the rooms are attics.
     assert term.variance == pytest.approx(1 / 8 * 7 / 8)

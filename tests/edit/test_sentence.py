@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.edit.sentence import Conclusion, SetName, StatedCondition, StatedRule, parse_rule
+from solah.edit.sentence import (
+    Conclusion,
+    SetName,
+    StatedCondition,
+    StatedRule,
+    parse_change,
+    parse_rule,
+)
 from solah.exceptions import RuleTextError
 
 
@@ -16,8 +23,28 @@ def test_a_sentence_has_its_conditions_and_scores():
     )
     assert rule.conclusion == Conclusion((("diabetic",), ("healthy",)), (0.8, -0.8))
     assert rule.scores_for(["healthy", "diabetic"]) == (-0.8, 0.8)
-    assert str(rule) == "if age is old and bmi is at least high then diabetic +0.8, healthy -0.8"
-    assert parse_rule(str(rule).replace(" then", ":")) == rule
+    assert str(rule) == "if age is old and bmi is at least high: diabetic +0.8, healthy -0.8"
+    assert parse_rule(str(rule)) == rule
+
+
+def test_conditions_read_as_rules_print_them():
+    known, crossovers = [("low",), ("medium",), ("high",), ("not",)], [2.5, 12000.0, 13000.0]
+    for text, places in (
+        ("below 2.5", (0,)),
+        ("above 2.5", (1, 2, 3)),
+        ("2.5 to 12000", (1,)),
+        ("not low or high", (1, 3)),
+        ("not", (3,)),
+        ("not or low", (0, 3)),
+    ):
+        (condition,) = parse_change(f"if x is {text}").conditions
+        assert condition.indices(known, crossovers) == places
+        assert str(condition) == f"x is {text}"
+    (condition,) = parse_change("if x is above 3").conditions
+    with pytest.raises(RuleTextError, match="'x' has no words that meet at 3"):
+        condition.indices(known, crossovers)
+    with pytest.raises(RuleTextError, match="'x' has no words that meet at 3"):
+        condition.indices(known)
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,17 @@ from random_models import (
     random_term,
 )
 from solah import RuleClassifier
+from solah.data import Kind
 from solah.data.spelling import spell_number
 from solah.explain import Explainer, rules_of, semantics_of
 from solah.explain.contributions import Attributor
 from solah.explain.explanation_text import lines_of
 from solah.explain.legend import words_used
 from solah.explain.traversal import TracedRows
+from solah.labels.words import plain_names
 from solah.model import AdditiveNode, MissingRule, Model, Target, Term, TermInput
 from solah.model.evaluate import run
-from solah.model.features import cored_feature, phrase
+from solah.model.features import cored_feature, discrete_feature, phrase
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -46,48 +48,79 @@ class Reader:
         return {state: float(amount) for state, amount in re.findall(r"(\S+) ([-+\d.e]+)", text)}
 
     def _read(self, sentence):
-        premise, effect = re.fullmatch(r"(?:if (.*)|always): (.*) \| .*", sentence).groups()
+        sentence = sentence.partition(" | ")[0]
+        if line := re.fullmatch(r"(\S+): (.*) (?:rises|falls) from .*", sentence):
+            weights = re.findall(
+                r"(\S+) (?:rises|falls) from (\S+)(?: at (\S+))? to ([^ ,]+)(?: at ([^ ,]+))?",
+                sentence.removeprefix(f"{line[1]}: "),
+            )
+            _, _, start, _, end = weights[0]
+            lows = {state: float(low) for state, low, *_ in weights}
+            highs = {state: float(high) for state, *_, high, _ in weights}
+            return line[1], (float(start), float(end)), lows, highs
+        premise, effect = re.fullmatch(r"(?:if (.*)|always): (.*)", sentence).groups()
         conditions = [one.split(" is ", 1) for one in premise.split(" and ")] if premise else []
         return conditions, self.amounts(effect)
 
     def membership(self, name, called, reading):
         if reading is None or called in ("missing", "known"):
             return float((reading is None) == (called == "missing"))
-        words = self.words.get(name) or [(word, "") for word in self.kinds[name]]
-        names = [word for word, _ in words]
-        meant = next(
-            (
-                list(range(i, j))
-                for i in range(len(names))
-                for j in range(i + 1, len(names) + 1)
-                if phrase(names, range(i, j)) == called
-            ),
-            None,
-        )
-        meant = [names.index(one) for one in called.split(" or ")] if meant is None else meant
-        return sum(self._fit(names[place], words[place][1], reading, name) for place in meant)
+        ranges = dict(self.words.get(name, ()))
+        if called in ranges:
+            return self._fit(ranges[called], reading)
+        if name in self.words:
+            return sum(self._fit(ranges[word], reading) for word in self._between(name, called))
+        names = list(self.kinds[name])
+        if called.startswith("not "):
+            others = called.removeprefix("not ").split(" or ")
+            meant = [word for word in names if word not in others]
+        else:
+            runs = [range(i, j) for i in range(len(names)) for j in range(i + 1, len(names) + 1)]
+            run = next((one for one in runs if phrase(names, one) == called), None)
+            meant = called.split(" or ") if run is None else [names[place] for place in run]
+        return sum(self.kinds[name][word](reading) for word in meant)
 
-    def _fit(self, word, text, reading, name):
-        if name not in self.words:
-            return self.kinds[name][word](reading)
-        if text == "everywhere":
+    def _between(self, name, called):
+        """Return the words that fit best somewhere within a range between crossovers."""
+        low = re.match(r"above (\S+)|(\S+) to ", called)
+        high = re.search(r"below (\S+)| to (\S+)", called)
+        low = float(low[1] or low[2]) if low else -np.inf
+        high = float(high[1] or high[2]) if high else np.inf
+        peaks = {word: np.mean(self._core(text, 1e9)) for word, text in self.words[name]}
+        return [word for word, peak in peaks.items() if low < peak < high]
+
+    @staticmethod
+    def _core(text, far=np.inf):
+        core = text.partition(", fading")[0]
+        if found := re.fullmatch(r"up to (\S+)", core):
+            return -far, float(found[1])
+        if found := re.fullmatch(r"from (\S+)", core):
+            return float(found[1]), far
+        found = re.fullmatch(r"(?:at )?(\S+)(?: to (\S+))?", core)
+        return float(found[1]), float(found[2] or found[1])
+
+    def _fit(self, text, reading):
+        if text == "all values":
             return 1.0
-        fully, partly = (self._ends(part) for part in text.split(", partly "))
-        if fully[0] <= reading <= fully[1]:
+        (low, high), (fading_in, fading_out) = self._core(text), self._fades(text)
+        if low <= reading <= high:
             return 1.0
-        near, far = (fully[0], partly[0]) if reading < fully[0] else (fully[1], partly[1])
+        near, far = (low, fading_in) if reading < low else (high, fading_out)
         return max(0.0, 1.0 - (reading - near) / (far - near))
 
     @staticmethod
-    def _ends(text):
-        if point := re.search(r"at (\S+)", text):
-            return (float(point[1]),) * 2
-        low, high = re.search(r"from (\S+)", text), re.search(r"to (\S+)", text)
-        return (float(low[1]) if low else -np.inf, float(high[1]) if high else np.inf)
+    def _fades(text):
+        start, stop = re.search(r"in from (\S+)", text), re.search(r"out by (\S+)", text)
+        return (float(start[1]) if start else -np.inf, float(stop[1]) if stop else np.inf)
 
     def sums(self, row):
         total = dict(self.start)
-        for conditions, adds in self.rules:
+        for name, ends, lows, highs in (rule for rule in self.rules if len(rule) == 4):
+            for state, low in lows.items():
+                if row[name] is not None:
+                    added = np.interp(row[name], ends, (low, highs[state]))
+                    total[state] = total.get(state, 0.0) + added
+        for conditions, adds in (rule for rule in self.rules if len(rule) == 2):
             weight = np.prod([self.membership(*one, row[one[0]]) for one in conditions])
             for state, amount in adds.items():
                 total[state] = total.get(state, 0.0) + weight * amount
@@ -112,7 +145,7 @@ def reader_of(model):
         if not one.is_continuous
     }
     start = Reader.amounts(rules.start.removeprefix("baseline: "))
-    return Reader(start, [str(rule) for rule in rules], words, kinds)
+    return Reader(start, str(rules).splitlines(), words, kinds)
 
 
 def known_rows(rng, model, n_rows):
@@ -182,13 +215,13 @@ def most_added(model):
 # --- what is printed -----------------------------------------------------------------------------
 
 
-def simple_model(target, weights, baseline, shares, missing=None, parts=((0,), (1,))):
+def simple_model(target, weights, baseline, shares, missing=None, parts=((0,), (1,)), variance=0.7):
     distance = cored_feature(
         "distance", ("short", "long"), [(-np.inf, 0.8599999), (0.94, np.inf)], (0.4, 0.6), 0.1, 5.0
     )
     counts = np.array([274.0, 120.0])[: len(parts)]
     inputs = (TermInput(distance, parts),)
-    term = Term(inputs, np.array(weights), np.array(shares), counts, 0.7, missing)
+    term = Term(inputs, np.array(weights), np.array(shares), counts, variance, missing)
     return Model(target, (distance,), (AdditiveNode("y", baseline, (term,)),))
 
 
@@ -208,19 +241,20 @@ def test_two_classes_print_the_difference_for_the_rarer_one():
     assert [rule.decision for rule in rules] == ["good", "bad", "good"]
     second = rules[1].to_dict()
     assert (second["share"], second["share_of"], second["support"]) == (0.49, "bad", 274.0)
-    assert second["adds"] == {"good": -0.175, "bad": 0.175}
+    assert second["weights"] == {"bad": 0.35}
     assert list(words_used(rules)) == [
-        ("distance", "short", "fully up to 0.86, partly up to 0.94"),
-        ("distance", "long", "fully from 0.94, partly from 0.86"),
+        ("distance", "short", "up to 0.86, fading out by 0.94"),
+        ("distance", "long", "from 0.94, fading in from 0.86"),
     ]
     header, begin, *lines = rules.to_csv().splitlines()
-    assert header.endswith("P(good),P(bad),adds(good),adds(bad)")
+    assert header.endswith("P(good),P(bad),weight(bad)")
     assert begin.startswith("y,baseline: bad +0.51,")
-    assert begin.endswith(",-0.255,0.255")
-    assert [line.split(",")[-1] for line in lines] == ["-0.21", "0.175", "-0.05"]
+    assert begin.endswith(",0.51")
+    assert [line.split(",")[-1] for line in lines] == ["-0.42", "0.35", "-0.1"]
     page = rules.to_markdown()
     assert "Baseline: bad +0.51." in page
-    assert "| if distance is short: bad +0.35 | 274 rows, 49% bad (30% overall) |" in page
+    row = "| distance | short | up to 0.86, fading out by 0.94 | +0.35 | 274 | 49% bad (30%) |"
+    assert row in page
     shown = " ".join(re.sub("<[^>]*>", " ", rules._repr_html_()).split())
     assert "if distance is short: bad +0.35 274 rows, 49% bad (30% overall)" in shown
     assert "A score above 0 predicts bad." in shown
@@ -256,15 +290,106 @@ def test_a_share_on_the_other_side_than_the_weight_is_marked():
 
 
 def test_numbers_print_their_mean_and_weight():
-    model = simple_model(Target("power"), [(-3.0,), (12.34,)], (30.5,), [(20.1,), (41.2,)])
+    shares = [(20.1,), (41.2,)]
+    model = simple_model(Target("power"), [(-3.0,), (12.34,)], (30.5,), shares, variance=45.0)
     rules = rules_of(model)
     assert rules.start == "baseline: power 30.5"
     mean = (274 * 20.1 + 120 * 41.2) / 394
     assert str(rules[0]) == (
         f"if distance is long: power +12.34 | 120 rows, mean 41.2 ({mean:.4g} overall)"
     )
-    assert rules[0].to_dict()["adds"] == {"power": 12.34}
+    assert rules[0].to_dict()["weights"] == {"power": 12.34}
     assert rules[0].to_dict()["share"] is None
+
+
+def test_a_straight_line_is_printed_as_one():
+    """Most rows lie between the cores of two words, as the variance shows."""
+    target = Target("credit", ("good", "bad"), shares=(0.7, 0.3))
+    weights, shares = [(-0.175, 0.175), (0.21, -0.21)], [(0.51, 0.49), (0.9, 0.1)]
+    model = simple_model(target, weights, (0.0, 0.0), shares, variance=0.01)
+    rules = rules_of(model)
+    assert str(rules) == (
+        "distance: bad falls from +0.35 at 0.86 to -0.42 at 0.94 "
+        "| 394 rows, from 49% to 10% bad (30% overall)"
+    )
+    assert [rule.premise for rule in rules] == [
+        "distance is from 0.94, fading in from 0.86",
+        "distance is up to 0.86, fading out by 0.94",
+    ]
+    assert rules[0].short == "distance from 0.94: bad -0.42"
+    assert [str(one) for one in rules[:1].lines()] == [str(rules[0])]
+    assert not list(words_used(rules))
+    assert "low" not in rules.to_markdown()
+    assert "| distance | straight line | up to 0.86, fading out by 0.94 |" in rules.to_markdown()
+    (found,) = explained(model, np.array([[0.88]]))
+    assert "distance 0.88 (75% up to 0.86, 25% from 0.94)" in str(found)
+    numbers = simple_model(Target("power"), [(-3.0,), (12.0,)], (30.5,), [(20.0,), (41.0,)])
+    assert str(rules_of(numbers)) == (
+        "distance: power rises from -3 at 0.86 to +12 at 0.94 "
+        "| 394 rows, mean from 20 to 41 (26.4 overall)"
+    )
+    target = Target("y", ("a", "b", "c"), shares=(0.2, 0.3, 0.5))
+    weights, shares = [(1.0, 0.0, -1.0), (-2.0, 0.5, 1.5)], [(0.6, 0.2, 0.2), (0.1, 0.2, 0.7)]
+    model = simple_model(target, weights, (0.0,) * 3, shares, variance=0.1)
+    assert str(rules_of(model)) == (
+        "distance: a falls from +1.00 at 0.86 to -2.00 at 0.94, b rises from +0.00 to +0.50, "
+        "c rises from -1.00 to +1.50 | 394 rows, from 60% to 10% a (20% overall)"
+    )
+
+
+def graded(n_words, parts, other=None):
+    """Make a model on a feature of numbered words, and perhaps another feature."""
+    cores = [(float(2 * i), float(2 * i + 1)) for i in range(n_words)]
+    cores[0], cores[-1] = (-np.inf, 1.0), (cores[-1][0], np.inf)
+    n_sets = 2 * n_words - 2
+    distance = cored_feature(
+        "distance", plain_names(n_words), cores, (1 / n_sets,) * n_sets, -1.0, 2.0 * n_words
+    )
+    inputs = (TermInput(distance, parts), *([TermInput.whole(other)] if other else []))
+    shape = tuple(len(one.parts) for one in inputs)
+    weights = np.linspace(-1, 1, np.prod(shape)).reshape(*shape, 1) * np.array([1.0, -1.0])
+    term = Term(inputs, weights, np.full((*shape, 2), 0.5), np.full(shape, 10.0), 0.7)
+    target = Target("y", ("a", "b"), shares=(0.5, 0.5))
+    node = AdditiveNode("y", (0.0, 0.0), (term,))
+    return Model(target, tuple(one.feature for one in inputs), (node,))
+
+
+def test_joined_words_and_pairs_print_where_words_meet():
+    premises = {rule.premise for rule in rules_of(graded(4, ((0, 1), (2,), (3,))))}
+    assert premises == {
+        "distance is below 3.5",
+        "distance is medium-high",
+        "distance is high",
+    }
+    grown = discrete_feature("grown", Kind.BINARY, (0, 1), (0.5, 0.5))
+    premises = {rule.premise for rule in rules_of(graded(3, ((0,), (1, 2)), grown))}
+    assert premises == {
+        f"distance is {where} 1.5 and grown is {state}"
+        for where in ("below", "above")
+        for state in (0, 1)
+    }
+
+
+def test_more_than_seven_words_print_as_ranges():
+    model = graded(9, tuple((i,) for i in range(9)))
+    premises = {rule.premise for rule in rules_of(model)}
+    ends = [f"{i + 0.5:g} to {i + 2.5:g}" for i in range(1, 14, 2)]
+    assert premises == {f"distance is {one}" for one in ("below 1.5", *ends, "above 15.5")}
+    (found,) = explained(model, np.array([[1.25]]))
+    assert "distance 1.25 (75% below 1.5, 25% 1.5 to 3.5)" in str(found)
+    assert model.features[0].words[:2] == ("w1", "w2")
+
+
+def test_many_categories_are_counted_or_named_by_the_others():
+    states = tuple("abcdefghijkl")
+    letters = discrete_feature("letter", Kind.CATEGORICAL, states, (1 / 12,) * 12)
+    parts = ((0, 1, 2, 3, 4, 5), (6, 7), (8, 9, 10, 11))
+    assert [TermInput(letters, parts).phrase(line) for line in range(3)] == [
+        "a or b or c or d or 2 more",
+        "g or h",
+        "i or j or k or l",
+    ]
+    assert TermInput(letters, ((0, 1), tuple(range(2, 12)))).phrase(1) == "not a or b"
 
 
 def test_counts_and_weights_are_those_of_the_data():
@@ -279,11 +404,12 @@ def test_counts_and_weights_are_those_of_the_data():
     shown = {rule.premise: rule for rule in model.rules()}
     assert "x0 is red" in shown
     for premise, rule in shown.items():
-        mine = np.isin(colour, premise.removeprefix("x0 is ").split(" or "))
+        named = premise.removeprefix("x0 is ").removeprefix("not ").split(" or ")
+        mine = np.isin(colour, named, invert="is not " in premise)
         assert rule.support == mine.sum()
         share, overall = np.mean(y[mine] == "ja"), np.mean(y == "ja")
         assert rule.counts.startswith(f"{mine.sum()} rows, {share:.0%} ja ({overall:.0%} overall)")
-        lone = np.array([[premise.removeprefix("x0 is ").split(" or ")[0]]], dtype=object)
+        lone = np.array([[colour[mine][0]]], dtype=object)
         (ja, nein), start = model.predict_proba(lone)[0], float(model.rules().start.split()[-1])
         weight = float(re.search(r"ja ([+-][\d.]+)", rule.sentence)[1])
         assert start + weight == pytest.approx(np.log(ja / nein), abs=0.011)

@@ -305,12 +305,12 @@ def test_choosing_and_sorting_leave_the_list_as_it_is(rules):
 def test_csv_has_a_line_a_rule_and_a_share_a_class(rules, odd):
     first, *rows = csv.reader(io.StringIO(rules.to_csv()))
     assert first == [
-        *("tree", "rule", "conditions", "decision", "certainty", "support", "effect"),
+        *("tree", "rule", "conditions", "decision", "share", "support", "effect"),
         *("P(0)", "P(1)", "P(2)"),
     ]
     for rule, row in zip(rules, rows, strict=True):
         assert row[:4] == [rule.tree, rule.sentence, rule.premise, str(rule.decision)]
-        assert [float(cell) for cell in row[4:7]] == [rule.certainty, rule.support, rule.effect]
+        assert [float(cell) for cell in row[4:7]] == [rule.share, rule.support, rule.effect]
         assert tuple(float(cell) for cell in row[7:]) == rule.belief
     numbers = LinguisticTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [1.0, 2.0]).rules()
     first, *rows = csv.reader(io.StringIO(numbers.to_csv()))
@@ -325,7 +325,7 @@ def test_odd_names_survive_json(odd):
     described = json.loads(json.dumps(odd.rules().to_dicts()))
     assert [one["text"] for one in described] == [str(rule) for rule in odd.rules()]
     assert {one["conditions"][0]["feature"] for one in described} == {ODD_FEATURE}
-    assert {one["effect_class"] for one in described} == set(ODD_CLASSES)
+    assert {one["decision"] for one in described} == set(ODD_CLASSES)
 
 
 def test_markdown_is_a_table_of_rules_and_one_of_words(rules, odd):
@@ -336,7 +336,7 @@ def test_markdown_is_a_table_of_rules_and_one_of_words(rules, odd):
     assert lines[6] == f"| taste | {rules[0].sentence} | {rules[0].counts} |"
     words = lines[lines.index("| feature | word | range |") + 2 :]
     assert words == [f"| {' | '.join(row)} |" for row in words_used(rules[:2])]
-    assert words[0].startswith("| alcohol | low | fully up to ")
+    assert words[0].startswith("| alcohol | low | up to ")
     page = odd.rules().to_markdown()
     assert "| rule | training rows |" in page
     assert "Words" not in page
@@ -367,9 +367,7 @@ def test_how_many_there_are_and_conditions_on_trees_are_explained(hierarchy, rul
     named = {feature for feature, _, _ in words_used(rules)}
     assert named == {condition.feature for rule in rules for condition in rule.conditions}
     assert any(feature.startswith("taste(") for feature in named)
-    assert ("unlikely", "fully up to 0.25, partly up to 0.5") in [
-        row[1:] for row in words_used(rules)
-    ]
+    assert ("unlikely", "up to 0.25, fading out by 0.5") in [row[1:] for row in words_used(rules)]
 
 
 def test_a_sum_has_no_rules_of_its_own():

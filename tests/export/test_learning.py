@@ -19,7 +19,7 @@ from solah import (
 from solah.data import from_frame
 from solah.exceptions import DataError, ParameterError
 from solah.export import export_c
-from solah.learn.online import Learner, Pace
+from solah.learn.online import Learner, Pace, halvings
 from solah.model.encode import encode
 from solah.model.format import from_json, to_json
 
@@ -104,9 +104,9 @@ TELLING = (
 )
 
 
-def summed(numbers, hash_):
+def summed(numbers, hash_, evidence):
     """Save numbers with the checksum that they should have."""
-    saved = hash_ + numbers.astype("<i4").tobytes()
+    saved = hash_ + numbers.astype("<i4").tobytes() + evidence
     return saved + crc32(saved).to_bytes(4, "little")
 
 
@@ -135,7 +135,12 @@ def test_what_comes_back_is_checked(shape, pace, tmp_path, find_tool):
     learner.learn(random_rows(rng, model, 50), rng.integers(0, 3, 50))
     hash_ = learner.save()[:16]
     states = [learner.save()]
-    states += [summed(mutated(rng, learner.simulator.learned), hash_) for _ in range(150)]
+    for _ in range(150):
+        trust = int(rng.integers(14)) + 256 * int(
+            rng.integers(3)
+        )  # more than 11, and 512, are none
+        evidence = np.array([rng.choice([0, 7, 2**32 - 1]), trust], "<u4").tobytes()
+        states.append(summed(mutated(rng, learner.simulator.learned), hash_, evidence))
     given = export.simulator.prepare(rows).tobytes() + b"".join(states)
     done = subprocess.run([program], input=given, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
@@ -176,6 +181,33 @@ def run(program, export, rows, observed, n_classes):
     return found["decision"], found["belief"], done.stdout[size:]
 
 
+def test_the_pace_falls_with_the_rows():
+    n_rows = np.array([0, 7, 8, 23, 24, 55, 56, 2**31])
+    assert halvings(n_rows).tolist() == [0, 0, 1, 1, 2, 2, 3, 15]
+
+
+def test_a_model_is_kept_until_the_learned_one_wins():
+    """Rows of noise change no prediction; rows that the model gets wrong do, after three wins."""
+    rng = np.random.default_rng(3)
+    model = random_model(rng, "groups", 2)
+    learner, rows = Learner(model), random_rows(rng, model, 40)
+    shipped = learner.simulator.decide(rows)[0]
+    learner.learn(rows, shipped)
+    assert learner.model() is model
+    learner = Learner(model)
+    for row, place in zip(rows, 1 - shipped, strict=True):
+        before, trust = learner.simulator.decide(rows)[0], learner.simulator.trust
+        if not trust.is_earned:
+            assert trust.wins < 3
+            np.testing.assert_array_equal(before, shipped)
+        learner.learn(row[None], [place])
+    assert learner.simulator.trust.is_earned
+    assert learner.simulator.trust.n_rows == 40
+    assert (learner.simulator.decide(rows)[0] != shipped).mean() > 0.5
+    learner.learn(np.repeat(rows, 3, axis=0), np.repeat(shipped, 3))
+    assert learner.simulator.trust.n_rows == 160
+
+
 @pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_a_device_learns_as_its_simulator(shape, tmp_path, find_tool):
     is_odd = ALL_SHAPES.index(shape) % 2
@@ -202,12 +234,14 @@ def test_a_document_carries_what_was_learned(shape):
     rng = np.random.default_rng(8)
     model = random_model(rng, shape, 3)
     rows, observed = random_rows(rng, model, 400), rng.integers(0, 3, 400)
-    at_once, in_parts = Learner(model), Learner(model)
+    at_once, in_parts = (Learner(model, is_guarded=False) for _ in range(2))
     at_once.learn(rows, observed)
     in_parts.learn(rows[:150], observed[:150])
     again = Learner(from_json(to_json(in_parts.model()).encode()))
-    again.learn(rows[150:], observed[150:])
-    np.testing.assert_array_equal(at_once.simulator.learned, again.simulator.learned)
+    np.testing.assert_array_equal(again.simulator.learned, in_parts.simulator.learned)
+    in_parts.learn(rows[150:], observed[150:])
+    np.testing.assert_array_equal(at_once.simulator.learned, in_parts.simulator.learned)
+    assert at_once.save() == in_parts.save()
 
 
 def estimators():
@@ -230,7 +264,7 @@ def test_partial_fit_learns_as_a_device(estimator):
     n_rules = estimator.n_rules_
     for part in np.array_split(second, 3):
         estimator.partial_fit(X.iloc[part], y.iloc[part])
-    np.testing.assert_array_equal(Learner(estimator.model_).simulator.learned, simulator.learned)
+    np.testing.assert_array_equal(estimator._learner[0].simulator.learned, simulator.learned)
     assert estimator.n_rules_ == n_rules
     beliefs = estimator.predict_proba(X.iloc[second])
     assert simulator.decide(rows)[1] / 32768 == pytest.approx(beliefs, abs=0.02)
@@ -266,7 +300,7 @@ def test_the_first_batch_is_fitted_and_new_classes_are_refused():
 def test_what_a_device_learned_comes_home_whole_or_not_at_all():
     rng = np.random.default_rng(4)
     model = random_model(rng, "tree", 3)
-    device = Learner(model)
+    device = Learner(model, is_guarded=False)
     device.learn(random_rows(rng, model, 50), rng.integers(0, 3, 50))
     saved = device.save()
     home = Learner(model)

@@ -11,7 +11,7 @@ from test_learning import LEARN, run
 from solah import RuleClassifier, RuleRegressor
 from solah.data import from_frame
 from solah.export import export_c
-from solah.learn.online import Learner, Pace
+from solah.learn.online import Learner, Pace, Trust
 from solah.model.encode import encode
 from solah.model.format import from_json, to_json
 
@@ -99,5 +99,6 @@ def test_a_device_that_learns_keeps_the_promise(n_classes, pace, tmp_path, find_
     assert learner.simulator.learned.tolist() != learner.tables.learned.tolist()
     *_, saved = run(program, export, rows, observed, n_classes)
     assert saved == learner.save()
+    learner.simulator.trust = Trust(is_earned=True)
     learned = from_json(to_json(learner.model()).encode())  # which checks the promise
     assert learned.monotonic == model.monotonic

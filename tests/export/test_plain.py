@@ -11,9 +11,12 @@ from devices import sources, with_tools
 
 from random_models import odd_rows, random_model
 from small_models import room_model
+from solah.device.units import Counts
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.platforms import measure
+from solah.learn.online import Pace
+from solah.model.evaluate import run
 from solah.model.policy import Policy
 
 GOLDEN = Path(__file__).parent / "golden" / "plain"
@@ -131,3 +134,44 @@ def test_integers_are_small_and_quick(find_tool, tmp_path):
     assert found.ram == 0
     assert found.flash < 600
     assert found.instructions < 300
+
+
+@pytest.mark.parametrize("style", ["plain", "tables"])
+@pytest.mark.parametrize(("bits", "gain"), [(12, 0.5), (16, 0.03125), (10, 2.0)])
+def test_counts_of_a_converter_need_no_conversion(style, bits, gain, tmp_path, find_tool):
+    adc = {"CO2": Counts(bits, gain, 200.0)}
+    export = export_c(room_model(), name="m", numbers="q15", style=style, adc=adc)
+    header = export.files["m.h"]
+    assert (
+        f"the count of an ADC, 0 to {2**bits - 1}, which stands for 200 + {gain:g} * count"
+        in header
+    )
+    assert "M_BITS_CO2" not in header
+    counts = np.arange(0, 2**bits, 7)
+    rows = np.column_stack([200.0 + gain * counts, counts % 2])
+    np.testing.assert_array_equal(export.simulator.prepare(rows)[:, 0], counts)
+    places, beliefs = decide(build(export, tmp_path, find_tool("cc")), export, rows, 2)
+    expected = export.simulator.decide(rows)
+    np.testing.assert_array_equal(places, expected[0])
+    np.testing.assert_array_equal(beliefs, expected[1])
+    by_model = run(room_model().program, rows)
+    assert beliefs / 32768 == pytest.approx(by_model, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"numbers": "float"}, "counts of an ADC are for models of readings in integers"),
+        ({"adc": {"door": Counts(1, 1.0)}}, "'door' is not a measured feature of the model"),
+        ({"learning": Pace()}, "a device that learns has tables"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(options, fault):
+    with pytest.raises(ParameterError, match=fault):
+        export_c(room_model(), **{"numbers": "q15", "adc": {"CO2": Counts(12, 0.5)}} | options)
+
+
+@pytest.mark.parametrize("counts", [(0, 1.0), (17, 1.0), (12, 0.0), (12, float("inf"))])
+def test_a_converter_has_bits_and_a_gain(counts):
+    with pytest.raises(ParameterError, match="an ADC"):
+        Counts(*counts)

@@ -68,7 +68,7 @@ def test_a_device_learns_the_rule_for_missing_readings():
     rng = np.random.default_rng(3)
     model = random_model(rng, "groups", 3)
     rows = random_rows(rng, model, 300, missing=0.4)
-    learner = Learner(model)
+    learner = Learner(model, is_guarded=False)
     assert learner.simulator.decide(rows)[1] / 32768 == pytest.approx(
         run(model.program, rows), abs=0.01
     )

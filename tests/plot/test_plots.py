@@ -21,7 +21,6 @@ from sklearn.linear_model import LogisticRegression
 
 from random_models import ADDITIVE_SHAPES, random_model, random_number_model
 from solah import (
-    Hierarchy,
     LinguisticLabeller,
     LinguisticTreeClassifier,
     RuleClassifier,
@@ -29,14 +28,12 @@ from solah import (
 )
 from solah.exceptions import ColumnError, DataError, MissingExtraError, ParameterError
 from solah.explain import feature_importances
-from solah.explain.importance import node_shares
 from solah.learn.objective import PathStep
 from solah.learn.organisation import group_features
 from solah.model.features import cored_feature
 from solah.model.predictor import Predictor
 from solah.plot import (
     DependenceDisplay,
-    HierarchyDisplay,
     ImportanceDisplay,
     PathDisplay,
     WordsDisplay,
@@ -88,7 +85,7 @@ def test_given_axes_are_used_and_settings_stay():
     _, ax = plt.subplots()
     assert ImportanceDisplay({"a": 1.0}).plot(ax).ax_ is ax
     assert len(plt.get_fignums()) == 1
-    assert HierarchyDisplay(Hierarchy.parse("y <- a, b")).plot().figure_ is not ax.figure
+    assert ImportanceDisplay({"a": 1.0}).plot().figure_ is not ax.figure
     assert dict(mpl.rcParams) == before
     _, several = plt.subplots(1, 2)
     with pytest.raises(ParameterError, match="'ax' must be the Axes of a matplotlib figure"):
@@ -214,24 +211,22 @@ def test_estimators_loaded_models_and_documents_show_the_same(additive, wine):
         words = WordsDisplay.from_estimator(source, name, X)
         lines = [line.get_xydata().tolist() for line in words.lines_]
         bars = _bars(ImportanceDisplay.from_estimator(source, max_features=50))
-        outline = texts(HierarchyDisplay.from_estimator(source).ax_.texts)
         if source is additive:
-            expected = lines, bars, outline
+            expected = lines, bars
         known = {key: value for key, value in bars.items() if "other" not in key}
         assert lines == expected[0]
         assert known.items() <= expected[1].items()
-        assert outline == expected[2]
 
 
 def test_errors_name_what_cannot_be_drawn(thermometer, wine):
     with pytest.raises(ColumnError, match="the labeller has no column 'temprature'; did you mean"):
         WordsDisplay.from_estimator(thermometer[0], "temprature")
-    for display in (HierarchyDisplay, DependenceDisplay, ImportanceDisplay):
+    for display in (DependenceDisplay, ImportanceDisplay):
         with pytest.raises(NotFittedError):
             display.from_estimator(RuleClassifier())
     for source in ("model.json", LogisticRegression()):
         with pytest.raises(ParameterError, match="a fitted estimator of solah"):
-            HierarchyDisplay.from_estimator(source)
+            WordsDisplay.from_estimator(source, "hue")
     with pytest.raises(ParameterError, match="has no feature_importances_"):
         ImportanceDisplay.from_estimator(LogisticRegression(max_iter=9000).fit(*wine))
     with pytest.raises(ParameterError, match="'max_features' must be an int of at least 1"):
@@ -246,7 +241,7 @@ def test_errors_name_what_cannot_be_drawn(thermometer, wine):
         DependenceDisplay(np.eye(3), ["a", "b"]).plot()
 
 
-# --- importances and hierarchies -----------------------------------------------------------------
+# --- importances -----------------------------------------------------------------
 
 
 def test_importances_of_any_estimator_are_drawn(wine):
@@ -260,9 +255,6 @@ def test_importances_of_any_estimator_are_drawn(wine):
 def test_additive_models_are_drawn(shape):
     rng = np.random.default_rng(2)
     model = random_number_model(rng) if shape == "a number" else random_model(rng, shape, 3)
-    display = HierarchyDisplay.from_estimator(model)
-    assert texts(display.names_)[0] == shown(model.root.name, 28)
-    assert len(display.names_) == len(model.parts)
     bars = _bars(ImportanceDisplay.from_estimator(model))
     assert sum(bars.values()) == pytest.approx(1.0)
     assert max(bars.values()) == pytest.approx(feature_importances(model).max())
@@ -270,64 +262,8 @@ def test_additive_models_are_drawn(shape):
         WordsDisplay.from_estimator(model, feature.name)
 
 
-def test_an_outline_has_rules_features_and_importances(additive):
-    model = additive.model_
-    display = HierarchyDisplay.from_estimator(additive)
-    names = ["target", *model.parts[-1].origins]
-    assert texts(display.names_) == [shown(name, 28) for name in names]
-    widths = np.array([bar.get_width() for bar in display.bars_])
-    expected = np.array([node_shares(model)[name] for name in names[1:]])
-    assert np.allclose(widths / widths.max(), expected / expected.max())
-    shown_texts = texts(display.ax_.texts)
-    assert f"sum of {len(names) - 1} parts" in shown_texts
-    for term in model.terms:
-        assert f"{term.n_rules}" in shown_texts
-        assert term.features[0] in shown_texts
-
-
-def test_nodes_are_below_the_one_that_they_feed():
-    hierarchy = Hierarchy.parse("z1 <- a, b; z2 <- z1, c; z3 <- d; y <- z2, z3")
-    display = HierarchyDisplay(hierarchy).plot()
-    assert texts(display.names_) == ["y", "z2", "z1", "z3"]
-    assert texts(display.features_) == ["sum of 2 parts", "c", "a, b", "d"]
-    places = [text.get_position()[0] for text in display.names_]
-    assert places[0] < places[1] == places[3] < places[2]
-
-
 def long_names(n):
     return [f"sensor_{i}_$temp$ of the north-eastern inlet_valve (°C)" for i in range(n)]
-
-
-def flat():
-    nodes = {f"z{i}": [name] for i, name in enumerate(long_names(60))}
-    return Hierarchy.from_dict({**nodes, "y": list(nodes)})
-
-
-def chain():
-    first, *names = long_names(40)
-    below = [first, *(f"z{i}" for i in range(1, len(names)))]
-    pairs = zip(below, names, strict=True)
-    return Hierarchy.from_dict({f"z{i}": list(pair) for i, pair in enumerate(pairs, 1)})
-
-
-@pytest.mark.parametrize(
-    "hierarchy",
-    [
-        flat(),
-        chain(),
-        Hierarchy.from_dict({"y": long_names(80)}),
-        Hierarchy.from_dict({"a name that is far too long for any outline " * 2: ["x"]}),
-    ],
-    ids=["60 trees", "39 levels", "80 features", "a long name"],
-)
-def test_no_text_of_an_outline_is_cut_and_none_touches_another(hierarchy):
-    rules = {node.name: 1234 for node in hierarchy.nodes}
-    shares = {node.name: 0.5 for node in hierarchy.nodes[:-1]}
-    display = HierarchyDisplay(hierarchy, rules, shares).plot()
-    assert_apart(display, display.ax_.texts)
-    _, ax = plt.subplots(figsize=(6, 5))
-    display = HierarchyDisplay(hierarchy).plot(ax)
-    assert_apart(display, display.ax_.texts)
 
 
 # --- dependence ----------------------------------------------------------------------------------

@@ -119,8 +119,8 @@ def test_the_page_shows_groups_and_where_not_to_use_it():
     assert "By <bdi>floor</bdi>" in page
     assert "No rule asks for <bdi>floor</bdi>." in page
     assert "fewer than 30 rows" in page
-    assert "Where it comes from, and where not to use it" in page
-    assert "Kept out of decisions: <bdi>floor</bdi>" in page
+    assert "Training data and limits" in page
+    assert "Dropped: <bdi>floor</bdi>" in page
 
 
 def test_wrong_rows_are_refused():

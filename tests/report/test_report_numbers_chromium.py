@@ -254,9 +254,9 @@ def test_the_page_on_paper(summary, size, open_page, find_tool, tmp_path):
     sheets = text.split("\f")[:-1]
     assert 3 < len(sheets) <= MOST_PAGES
     assert all(sheet.strip() for sheet in sheets)
-    for heading in ("How it is built", "How well it decides", "The words", "Where it comes from"):
+    for heading in ("Structure", "Performance", "Words", "Training data and limits"):
         assert heading in text
-    for control in ("Start editing", "Know nothing", "Open all rules"):
+    for control in ("Start editing", "Clear all", "Open all rules"):
         assert control not in text
     for node in summary["nodes"]:
         for rule in node["rules"]:

@@ -85,7 +85,7 @@ def test_rows_of_unknown_truth_are_left_out():
     summary = summarise_page(model, table, partly)
     assert summary["data"] == {"source": "", "rows": 150, "with_truth": 148}
     assert sum(map(sum, summary["measured"]["confusion"])) == 148
-    assert "2 of 150 rows are left out" in render_page(summary)
+    assert "2 of 150 rows are not measured" in render_page(summary)
 
 
 def test_the_truth_may_stand_among_the_columns():
@@ -159,7 +159,7 @@ def test_a_column_without_values_depends_on_nothing():
     summary = summarise_page(model, Table((empty, *table.columns[1:]), 150), target)
     place = summary["dependence"]["names"].index(table.names[0])
     assert sum(summary["dependence"]["matrix"][place]) == 1
-    assert "unknown in 150 rows" in render_page(summary)
+    assert "missing in 150 rows" in render_page(summary)
 
 
 def test_rows_that_cannot_be_used():
@@ -254,7 +254,7 @@ def test_how_few_rules_suffice_is_told_where_it_is_known():
     fitted = RuleClassifier().fit(table, target)
     scores = cross_validate({"tr<ee": LinguisticTreeClassifier()}, table, target, Plan(3))
     page = render_page(summarise_page(fitted.model_, scores=scores, path=fitted.path_))
-    assert "How few rules suffice" in page
+    assert "Number of rules" in page
     assert "3 folds (stratified), seed 0" in page
     assert "tr&lt;ee" in page
     assert "How few rules suffice" not in render_page(summarise_page(fitted.model_))

@@ -69,10 +69,10 @@ def test_the_page_says_when_it_does_not_know(open_page):
     page = open_page(summarise_page(model), "#at=_,_")
     page.locator("#verdict", has_text="don't know").wait_for()
     told = page.locator("#abstain_reasons").text_content()
-    assert told.startswith("Held back, leaning to ")
-    assert "0 of the evidence is known, and 0.5 is needed" in told
+    assert told.startswith("Abstains (don't know): ")
+    assert "completeness is 0, below 0.5" in told
     page.goto(page.url.split("#")[0] + "#at=5000,1")
-    page.get_by_text("CO2 5000 lies beyond 390 to 1500").wait_for()
+    page.get_by_text("CO2 5000 is outside 390 to 1500").wait_for()
     sure = open_page(summarise_page(replace(model, policy=None)), "#at=1000,1")
     sure.locator("#abstain_reasons").wait_for(state="hidden")
     assert sure.locator("#verdict").text_content() in model.target.classes

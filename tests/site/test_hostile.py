@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ class Threads:
             self.nodes[plan.name] = node
             self._subscribed.append(threading.Event())
             node._client._paho.on_subscribe = lambda *_, one=self._subscribed[-1]: one.set()
-            source = slowly(own) if plan.reads else None
+            source = partial(replayed, own) if plan.reads else None
             self._threads.append(threading.Thread(target=node.run, args=(source,), daemon=True))
 
     def start(self):
@@ -62,6 +63,11 @@ class Threads:
     def counters(self, name):
         node = self.nodes[name]
         return {**node.core.counters, **node.counters}
+
+
+def replayed(rows, first):
+    """Yield rows from one on, slowly."""
+    return slowly(rows[first:])
 
 
 def slowly(rows):

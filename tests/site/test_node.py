@@ -1,8 +1,5 @@
 """Real processes on a real broker decide as the model does, through restarts, kills and swaps."""
 
-import json
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -137,27 +134,3 @@ def test_a_node_is_small_and_quick_to_start(network):
         status = Path(f"/proc/{nodes.ids()[node.name]}/status").read_text(encoding="utf-8")
         (resident,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
         assert int(resident.split()[1]) < 80 * 1024, node.name
-
-
-def test_lines_are_decided_while_stdin_stays_open(measured, broker, tmp_path):
-    bundle, rows = measured
-    alone = Bundle(make_plan(bundle.model), bundle.model)
-    save_bundle(alone, tmp_path / "plan.json")
-    listener = Listener(broker.url)
-    words = ["site", "node", "--plan", str(tmp_path / "plan.json"), "--name", "gateway", "--stdin"]
-    command = [sys.executable, "-m", "solah.cli.main", *words, "--broker", broker.url]
-    node = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        for burst in range(3):
-            numbers = range(50 * burst, 50 * (burst + 1))
-            lines = [
-                json.dumps({"seq": number, "readings": rows.loc[number].to_dict()})
-                for number in numbers
-            ]
-            node.stdin.write("\n".join(lines) + "\n")
-            node.stdin.flush()
-            listener.wait_for(numbers)
-    finally:
-        node.terminate()
-        node.communicate()
-        listener.stop()

@@ -98,15 +98,15 @@ def test_a_flood_of_large_messages_takes_no_memory_without_end():
 
 
 def test_rows_do_not_wait_for_the_next_one(monkeypatch):
-    """A source that pauses, as an open stdin does, holds back none of the rows that it gave."""
+    """A source that pauses, as a feed does, holds back none of the rows that it gave."""
     node, paused = node_without_a_broker(), threading.Event()
     monkeypatch.setattr(node._reader, "_is_ahead", lambda _: False)
 
-    def rows():
-        yield from (Measured({}, number) for number in range(250))
+    def rows(first):
+        yield from (Measured({}, number) for number in range(first, 250))
         paused.wait()
 
-    node._reader.start(rows(), 0, on_problem=lambda _: None)
+    node._reader.start(rows, 0, on_problem=lambda _: None)
     until(lambda: node._reader._at == 250)
     items = node._backlog.take(0.0, 1_000)
     paused.set()

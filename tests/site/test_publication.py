@@ -7,7 +7,7 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from processes import Listener, until
+from processes import PATIENCE, Listener, until
 from test_core import network
 from test_hostile import Threads
 
@@ -50,8 +50,6 @@ def test_a_shadow_is_compared_and_not_acted_on(broker):
         listener.wait(len(rows))
         until(lambda: observer.snapshot(0.0)["shadow"]["rows"] > 100)
         until(lambda: nodes.counters("gateway")["decisions"] == len(rows))
-        gateway = nodes.nodes["gateway"]
-        until(lambda: gateway._shadow.counters()["shadow_rows"] > 100)
         found = observer.snapshot(0.0)
         nodes.stop()
     listener.stop()
@@ -60,9 +58,27 @@ def test_a_shadow_is_compared_and_not_acted_on(broker):
     assert shadow["hash"] == other.hash
     assert shadow["agreed"] + sum(one["times"] for one in shadow["differing"]) == shadow["rows"]
     assert 0 < shadow["agreed"] < shadow["rows"]
-    counted = gateway._shadow.counters()
-    assert counted["shadow_rows"] >= shadow["rows"]
     assert found["model"]["hash"] == bundle.hash
+
+
+def test_a_shadow_ends_when_its_plan_is_used(broker):
+    bundle, other = network("three groups"), other_model()
+    nodes = Threads(bundle, broker.url, random_rows(np.random.default_rng(0), bundle.model, 50))
+    nodes.start()
+    names = {node.name for node in bundle.plan.nodes}
+    try:
+        where = find_broker(broker.url), TOPICS
+        shadow = publish_bundle(*where, other.as_shadow(), PATIENCE)
+        assert shadow == dict.fromkeys(names, "")
+        assert all(node._shadow is not None for node in nodes.nodes.values())
+        used = publish_bundle(*where, other.starting_at(10_000), PATIENCE)
+        assert used == dict.fromkeys(names, "")
+        until(lambda: all(node._shadow is None for node in nodes.nodes.values()))
+        elsewhere = replace(other, plan=replace(other.plan, site="elsewhere"))
+        refused = publish_bundle(*where, elsewhere, PATIENCE)
+        assert set(refused.values()) == {"the plan is of the site 'elsewhere'"}
+    finally:
+        nodes.stop()
 
 
 def test_only_shadows_are_tried_out_and_only_plans_used():

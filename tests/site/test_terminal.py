@@ -37,18 +37,6 @@ row  decision  probability  latency  known  missing
  14  c1               0.51    2.6 s   70 %  z0
  13  c1               0.67    2.7 s   70 %  z0
  12  c0               0.46    2.8 s   70 %  z0
-
-Probabilities of y
-y                  gateway  ███████████████░  0.94 c0
-├─ z0              attic    ················  missing; its average counts
-│  ├─ rules on x0  attic    ················  stays in its node
-│  └─ rules on x1  attic    ················  stays in its node
-├─ z1              cellar   ██████████░░░░░░  0.64 c0
-│  ├─ rules on x2  cellar   ················  stays in its node
-│  └─ rules on x3  cellar   ················  stays in its node
-└─ z2              kitchen  ███████████████░  0.92 c0
-   ├─ rules on x4  kitchen  ················  stays in its node
-   └─ rules on x5  kitchen  ················  stays in its node
 """
 
 

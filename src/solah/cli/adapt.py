@@ -32,8 +32,8 @@ def adapt(
     """Update a model with a few labelled rows, as a device that learns does.
 
     Weights move towards the rows, one after the other; words, trees and hierarchy stay. So a model
-    follows sensors that drift, without its training rows. --device-state brings home what a device
-    learned on its own.
+    follows sensors that drift, without its training rows. The model is kept until what was learned
+    predicts three more of the last rows right. --device-state brings home what a device learned.
 
     Example: solah adapt model.json labelled.csv --times 5 -o adapted.json
     """
@@ -64,17 +64,26 @@ def adapt(
         rows, truth = encode(table, document.features)[known], truth[known]
         before = learner.simulator.decide(rows)[0]
         with screen.progress(times * len(rows), "rows") as advance:
-            for _ in range(times):
+            for time in range(times):
                 for start in range(0, len(rows), _BLOCK_ROWS):
                     block = slice(start, start + _BLOCK_ROWS)
                     learner.learn(rows[block], truth[block])
                     advance(len(rows[block]))
+                if time == 0:  # only the first pass predicts new rows
+                    trust = learner.simulator.trust
+        learner.simulator.trust = trust
         found = {
             "rows": len(rows),
             "times": times,
+            "is_kept": not trust.is_earned,
             "accuracy_before": float((before == truth).mean()),
             "accuracy_after": float((learner.simulator.decide(rows)[0] == truth).mean()),
         }
+    if not learner.simulator.is_trusted:
+        screen.note(
+            "kept the model as it was: what was learned did not predict three more of the last "
+            "rows right"
+        )
     save_document(learner.model(), output)
     if screen.json:
         screen.document({"output": str(output), **found})

@@ -11,6 +11,7 @@ from solah.cli.screen import Screen
 
 if TYPE_CHECKING:
     from solah.data import Table
+    from solah.device.units import Counts
     from solah.export import Agreement, Blob, Export, Program
     from solah.export.footprint import SignalFootprint
     from solah.export.platforms import Footprint
@@ -71,6 +72,14 @@ Reasons = Annotated[
 ]
 NoMissing = Annotated[
     bool, option("--no-missing", "C: smaller code, for readings that are never missing.")
+]
+Adc = Annotated[
+    list[str] | None,
+    option(
+        "C in integers: a feature is the count of an ADC: BITS,GAIN,OFFSET, where its value is "
+        "OFFSET + GAIN * count. Nothing is converted at run time. Repeatable.",
+        metavar="COL=BITS,GAIN,OFFSET",
+    ),
 ]
 Footprints = Annotated[
     bool,
@@ -157,6 +166,7 @@ def export(
     style: Style = None,
     reasons: Reasons = False,
     no_missing: NoMissing = False,
+    adc: Adc = None,
     part: Part = None,
     max_flash: MaxFlash = None,
     min_agreement: MinAgreement = 0.995,
@@ -215,6 +225,7 @@ def export(
             "--counter": (counter is not None, sign or new_key, "--sign or --new-key"),
             "--table": (table, to == "sql", "--to sql"),
             "--keep": (keep, to == "sql", "--to sql"),
+            "--adc": (adc, to in ("c", "zephyr", "esp-idf"), "--to c, zephyr or esp-idf"),
             "--url": (url, to == "arduino", "--to arduino"),
         }
     )
@@ -222,6 +233,7 @@ def export(
     document = load_document(model)
     document = document if part is None else part_of(document, part)
     choices: dict[str, Any] = {"style": style, "reasons": reasons, "missing": not no_missing}
+    choices["adc"] = _counts(adc)
     if footprint:
         choices["numbers"] = arithmetic or "float"
         _measure(document, data, platform, choices, reading, screen)
@@ -290,6 +302,24 @@ def _check_pairs(options: dict[str, tuple[Any, Any, str]]) -> None:
     for flag, (is_given, is_met, required) in options.items():
         if is_given and not is_met:
             raise ParameterError(f"{flag} requires {required}")
+
+
+def _counts(words: list[str] | None) -> "dict[str, Counts]":
+    """Read features that are counts, such as co2=12,0.5,400."""
+    from solah.device.units import Counts
+    from solah.exceptions import ParameterError, shorten
+
+    found = {}
+    for word in words or ():
+        name, _, text = word.rpartition("=")
+        try:
+            bits, gain, offset = text.split(",")
+            found[name] = Counts(int(bits), float(gain), float(offset))
+        except ValueError:
+            raise ParameterError(
+                f"--adc must be COL=BITS,GAIN,OFFSET, such as co2=12,0.5,400; got {shorten(word)}"
+            ) from None
+    return found
 
 
 def _bytes(text: str) -> int:

@@ -28,7 +28,7 @@ Policy = Annotated[
     list[str] | None,
     option(
         "When the model abstains, by an option of 'solah policy': max-error=5%, votes=2/3. Limits "
-        "are chosen out of fold. Repeatable.",
+        "are chosen by cross-validation. Repeatable.",
         metavar="NAME=VALUE",
     ),
 ]

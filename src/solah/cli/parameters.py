@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _RULES, _TREE, _WIRED = "rules", "tree", "hierarchy"
 _ORGANISED, _GENETIC = "organised", "genetic"
 _ABOUT = {
-    _RULES: "rules that add up",
+    _RULES: "additive model",
     _TREE: "one linguistic tree",
     _WIRED: "trees wired by the user",
     _ORGANISED: "rule models wired by the paper's algorithms",
@@ -72,7 +72,7 @@ class ModelOptions:
     model: Annotated[
         list[str] | None,
         option(
-            "Rules that add up; one tree; trees wired by --set hierarchy=…, by the paper's "
+            "Additive rules; one tree; trees wired by --set hierarchy=…, by the paper's "
             "algorithms or by a genetic search. Default: rules. 'evaluate' measures several on the "
             "same folds: repeat it, or use commas.",
             metavar=f"<{'|'.join(_ABOUT)}>",
@@ -117,14 +117,14 @@ def make_models(
     jobs: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the estimators that the user asks for by name, set as the user says.
+    """Return the estimators that the user asks for by name, set as the user sets them.
 
     Parameters
     ----------
     options : which models, and their settings
     task : classification or regression
     kinds : the feature types, as far as they are known
-    columns : the features; None where they are not known yet
+    columns : the features; None if unknown
     jobs : the number of threads; None for all processors
     settings : the words of --set, read; None to read them
 
@@ -258,7 +258,7 @@ def read_settings(words: Iterable[str] | None) -> dict[str, Any]:
     return found
 
 
-# A word that stands where JSON wants quotes, as YAML allows: {age: 1}, [a, b c].
+# A word where JSON requires quotes, as YAML allows: {age: 1}, [a, b c].
 _BARE = re.compile(r"""(?<=[\[{,:])\s*([^\s"'\[\]{},:][^"\[\]{},:]*?)\s*(?=[\]},:])""")
 
 

@@ -119,7 +119,8 @@ def _as_json(rules: "Rules") -> dict[str, object]:
 
 def _show(screen: Screen, rules: "Rules") -> None:
     from solah.cli.views import heading, rule_sentence, words_of
-    from solah.explain.legend import explain_number, explain_rules
+    from solah.explain.legend import explain_number, explain_rules, words_used
+    from solah.explain.rules import Rules
     from solah.report import describe_parts
 
     model = rules.model
@@ -129,14 +130,14 @@ def _show(screen: Screen, rules: "Rules") -> None:
     if rules.start:
         screen.result(*rules.start.splitlines())
     for part in describe_parts(model):
-        of_part = [rule for rule in rules if rule.tree == part["name"]]
+        of_part = Rules((rule for rule in rules if rule.tree == part["name"]), model)
         if of_part and not rules.are_of_one_tree:
             shown = "" if len(of_part) == part["rules"] else f", {len(of_part):,} shown"
             sizes = f"{plural(part['rules'], 'rule')}{shown}"
             screen.say("", heading(f"{part['name']} ({sizes}) ← {', '.join(part['inputs'])}"))
-        screen.result(*map(rule_sentence, of_part))
-    if any(feature.is_continuous for feature in rules.features):
-        screen.say("", heading("The words"), words_of(rules.features))
+        screen.result(*map(rule_sentence, of_part.lines()))
+    if words := list(words_used(rules)):
+        screen.say("", heading("The words"), words_of(words))
 
 
 def edit(

@@ -110,7 +110,7 @@ class Place:
 
     @classmethod
     def of_file(cls, file: Path, *, with_bundle: bool = True) -> "Place":
-        """Return what a site file says."""
+        """Read a site file."""
         from solah.site.site_file import load_site
         from solah.site.topics import Topics
 
@@ -128,7 +128,7 @@ class Place:
         root: str,
         keys: "Trust | None" = None,
     ) -> "Place":
-        """Return what the options say; the name of the site may be the plan's."""
+        """Return the options; the name of the site may be the plan's."""
         from solah.site.plan import SITE, check_name
         from solah.site.topics import Topics
 
@@ -150,7 +150,7 @@ def refuse_beside_site(options: Mapping[str, object]) -> None:
     for name, is_given in options.items():
         if is_given:
             flag = name.replace("_", "-")
-            raise ParameterError(f"--{flag} does not go with a site file, which says it itself")
+            raise ParameterError(f"--{flag} does not go with a site file, which has it")
 
 
 def log_of(screen: Screen, kind: str) -> Callable[[str], None]:

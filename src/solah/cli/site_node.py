@@ -1,8 +1,7 @@
 """``solah site node``: run one node of a site until it is stopped."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from solah.cli.command import READ, WRITTEN, option, read_file
 from solah.cli.options import ReadingOptions
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from solah.site.messages import Measured
     from solah.site.node import Node
 
-    Rows = Iterable[Measured] | Callable[[int], Iterable[Measured]] | None
-
 Name = Annotated[str, option("Name of the node in the plan.", metavar="NAME")]
 RowSeconds = Annotated[
     float | None,
@@ -59,10 +56,6 @@ ExpireAfter = Annotated[
     int, option("Seconds without a decision until Home Assistant shows it as unavailable.", min=1)
 ]
 Replay = Annotated[Path | None, read_file("Table whose rows are replayed as readings."), READ]
-Stdin = Annotated[bool, option("--stdin", "Take readings from stdin, as lines of JSON.")]
-Call = Annotated[
-    str | None, option("Take readings from a function of yours.", metavar="MODULE:FUNCTION")
-]
 
 
 def node(
@@ -84,14 +77,12 @@ def node(
     log: LogKind = "text",
     replay: Replay = None,
     replay_rate: ReplayRate = None,
-    stdin: Stdin = False,
-    call: Call = None,
 ) -> None:
     """Run one node of a site: measure, evaluate its part of the model, and send the scores.
 
     With a site file, readings come from its sensors. With --plan they come by the node's topic
-    (ROOT/SITE/NAME/in) as JSON: {"readings": {"hum": 41.5}, "seq": 7}; or by --replay, --stdin or
-    --call. What lacks at the deadline of a row is missing. SIGINT and SIGTERM stop it.
+    (ROOT/SITE/NAME/in) as JSON, {"readings": {"hum": 41.5}, "seq": 7}, or by --replay. What
+    lacks at the deadline of a row is missing. SIGINT and SIGTERM stop it.
 
     Example: solah site node site.yaml --name kitchen
     """
@@ -112,8 +103,8 @@ def node(
         "row_seconds": row_seconds,
         "replay": replay,
         "replay_rate": replay_rate,
+        "trust": trust,
     }
-    own |= {"stdin": stdin, "call": call, "trust": trust}
     feed: Feed | None = None
     if site is not None:
         changed = {"root": root != "solah", "deadline": deadline != 2.0}
@@ -155,9 +146,7 @@ def node(
         feed=feed,
     )
     running = Node(core, place.broker, options)
-    rows = None
-    if described is None:
-        rows = _rows(running, state, replay, replay_rate, stdin, call, reading, screen)
+    rows = None if replay is None else _rows(running, replay, replay_rate, reading)
     with orderly_end(running.stop), health_at(health, lambda: running.health, write):
         if feed is None or described is None:
             running.run(rows)
@@ -172,36 +161,15 @@ def node(
 
 
 def _rows(
-    running: "Node",
-    state: Any,
-    replay: Path | None,
-    rate: float | None,
-    stdin: bool,
-    call: str | None,
-    reading: ReadingOptions,
-    screen: Screen,
-) -> "Rows":
-    """Return the rows of --replay, --stdin or --call; None where they come by the topic."""
-    from solah.exceptions import ParameterError
-    from solah.site.row_sources import at_rate, called, json_lines
-    from solah.site.row_sources import replay as rows_of
-    from solah.site.state_file import read_memory
+    running: "Node", file: Path, rate: float | None, reading: ReadingOptions
+) -> "Callable[[int], Iterable[Measured]] | None":
+    """Return the rows of a table from one on; None where the node measures nothing."""
+    from solah.site.row_sources import at_rate, replay
 
-    if sum((replay is not None, stdin, call is not None)) > 1:
-        raise ParameterError("readings come from one of --replay, --stdin and --call")
-    start = read_memory(state).brought + 1
-    core, is_behind = running.core, running.is_behind
-    if replay is not None:
-        wanted = [one for one in core.bundle.model.features if one.name in core.plan.reads]
-        read_options = reading.read_options()
+    core, options = running.core, reading.read_options()
+    wanted = [one for one in core.bundle.model.features if one.name in core.plan.reads]
 
-        def rows_from(first: int) -> "Iterable[Measured]":
-            rows = rows_of(replay, wanted, start=first, options=read_options)
-            return at_rate(rows, rate, is_behind)
+    def rows_from(first: int) -> "Iterable[Measured]":
+        return at_rate(replay(file, wanted, start=first, options=options), rate, running.is_behind)
 
-        return rows_from if wanted else None
-    if stdin:
-        return at_rate(json_lines(sys.stdin, screen.note), rate, is_behind)
-    if call is None:
-        return None
-    return at_rate(called(call, start, lambda: running.wanted), rate, is_behind)
+    return rows_from if wanted else None

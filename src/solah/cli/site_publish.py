@@ -80,7 +80,7 @@ def publish(
     """Send a new plan and model to all nodes of a running site, which take it over together.
 
     The broker keeps it for nodes that start later. All nodes use the new model from one row on.
-    With --shadow they try it beside the one in use. A site file says which broker and site it is,
+    With --shadow they try it beside the one in use. A site file names the broker and the site,
     and is what is published unless another option is given.
 
     Example: solah site publish --plan new.json --broker mqtt://hub --sign operator.pem

@@ -223,7 +223,7 @@ class _Decided:
         return len(self.rows) >= self.n_rows
 
     def listener(self, decisions: str) -> Any:
-        """Return what is told every message of the site."""
+        """Return a receiver of every message of the site."""
         from solah.site.messages import MessageError, decode_decisions
 
         def take(topic: str, payload: bytes) -> None:
@@ -244,7 +244,7 @@ class _Decided:
 
 
 def _compare(model: "Model", table: "Table", decided: _Decided) -> dict[str, Any]:
-    """Compare the decisions of a site with the model's, and with the truth where it is known."""
+    """Compare the decisions of a site with the model's, and with the target if there is one."""
     from solah.data import to_numbers, to_text
     from solah.data.spelling import spell
     from solah.model.document import Task

@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from solah.explain.explanation_text import Role, lines_of
-from solah.report import describe_feature, describe_scores, group_notes, group_table, score_rows
+from solah.report import describe_scores, group_notes, group_table, score_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from solah.evaluation import CrossValidation
     from solah.explain import Explanation, Rule
-    from solah.model import Feature
+    from solah.explain.rule_text import StraightLine
 
 
 def heading(text: str) -> Text:
@@ -33,7 +33,7 @@ def facts(pairs: Mapping[str, Any]) -> Table:
     return grid
 
 
-def rule_sentence(rule: Rule) -> Text:
+def rule_sentence(rule: Rule | StraightLine) -> Text:
     """Show a rule as a sentence, its effect in bold and its counts dimmed."""
     sentence = Text(rule.sentence)
     sentence.stylize("bold", len(rule.sentence) - len(rule.result))
@@ -49,16 +49,14 @@ def explanation_lines(explanation: Explanation, top: int | None) -> Iterator[Tex
         yield Text(line.text, style=_STYLES[line.role])
 
 
-def words_of(features: Iterable[Feature]) -> Table:
-    """Show where the words of features apply; states need no words."""
-    grid = Table.grid(padding=(0, 2))
-    for feature in features:
-        if not feature.is_continuous:
-            continue
-        name = feature.name
-        for word in describe_feature(feature)["words"]:
-            grid.add_row(Text(name), Text(word["word"], "bold"), Text(word["text"], "dim"))
-            name = ""
+def words_of(words: Iterable[tuple[str, str, str]]) -> Table:
+    """Show the range of each word, the words of a feature together."""
+    grid, before = Table.grid(padding=(0, 2)), ""
+    for feature, word, text in words:
+        grid.add_row(
+            Text("" if feature == before else feature), Text(word, "bold"), Text(text, "dim")
+        )
+        before = feature
     return grid
 
 

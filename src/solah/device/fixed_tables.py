@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.device.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
-from solah.device.units import REACH, Integers, Unit, choose_unit, largest_bits
+from solah.device.units import REACH, Counts, Integers, Unit, choose_unit, largest_bits
 from solah.exceptions import ParameterError
 from solah.model.monotone import signs_of
 from solah.model.program import AxisKind, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from solah.device.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float, Int32
@@ -130,7 +130,9 @@ class FixedTables:
         return zeros if any(zeros) else None
 
 
-def fixed_tables(layout: Layout, *, learns: bool = False) -> FixedTables:
+def fixed_tables(
+    layout: Layout, *, learns: bool = False, counts: Mapping[str, Counts] | None = None
+) -> FixedTables:
     """Make the tables of a layout in integers.
 
     Parameters
@@ -138,8 +140,10 @@ def fixed_tables(layout: Layout, *, learns: bool = False) -> FixedTables:
     layout : Layout
     learns : bool, default=False
         Whether the device learns; then all terms must be walks.
+    counts : mapping of feature name to Counts, default=None
+        The features whose readings are counts of an analog-digital converter.
     """
-    return _Tables(layout, learns).tables()
+    return _Tables(layout, learns, counts or {}).tables()
 
 
 def values_of(learned: Integers, value_bits: int) -> Integers:
@@ -150,8 +154,12 @@ def values_of(learned: Integers, value_bits: int) -> Integers:
 
 
 class _Tables:
-    def __init__(self, layout: Layout, learns: bool) -> None:
-        self._layout, self._learns = layout, learns
+    def __init__(self, layout: Layout, learns: bool, counts: Mapping[str, Counts]) -> None:
+        measured = [one.name for one in layout.features if not one.is_coded]
+        for name in counts:
+            if name not in measured:
+                raise ParameterError(f"{name!r} is not a measured feature of the model")
+        self._layout, self._learns, self._counts = layout, learns, counts
         self._units = tuple(self._unit(place) for place in range(len(layout.features)))
         self._knots: list[int] = []
         self._values: list[int] = []
@@ -187,6 +195,8 @@ class _Tables:
         feature = self._layout.features[place]
         if feature.is_coded:
             return Unit(0, is_code=True)
+        if feature.name in self._counts:
+            return self._counts[feature.name].unit
         return choose_unit(np.array(feature.peaks), np.array(feature.mean_masses))
 
     def _stage(self, stage: StageLayout) -> FixedStage:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from solah.exceptions import ParameterError
+
 if TYPE_CHECKING:
     from solah.kernels.arrays import Float
 
@@ -20,6 +22,37 @@ _MOST = 2**31 - 1
 # Peaks that are so much farther from nothing than from each other get a zero of their own.
 _FAR = 4.0
 _LEAST = 1e-30
+_MOST_COUNT_BITS = 16
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The counts of an analog-digital converter: a value is ``offset + gain * count``.
+
+    Attributes
+    ----------
+    bits : how many bits a count has, up to 16
+    gain : what one count is worth
+    offset : the value at the count 0
+    """
+
+    bits: int
+    gain: float
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= _MOST_COUNT_BITS:
+            raise ParameterError(f"an ADC must have 1 to 16 bits. Got {self.bits!r} instead.")
+        if not 0 < self.gain < np.inf or not np.isfinite(self.offset):
+            raise ParameterError(
+                "the gain of an ADC must be above 0, and its offset finite. "
+                f"Got {self.gain!r} and {self.offset!r} instead."
+            )
+
+    @property
+    def unit(self) -> Unit:
+        """How a count becomes an integer: as it is, from the middle of 16 bits on."""
+        return Unit(0, 2**15 if self.bits == _MOST_COUNT_BITS else 0, counts=self)
 
 
 @dataclass(frozen=True)
@@ -31,22 +64,34 @@ class Unit:
     bits : the power of two; below 0 for large readings
     zero : what is taken off the integer, so that peaks fit into 16 bits
     is_code : whether the reading is the place of a state, which is taken as it is
+    counts : where the reading is the count of an analog-digital converter, which is taken as it is
     """
 
     bits: int
     zero: int = 0
     is_code: bool = False
+    counts: Counts | None = None
 
     @property
     def step(self) -> float:
         """What one unit is worth."""
+        if self.counts is not None:
+            return self.counts.gain
         return 1.0 if self.is_code else 2.0**-self.bits
+
+    def value_of(self, relative: float) -> float:
+        """Return the value of an integer that is counted from the zero on."""
+        offset = 0.0 if self.counts is None else self.counts.offset
+        return offset + (relative + self.zero) * self.step
 
     def quantise(self, values: Float) -> Integers:
         """Turn readings into integers, as ``solah_reading_of`` does; unknown ones into UNKNOWN.
 
         Halves are rounded up, and what does not fit into 32 bits becomes the nearest that does.
         """
+        if self.counts is not None:
+            with np.errstate(over="ignore"):
+                values = (values - self.counts.offset) / self.counts.gain
         known = ~np.isnan(values)
         if self.is_code:
             known &= (values == np.floor(values)) & (np.abs(values) < 2**31)

@@ -118,7 +118,7 @@ def _find_cells(
 
 def meant_words(feature: Feature, condition: StatedCondition) -> frozenset[int]:
     """Return the words that a condition means, by their indices."""
-    return frozenset(condition.indices([(word,) for word in feature.words]))
+    return frozenset(condition.indices([(word,) for word in feature.words], feature.crossovers))
 
 
 def pieces_of(

@@ -338,7 +338,9 @@ has one like this)
         time = spell_time(self._time or datetime.now(UTC))
         edit = Edit(cut(text, MAX_TEXT), self._author, time, reason)
         try:
-            record = json.loads(to_json(replace(model, edits=(*model.edits, edit))))
+            # Bands are those of the fit.
+            edited = replace(model, edits=(*model.edits, edit), uncertainty=None)
+            record = json.loads(to_json(edited))
             self._model = read_model(Reader(record, "the edited model", ModelFormatError))
         except ValueError as error:  # of what is read; or of a number that is not finite
             raise ParameterError(f"this cannot be done ({text}): {error}") from None

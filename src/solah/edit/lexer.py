@@ -135,6 +135,11 @@ class Cursor:
         self._next += took and self.token.kind != "end"
         return took
 
+    @property
+    def following(self) -> Token:
+        """The token behind the next one."""
+        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
+
     def is_at(self, *words: str) -> bool:
         """Tell whether one of these words comes next."""
         return self.token.kind == "name" and self.token.text in words

@@ -285,7 +285,7 @@ class TermLines:
     def _read_part(self, side: int, condition: StatedCondition) -> Words:
         """Return the words of a condition, which no other line has together with others."""
         one, parts = self._inputs[side], self._parts[side]
-        part = condition.indices(self._words[side])
+        part = condition.indices(self._words[side], one.crossovers)
         for word in part:
             known, token = parts.setdefault(word, (part, condition.token))
             if known != part:

@@ -12,10 +12,11 @@ from solah.edit.rule_lines import spell_policy
 from solah.edit.rules_reader import RULES_VERSION
 from solah.edit.sentence import SetName, spell_condition, spell_state, target_names
 from solah.exceptions import ParameterError
+from solah.explain.rule_text import named_class
 from solah.model.document import TreeNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from solah.model.document import Model, Monotonic, Target, Term
     from solah.model.features import Feature
@@ -151,8 +152,12 @@ def _features(term: Term) -> str:
     return " and ".join(map(spell_name, term.features))
 
 
-def _weights(weights: Iterable[float], target: Target) -> list[str]:
-    """Write weights, one cell for each class."""
+def _weights(weights: Sequence[float], target: Target) -> list[str]:
+    """Write weights, one cell for each class; of two, the difference, as rules are printed."""
+    named = named_class(target)
+    if named is not None and weights[0] == -weights[1]:
+        own = weights[target.classes.index(named)]
+        return [f"{spell_state(named)} {spell_signed(2 * own + 0.0)}"]
     names = [f"{spell_state(state)} " for state in target.classes] or [""]
     return _listed(f"{name}{spell_signed(one)}" for name, one in zip(names, weights, strict=True))
 

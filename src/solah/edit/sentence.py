@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from solah.model.document import Target
     from solah.model.features import Feature
 
-Form = Literal["one of", "at least", "at most", "from to", "missing", "anything"]
+Form = Literal[
+    "one of", "none of", "at least", "at most", "from to", "between", "missing", "anything"
+]
 
 
 class SetName(NamedTuple):
@@ -45,9 +47,11 @@ class StatedCondition:
     Attributes
     ----------
     feature : the feature's name
-    form : how the words are meant: one of them, at least or at most the only one, from the first to
-        the second; or that the value is missing, or may be anything
+    form : how the words are meant: one of them, none of them, at least or at most the only one,
+        from the first to the second; or those between crossovers; or that the value is missing, or
+        may be anything
     names : the words
+    ends : the crossovers; infinite where open
     """
 
     feature: str
@@ -55,13 +59,17 @@ class StatedCondition:
     names: tuple[SetName, ...] = ()
     token: Token = field(default=NOWHERE, compare=False, repr=False)
     name_tokens: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
-    def indices(self, known: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    def indices(
+        self, known: Sequence[tuple[str, ...]], crossovers: Sequence[float] = ()
+    ) -> tuple[int, ...]:
         """Return the indices of the words or focal sets that are meant, ascending.
 
         Parameters
         ----------
         known : the words of each focal set of the feature, or each of its words by itself
+        crossovers : where neighbouring words fit equally, as rules print it
 
         Examples
         --------
@@ -71,6 +79,14 @@ class StatedCondition:
         """
         if self.form == "anything":
             return tuple(range(len(known)))
+        if self.form == "between":
+            edges = [-math.inf, *crossovers, math.inf]
+            for end in self.ends:
+                if end not in edges or not crossovers:
+                    raise self.token.fail(
+                        f"{shorten(self.feature)} has no words that meet at {spell_number(end)}"
+                    )
+            return tuple(range(*map(edges.index, self.ends)))
         found = []
         for (words,), token in zip(self.names, self.name_tokens, strict=True):
             if words not in known:
@@ -80,6 +96,8 @@ class StatedCondition:
             found.append(known.index(words))
         if self.form == "one of":
             return tuple(sorted(set(found)))
+        if self.form == "none of":
+            return tuple(place for place in range(len(known)) if place not in found)
         first = 0 if self.form == "at most" else found[0]
         stop = len(known) if self.form == "at least" else found[-1] + 1
         if first >= stop:
@@ -94,8 +112,12 @@ class StatedCondition:
             text = f"{self.form} {self.names[0]}"
         elif self.form == "from to":
             text = f"from {self.names[0]} to {self.names[1]}"
-        elif self.form == "one of":
-            text = " or ".join(map(str, self.names))
+        elif self.form in ("one of", "none of"):
+            text = f"{'not ' * (self.form == 'none of')}{' or '.join(map(str, self.names))}"
+        elif self.form == "between":
+            low, high = map(spell_number, self.ends)
+            text = f"above {low}" if math.isinf(self.ends[1]) else f"{low} to {high}"
+            text = f"below {high}" if math.isinf(self.ends[0]) else text
         return f"{spell_name(self.feature)} is {text}"
 
 
@@ -198,7 +220,9 @@ class StatedRule:
         return self.conclusion.scores_for(states)
 
     def __str__(self) -> str:
-        return self.premise if self.conclusion is None else f"{self.premise} then {self.conclusion}"
+        if self.conclusion is None:
+            return self.premise
+        return f"{self.premise}{':' if self.conclusion.is_signed else ' then'} {self.conclusion}"
 
 
 def parse_rule(text: str) -> StatedRule:
@@ -208,9 +232,10 @@ def parse_rule(text: str) -> StatedRule:
     ----------
     text : str
         ``if FEATURE is WORD [and …]: CLASS +NUMBER[, CLASS -NUMBER …]``. Instead of the colon,
-        there may be ``then``; instead of a word, ``one or other``, ``at least WORD``,
-        ``at most WORD``, ``from WORD to WORD``, or ``missing``. Names with spaces stand in double
-        quotes. A number as target has no class.
+        there may be ``then``; instead of a word, ``one or other``, ``not WORD``, ``at least WORD``,
+        ``at most WORD``, ``from WORD to WORD``, ``above NUMBER``, ``below NUMBER``, ``NUMBER to
+        NUMBER`` (as rules print where words meet), or ``missing``. Names with spaces stand in
+        double quotes. A number as target has no class.
 
     Returns
     -------
@@ -274,20 +299,41 @@ def _read_condition(cursor: Cursor) -> StatedCondition:
         return StatedCondition(feature, "missing", (), token)
     if cursor.took_word("anything", "known"):
         return StatedCondition(feature, "anything", (), token)
+    if (ends := _read_ends(cursor)) is not None:
+        return StatedCondition(feature, "between", (), token, (), ends)
     form: Form = "one of"
-    if cursor.took_word("at"):
+    next_word = cursor.following
+    is_joint = next_word.kind == "name" and next_word.text in ("and", "or", "then")
+    if next_word.kind in ("name", "quoted", "number") and not is_joint and cursor.took_word("not"):
+        form = "none of"
+    if form == "one of" and cursor.took_word("at"):
         form = "at least" if cursor.word("least", "most") == "least" else "at most"
-    elif cursor.took_word("from"):
+    elif form == "one of" and cursor.took_word("from"):
         form = "from to"
     tokens = [cursor.token]
     names = [SetName(read_words(cursor))]
-    between = {"one of": "or", "from to": "to"}.get(form)
+    between = {"one of": "or", "none of": "or", "from to": "to"}.get(form)
     while between is not None and cursor.took_word(between):
         tokens.append(cursor.token)
         names.append(SetName(read_words(cursor)))
     if form == "from to" and len(names) != 2:
         raise cursor.expected("'to' and one more word", ["to"])
     return StatedCondition(feature, form, tuple(names), token, tuple(tokens))
+
+
+def _read_ends(cursor: Cursor) -> tuple[float, float] | None:
+    """Read ``above NUMBER``, ``below NUMBER`` or ``NUMBER to NUMBER``; None if there is a word."""
+    if cursor.following.kind == "number":
+        if cursor.took_word("above"):
+            return cursor.number("where the words begin"), math.inf
+        if cursor.took_word("below"):
+            return -math.inf, cursor.number("where the words end")
+    is_to = cursor.following.kind == "name" and cursor.following.text == "to"
+    if cursor.token.kind == "number" and is_to:
+        low = cursor.number("where the words begin")
+        cursor.word("to")
+        return low, cursor.number("where the words end")
+    return None
 
 
 def read_words(cursor: Cursor) -> tuple[str, ...]:

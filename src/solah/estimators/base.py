@@ -44,12 +44,13 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.data.digests import UInt64
     from solah.edit import Editor
-    from solah.explain import Explanation
+    from solah.explain import Explanations
     from solah.explain.rules import Rules
     from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
     from solah.labels.targets import ClassTarget
     from solah.model import Model, Target
+    from solah.report.notebook import PageInNotebook
 
 
 class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
@@ -205,7 +206,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         changes: bool = False,
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
-    ) -> list[Explanation]:
+    ) -> Explanations:
         """Explain each row's prediction.
 
         Parameters
@@ -223,10 +224,28 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         explanations : list of Explanation
             ``str()`` of one is a text, a notebook shows it, and its parts are objects.
+            ``to_shap()`` of the list is a ``shap.Explanation``.
         """
         predictor = self._predictor()
         table = read_features(self, X, reset=False)
         return predictor.explain(table, changes=changes, ranges=ranges, fixed=fixed)
+
+    def show(self, X: Any = None, y: Any = None) -> PageInNotebook:
+        """Show the report page in a notebook: the model and, with rows, predictions and metrics.
+
+        Parameters
+        ----------
+        X : frame or table, default=None
+            Rows with the model's columns, to look at one by one.
+        y : array of shape (n_rows,), default=None
+            Their classes or numbers.
+
+        Returns
+        -------
+        page : PageInNotebook
+            A notebook shows it; ``page.save(path)`` writes it. It loads nothing from elsewhere.
+        """
+        return self._predictor().show(X, y)
 
     def evidence(self, X: ArrayLike) -> Float:
         """Return the completeness of each row: the share of importance with a value.

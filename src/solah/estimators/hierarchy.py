@@ -108,7 +108,7 @@ class HierarchyEstimator(BranchMixin):
 
     @property
     def _kind(self) -> Any:
-        """The model at the nodes: rule models, or trees if it is said how they grow."""
+        """The model at the nodes: rule models, or trees if ``tree`` is set."""
         if self.node is not None:
             return self.node
         return "rules" if self.tree is None else "tree"
@@ -258,7 +258,7 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     nodes_ : tuple
         The trained nodes, from bottom to top.
     model_ : Model
-        The model document.
+        The model.
     n_levels_ : int
         The paper's number of levels (iota): levels of trees, and one for the features.
     classes_, n_branches_, n_rules_, feature_importances_, n_features_in_, feature_names_in_

@@ -16,11 +16,12 @@ from threadpoolctl import ThreadpoolController
 
 from solah.data.spelling import spell_mean
 from solah.estimators.base import LinguisticClassifier
-from solah.estimators.inputs import known_names
+from solah.estimators.inputs import known_names, read_features
 from solah.estimators.regressor import LinguisticRegressor
 from solah.estimators.rule_parameters import RULE_CONSTRAINTS, ByHand, recipe_of
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.exceptions import ParameterError
+from solah.explain.uncertainty import recurrences, weight_errors
 from solah.kernels.arrays import WEIGHT_ONE
 from solah.labels.describe import LabelSettings
 from solah.labels.targets import ClassTarget
@@ -29,6 +30,8 @@ from solah.learn.learning import find_groups, learn, settle, with_promises
 from solah.learn.objective import NumberObjective
 from solah.learn.sample import Sample
 from solah.model import Target
+from solah.model.evaluate import readings_of
+from solah.model.provenance import Uncertainty
 from solah.progress import report_progress
 from solah.sklearn_private import StrOptions
 
@@ -159,6 +162,61 @@ class RuleMixin:
         True
         """
         return self._fit_with(X, y, _selected=selection)
+
+    def estimate_uncertainty(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        n_resamples: int = 0,
+        random_state: int = 0,
+    ) -> Self:
+        """Add bands for the weights, and how often rules come back in resamples, to the model.
+
+        Rules, figures, the report and the card show them, and the model file keeps them. An edit of
+        the model drops them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training rows, in memory.
+        n_resamples : int, default=0
+            How many models to fit to rows drawn with replacement, with the settings that were
+            selected. Each takes a part of the time of a fit.
+        random_state : int, default=0
+            Random seed.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from solah import RuleClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = RuleClassifier(max_rules=6).fit(X, y).estimate_uncertainty(X, y)
+        >>> low, high = model.rules()[0].bands[0]
+        >>> low < model.rules()[0].weights[0] < high
+        True
+        """
+        check_is_fitted(self)
+        model: Model = vars(self)["model_"]
+        selection: Choice = vars(self)["selection_"]
+        table, truth = read_features(self, X, reset=False), np.asarray(y)
+        weights = np.ones(table.n_rows) if sample_weight is None else np.asarray(sample_weight)
+        numbers = None if model.target.classes else np.asarray(truth, np.float64)
+        ridge = selection.strength.ridge
+        errors = weight_errors(model, readings_of(model, table), weights, ridge, numbers)
+        rng, others = np.random.default_rng(random_state), []
+        for _ in range(n_resamples):
+            drawn = rng.integers(table.n_rows, size=table.n_rows)
+            again = clone(self).fit_selected(table.take(drawn), truth[drawn], selection)
+            others.append(again.model_)
+        found = recurrences(model, others, table) if others else ()
+        vars(self)["model_"] = replace(model, uncertainty=Uncertainty(errors, n_resamples, found))
+        return self
 
     def with_rules(self, max_rules: int) -> Self:
         """Return the model with another maximum number of rules, such as another one of ``path_``.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from solah.explain.contributions import feature_rows
     from solah.explain.counterfactuals import ChangeFinder, Changes
-    from solah.explain.explanation import Contribution, Explainer, Explanation
+    from solah.explain.explanation import Contribution, Explainer, Explanation, Explanations
     from solah.explain.fired_rules import Semantics, semantics_of
     from solah.explain.importance import feature_importances
     from solah.explain.robustness import Stress, stress
@@ -21,6 +21,7 @@ __all__ = [
     "Contribution",
     "Explainer",
     "Explanation",
+    "Explanations",
     "Rule",
     "Rules",
     "Semantics",
@@ -36,7 +37,7 @@ __all__ = [
 _MODULES = {
     "contributions": ("feature_rows",),
     "counterfactuals": ("ChangeFinder", "Changes"),
-    "explanation": ("Contribution", "Explainer", "Explanation"),
+    "explanation": ("Contribution", "Explainer", "Explanation", "Explanations"),
     "fired_rules": ("Semantics", "semantics_of"),
     "importance": ("feature_importances",),
     "robustness": ("Stress", "stress"),

@@ -49,12 +49,15 @@ class Attribution:
         they are ``belief - start``
     evidence : (n_rows, n_features, n_outputs) what each reading added to the scores, if the
         last link is a softmax; else None
+    terms : (n_rows, n_features, n_outputs) the weights of the last stage's terms, those of a pair
+        by halves, without the effect of missing values on others
     """
 
     start: Float
     belief: Float
     effects: Float
     evidence: Float | None
+    terms: Float
 
 
 def feature_rows(model: Model, table: Table) -> Attribution:
@@ -88,6 +91,7 @@ def feature_rows(model: Model, table: Table) -> Attribution:
         belief=np.concatenate([part.belief for part in parts]),
         effects=np.concatenate([part.effects for part in parts]),
         evidence=np.concatenate(evidence) if evidence else None,
+        terms=np.concatenate([part.terms for part in parts]),
     )
 
 
@@ -108,9 +112,11 @@ class Attributor:
         effects: list[Effects] = []
         for number, stage in enumerate(self._program.stages):
             scores: Effects = {}
+            terms: Effects = {}
             may_miss = any(term.variance or term.missing is not None for term in stage.terms)
             for index, term in enumerate(stage.terms):
                 own = self._in_term(term, effects, rows)
+                _add(terms, own)
                 if may_miss and stage.link is not Link.SHARES:
                     own = self._beside_missing(number, index, own, rows)
                 _add(scores, own)
@@ -121,6 +127,7 @@ class Attributor:
             belief=rows.steps[-1].outputs,
             effects=self._stacked(effects[-1], rows),
             evidence=self._stacked(scores, rows) if is_softmax else None,
+            terms=self._stacked(terms, rows),
         )
 
     def _in_term(self, term: Term, effects: Sequence[Effects], rows: TracedRows) -> Effects:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from solah.data.spelling import spell
+from solah.exceptions import DataError, require
 from solah.explain.contributions import Attributor
 from solah.explain.counterfactuals import ChangeFinder
 from solah.explain.counterfactuals.paths import Paths
 from solah.explain.fired_rules import FiredRows, FiredRule, RuleFinder, Semantics
 from solah.explain.importance import known_of
 from solah.explain.novelty import RowDoubts, name_doubts, novelty_of, row_doubts
-from solah.explain.rule_text import spell_result, spell_set, spell_value
+from solah.explain.rule_text import named_class, printed_weights, spell_result, spell_value
+from solah.explain.rules import shown_sets
 from solah.explain.traversal import TracedRows, numbers_of, rows_at_once
 from solah.kernels.reference import masses
 from solah.model.document import Task
@@ -24,11 +27,12 @@ from solah.model.evaluate import damping
 from solah.model.features import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from solah.data import State, Table
     from solah.explain.counterfactuals import Changes
     from solah.explain.novelty import Novelty
+    from solah.kernels.arrays import Float
     from solah.model.document import Model
 
 _MOST_ROWS_AT_ONCE = 1024
@@ -60,10 +64,11 @@ class Contribution(NamedTuple):
         if self.words is None:
             known = "missing" if self.value is None else f"{spell_value(self.value)} (unseen)"
             return f"{self.feature} {known}"
+        value = spell_value(self.value)
         words = ", ".join(
             name if mass == 1 else f"{mass:.0%} {name}" for name, mass in self.words.items()
         )
-        return f"{self.feature} {spell_value(self.value)} ({words})"
+        return f"{self.feature} {value}" + (f" ({words})" if words != value else "")
 
 
 class Explainer:
@@ -149,7 +154,7 @@ class ExplainedRows:
         self.readings = encode(table, self.model.features)
         self.traced = TracedRows(self.model.program, self.readings)
         self.fired = FiredRows(explainer.rule_finder, self.traced)
-        added = explainer.attributor.of_rows(self.traced)
+        self.added = added = explainer.attributor.of_rows(self.traced)
         self.start: tuple[float, ...] = tuple(added.start.tolist())
         self.beliefs: list[tuple[float, ...]] = list(map(tuple, added.belief.tolist()))
         self.effects: list[list[list[float]]] = added.effects.tolist()
@@ -173,6 +178,35 @@ class ExplainedRows:
             return [1.0] * len(self.readings)
         dampings: list[float] = damping(self.traced.steps[-1].parts[-1].variance).tolist()
         return dampings
+
+    @cached_property
+    def shap_values(self) -> tuple[Float, Float]:
+        """Return the Shapley values of the scores, as rules print weights, and the base values.
+
+        They are those of a game in which features that are left out vary as in the training rows.
+        A model of trees has no scores, so that its are those of the probabilities.
+        """
+        added, target = self.added, self.target
+        if not self.model.is_additive or len(self.model.nodes) > 1:
+            values, base = added.effects, np.tile(added.start, (len(added.effects), 1))
+            named = None
+        else:
+            values, named = added.terms.copy(), named_class(target)
+            base = np.tile(self.model.program.stages[-1].baseline, (len(values), 1))
+            # A missing value makes others count less; those that are known share what is left.
+            used = np.zeros(values.shape[:2])
+            used[:, list(self.explainer.used)] = 1.0
+            used *= ~np.isnan(self.readings)
+            parts = used / np.maximum(used.sum(axis=1, keepdims=True), 1.0)
+            left = self.traced.steps[-1].scores - base - values.sum(axis=1)
+            base = base + left * (used.sum(axis=1, keepdims=True) == 0)
+            values += parts[:, :, None] * left[:, None, :]
+        if named is not None:
+            place = target.classes.index(named)
+            values, base = (one[..., place] - one[..., 1 - place] for one in (values, base))
+        elif values.shape[-1] == 1:
+            values, base = values[..., 0], base[..., 0]
+        return values, base
 
     @cached_property
     def novelty(self) -> Novelty:
@@ -200,11 +234,10 @@ class ExplainedRows:
     @cached_property
     def _memberships(self) -> list[tuple[list[str], list[list[float]]]]:
         return [
-            (
-                [spell_set(words) for words in feature.focal_sets],
-                masses(self.readings[:, j], flatten([feature]), 0).tolist(),
+            (names, masses(self.readings[:, j], flatten([feature]), 0).tolist())
+            for j, (names, feature) in enumerate(
+                zip(shown_sets(self.model), self.model.features, strict=True)
             )
-            for j, feature in enumerate(self.model.features)
         ]
 
     def words(self, j: int, row: int) -> dict[str, float] | None:
@@ -217,6 +250,42 @@ class ExplainedRows:
             if mass > 0:  # a word with a core may have two focal sets
                 named[name] = named.get(name, 0.0) + mass
         return named
+
+
+class Explanations(list["Explanation"]):
+    """Explanations of several predictions."""
+
+    def to_shap(self) -> Any:
+        """Return the contributions as a ``shap.Explanation``, for its plots.
+
+        Values are exact Shapley values of the score: log-odds, of two classes those of the rarer
+        one, or a number. Base values and values sum to the score. shap is not installed with solah.
+
+        Returns
+        -------
+        explanation : shap.Explanation
+
+        Raises
+        ------
+        MissingExtraError
+            If shap is not installed.
+        """
+        if not self:
+            raise DataError("there are no rows to explain")
+        shap = require("shap", "", "to_shap()")
+        model = self[0]._rows.model
+        pairs = [(one._rows.shap_values, one._place) for one in self]
+        named = named_class(model.target)
+        outputs = list(model.target.classes or model.target.words or [model.target.name])
+        return shap.Explanation(
+            values=np.array([values[place] for (values, _), place in pairs]),
+            base_values=np.array([base[place] for (_, base), place in pairs]),
+            data=np.array(
+                [[column[one._place] for column in one._rows.values] for one in self], dtype=object
+            ),
+            feature_names=[feature.name for feature in model.features],
+            output_names=list(map(spell, [named] if named is not None else outputs)),
+        )
 
 
 class Explanation:
@@ -342,9 +411,10 @@ class Explanation:
             The maximum number of rules; None includes all.
         """
         rows, row = self._rows, self._place
-        unit, added = "evidence", rows.evidence[row]
-        if added is None:
-            unit, added = "belief", rows.effects[row]
+        added: list[Any] = rows.effects[row]
+        unit = "belief"
+        if (scores := rows.evidence[row]) is not None:
+            added, unit = list(map(self._printed, scores)), "scores"
         return {
             "target": self.target.name,
             "states": list(self.target.classes or self.target.words),
@@ -370,13 +440,19 @@ class Explanation:
                 }
                 for j, feature in enumerate(rows.model.features)
             ],
-            "groups": self.groups,
+            "groups": {name: self._printed(sums) for name, sums in self.groups.items()},
             "rules": [
-                {"tree": one.rule.tree, "rule": one.rule.sentence, "weight": one.weight}
+                {"tree": one.rule.tree, "rule": one.rule.sentence, "membership": one.weight}
                 for one in self.strongest_rules(top)[0]
             ],
             "changes": None if self.changes is None else self.changes.to_dict(),
         }
+
+    def _printed(self, scores: Sequence[float]) -> dict[str, float]:
+        """Return scores by class as rules print them: of two classes, the difference."""
+        target = self.target
+        names = target.classes or (target.name,)
+        return {spell(one): x for one, x in printed_weights(scores, names, named_class(target))}
 
     def to_json(self, top: int | None = None) -> str:
         """Return the same as one line of JSON."""

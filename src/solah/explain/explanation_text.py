@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from solah.data.spelling import count, spell_number
 from solah.explain.fired_rules import WORTH_SHOWING
-from solah.explain.rule_text import gain_of, signed, spell_class, spell_gain
+from solah.explain.rule_text import signed, spell_class, spell_largest
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def summarise_explanation(explanation: Explanation, top: int | None = TOP) -> Su
     sections = [_contributions(explanation, top), _rules(explanation, top)]
     if len(explanation.groups) > 1:
         sums = [
-            f"{spell_gain(gain_of(adds, target.classes), target.name)}: {name}"
-            for name, adds in explanation.groups.items()
+            f"{spell_largest(adds, target)}: {name}" for name, adds in explanation.groups.items()
         ]
         sections.append(Section("Sums of the feature groups", sums))
     if explanation.changes is not None:

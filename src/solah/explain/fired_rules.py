@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.explain.rule_text import Rule, gain_of, spell_gain, spell_result
+from solah.explain.rule_text import Rule, spell_largest, spell_result
 from solah.explain.rules import part_rules
 from solah.explain.traversal import numbers_of, traced_blocks
 from solah.model.document import Task
@@ -202,7 +202,7 @@ class FiredRows:
         self._finder, self._rows = finder, rows
 
     @cached_property
-    def _weights(self) -> Float:
+    def weights(self) -> Float:
         """How much of each row takes each rule: ``(n_rows, n_rules)``."""
         finder, rows = self._finder, self._rows
         weights = np.zeros((len(rows), len(finder.rules)))
@@ -229,7 +229,7 @@ class FiredRows:
     @cached_property
     def _applying(self) -> Float:
         """The same weights, without the rules of terms that add nothing, as a value is missing."""
-        weights = self._weights.copy()
+        weights = self.weights.copy()
         for term in self._finder.terms:
             least = _ROUNDING * np.abs(term.weights).max(initial=0.0)
             adds_nothing = np.abs(self._rows.added[term.name]).max(axis=1) <= least
@@ -245,7 +245,7 @@ class FiredRows:
         return Semantics(tuple(self._step(part, row) for part in self._finder.parts))
 
     def _step(self, part: Part, row: int) -> Step:
-        target, added, weights = self._finder.target, self._rows.added, self._weights[row]
+        target, added, weights = self._finder.target, self._rows.added, self.weights[row]
         belief, adds = self._outputs[part.name][row], added[part.name][row].tolist()
         decided: State = (
             float(numbers_of(target, belief))
@@ -259,7 +259,7 @@ class FiredRows:
                 np.argsort(-weights[places], kind="stable")
             ]
             fired = self._fired(numbers[weights[numbers] > 0], weights)
-        gain, own = gain_of(adds, target.classes), belief.tolist()
+        own = belief.tolist()
         return Step(
             tree=part.name,
             inputs=tuple(name for name in part.origins if name in added),
@@ -267,5 +267,5 @@ class FiredRows:
             adds=tuple(adds),
             belief=tuple(own),
             result=spell_result(target, own, decided),
-            text=spell_gain(gain, target.name),
+            text=spell_largest(adds, target),
         )

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from solah.data.spelling import count, spell
-from solah.explain.rule_text import named_class, spell_class
+from solah.data.spelling import count, spell, spell_mean
+from solah.explain.rule_text import named_class, signed, spell_class
 from solah.explain.rules import part_rules
+from solah.model.document import Task
 from solah.safe_text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from solah.data import State
+    from solah.explain.rule_text import Rule
     from solah.explain.rules import Rules
     from solah.model.document import Model
 
-ABOUT_WORDS = "Where a word fits fully, and where it fits in part, in the units of the data."
+ABOUT_WORDS = "The range where each word fits fully, and where it fades in and out."
 _MOST_NAMED = 3
 
 
@@ -61,14 +64,20 @@ def explain_rules(rules: Rules) -> list[str]:
     if trees := rules.trees_used:
         shown = ", ".join(trees[:_MOST_NAMED]) + (", …" if len(trees) > _MOST_NAMED else "")
         told.append(f"A condition on {shown} is on the prediction of the tree of that name.")
+    if any(rule.ramp for rule in rules):
+        told.append("Between the ends of a straight line weights change evenly, beyond not at all.")
+    if any(rule.errors for rule in rules):
+        told.append("A weight is within its band (±) with a probability of 90%.")
     return [*told, "Counts are training rows."]
 
 
 def words_used(rules: Rules) -> Iterator[tuple[str, str, str]]:
-    """Yield feature, word and range of the words that the rules use; categories have no range."""
+    """Yield feature, word and range of the words that rules name; categories have no range."""
+    named = {one.feature for rule in rules if not rule.ramp for one in rule.conditions}
     for feature in rules.features:
-        for one in feature.word_ranges():
-            yield feature.name, one.word, one.text
+        for word, one in zip(feature.shown_words, feature.word_ranges(), strict=False):
+            if feature.name in named:
+                yield feature.name, word, one.text
 
 
 # --- what people asked of a model, and changed ---------------------------------------------------
@@ -112,6 +121,19 @@ def spell_policy(model: Model) -> list[str]:
     return [*limits, *(text for text, holds in told.items() if holds)]
 
 
+def spell_recurrences(model: Model) -> list[str]:
+    """Write how often features, pairs and words come back in resamples, the rarest first."""
+    if model.uncertainty is None:
+        return []
+    lines = []
+    for one in sorted(model.uncertainty.recurrences, key=lambda one: (one.share, one.features)):
+        what = " and ".join(one.features) + (f" is {one.word}" if one.word else "")
+        line = f"{what}: in {one.share:.0%} of {model.uncertainty.resamples} resamples"
+        is_feature = not one.word and len(one.features) == 1
+        lines.append(line + f", importance {one.low:.0%} to {one.high:.0%}" * is_feature)
+    return lines
+
+
 def pinned_parts(model: Model) -> list[str]:
     """Name the terms and trees with pinned rules, and the number of these."""
     pinned = {
@@ -135,21 +157,55 @@ def escape(text: object) -> str:
 
 
 def rules_page(rules: Rules) -> str:
-    """Write rules as a Markdown page."""
+    """Write rules as a Markdown page: of terms a line for each word, from low to high."""
     about = f"{explain_number(rules)}. {escape(' '.join(explain_rules(rules)))}"
     lines = [f"# Rules for “{escape(rules.model.target.name)}”", "", about, ""]
-    if rules.start:
-        lines += [
-            *(f"{escape(line[0].upper() + line[1:])}." for line in rules.start.split("\n")),
-            "",
-        ]
-    first = 1 if rules.are_of_one_tree else 0
-    rows = ((rule.tree, rule.sentence, rule.counts)[first:] for rule in rules)
-    lines += _table(("part", "rule", "training rows")[first:], rows)
-    if words := list(words_used(rules)):
-        lines += ["", "## Words", "", ABOUT_WORDS, ""]
-        lines += _table(("feature", "word", "range"), words)
-    return "\n".join(lines) + "\n"
+    for line in rules.start.splitlines():
+        lines += [f"{escape(line[0].upper() + line[1:])}.", ""]
+    if adding := [rule for rule in rules if rule.adds]:
+        lines += [*_table_of_terms(rules, adding), ""]
+    if branches := [rule for rule in rules if not rule.adds]:
+        first = 1 if rules.are_of_one_tree else 0
+        rows = ((rule.tree, rule.sentence, rule.counts)[first:] for rule in branches)
+        lines += [*_table(("part", "rule", "training rows")[first:], rows), ""]
+    if words := list(words_used(rules)) if branches else []:
+        lines += ["## Words", "", ABOUT_WORDS, "", *_table(("feature", "word", "range"), words)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _weight(rule: Rule, state: State) -> str:
+    """Write a weight and, if it is known, half of the band around it."""
+    decimals = None if rule.task is Task.REGRESSION else 2
+    text = signed(rule.weights[state], decimals)
+    if not rule.errors:
+        return text
+    low, high = rule.bands[state]
+    return f"{text} ± {signed((high - low) / 2, decimals)[1:]}"
+
+
+def _table_of_terms(rules: Rules, adding: Sequence[Rule]) -> Iterator[str]:
+    target = rules.model.target
+    named = named_class(target)
+    classes = [named] if named else list(target.classes) or [target.name]
+    places = {part.name: place for place, part in enumerate(rules.model.parts)}
+    rows = []
+    for rule in sorted(adding, key=lambda one: (places[one.tree], one.number)):
+        asked = rule.conditions
+        rows.append(
+            (
+                " and ".join(one.feature for one in asked) or rule.tree,
+                "straight line" if rule.ramp else " and ".join(one.word for one in asked),
+                " and ".join(one.range for one in asked if one.range),
+                *(_weight(rule, one) for one in classes),
+                spell_mean(rule.support),
+                rule.share_text.removeprefix("mean ").replace(" overall)", ")")
+                if rule.support
+                else "",
+            )
+        )
+    share = "share (overall)" if target.classes else "mean (overall)"
+    names = [spell_class(one, target.name) if target.classes else str(one) for one in classes]
+    return _table(("feature", "word", "range", *map(escape, names), "rows", share), rows)
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -5,12 +5,14 @@ rows::
 
     if CONDITIONS: CLASS ±WEIGHT[, CLASS ±WEIGHT …] | N rows, P% CLASS (Q% overall)
 
-A branch of a linguistic tree does conclude, so it has a "then".
+Two rules whose words go over into each other on most rows are printed as the straight line that
+they make: ``age: ill rises from -1.10 at 20 to +0.90 at 88``. A branch of a linguistic tree does
+conclude, so it has a "then".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solah.data.spelling import spell, spell_mean, spell_number
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 # From here on, the share of a class and the weight for it count as on different sides.
 _CLEAR_SHARE = _CLEAR_WEIGHT = 0.05
 _MOST_CLASSES = 4
+# A normal variable is within this many standard deviations of its mean in 90% of all cases.
+OF_90 = 1.6448536269514722
+_OFFSET = ", offsets other rules"
 
 
 def spell_class(state: State, target: str) -> str:
@@ -100,11 +105,14 @@ def gain_of(weights: Sequence[float], states: Sequence[State]) -> Gain:
     return Gain(size, states[weights.index(most)]) if size > 0 else Gain(0.0)
 
 
-def spell_gain(gain: Gain, target: str) -> str:
-    """Write the largest weight with its class; of a number, the weight alone."""
-    if gain.state is None:
-        return signed(gain.size) if gain.size else "nothing"
-    return f"{spell_class(gain.state, target)} {signed(gain.size, 2)}"
+def spell_largest(weights: Sequence[float], target: Target) -> str:
+    """Write the largest weight with its class, of two classes as rules do; of a number it alone."""
+    if not target.classes:
+        return signed(weights[0])
+    if named := named_class(target):
+        return spell_weights(weights, target.classes, target.name, named)
+    most = max(weights)
+    return f"{spell_class(target.classes[weights.index(most)], target.name)} {signed(most, 2)}"
 
 
 def named_class(target: Target) -> State | None:
@@ -129,15 +137,28 @@ def spell_weights(
     """
     if not states:
         return f"{target} {signed(weights[0])}"
-    pairs = sorted(zip(weights, states, strict=True), key=lambda pair: -pair[0])
-    if len(pairs) == 2:
-        (most, state), (least, _) = pairs
-        named = state if named is None else named
-        pairs = [(most - least if state == named else least - most, named)]
-    texts = [f"{spell_class(state, target)} {signed(weight, 2)}" for weight, state in pairs]
+    pairs = printed_weights(weights, states, named)
+    texts = [f"{spell_class(state, target)} {signed(weight, 2)}" for state, weight in pairs]
     if (more := len(texts) - _MOST_CLASSES) > 0:
         texts[2:-1] = [f"… {more + 1} more"]
     return ", ".join(texts)
+
+
+def printed_weights(
+    weights: Sequence[float], states: Sequence[State], named: State | None = None
+) -> list[tuple[State, float]]:
+    """Return the weights that are printed: of two classes the difference, else the largest first.
+
+    Examples
+    --------
+    >>> printed_weights([0.2, -0.2], ["bad", "good"], "good")
+    [('good', -0.4)]
+    """
+    pairs = sorted(zip(states, weights, strict=True), key=lambda pair: -pair[1])
+    if len(pairs) != 2:
+        return pairs
+    (state, most), (_, least) = pairs
+    return [(state, most - least)] if named in (None, state) else [(named, least - most)]
 
 
 def spell_result(target: Target, belief: Sequence[float], decided: State) -> str:
@@ -172,12 +193,14 @@ class Condition:
     phrase : the common name of several focal sets: ``hue is at least medium-or-high``; empty
         for a single one
     sets : the focal sets, where several are joined
+    range : where the words apply, of words with cores
     """
 
     feature: str
     words: tuple[str, ...]
     phrase: str = ""
     sets: tuple[tuple[str, ...], ...] = ()
+    range: str = field(default="", compare=False)
 
     @property
     def focal_sets(self) -> tuple[tuple[str, ...], ...]:
@@ -190,16 +213,34 @@ class Condition:
             "feature": self.feature,
             "words": list(self.words),
             "sets": [list(words) for words in self.focal_sets],
+            "range": self.range,
             "text": str(self),
         }
 
     @property
+    def word(self) -> str:
+        """The words as text."""
+        return self.phrase or spell_set(self.words)
+
+    @property
     def short(self) -> str:
-        """The condition without "is"."""
-        return f"{self.feature} {self.phrase or spell_set(self.words)}"
+        """The condition without "is", and without the range in which a word fades."""
+        return f"{self.feature} {self.word.partition(', fading')[0]}"
 
     def __str__(self) -> str:
-        return f"{self.feature} is {self.phrase or spell_set(self.words)}"
+        return f"{self.feature} is {self.word}"
+
+
+class Ramp(NamedTuple):
+    """Where one word of two goes over into the other, on most rows.
+
+    Attributes
+    ----------
+    low, high : the ends of the ramp, as text
+    """
+
+    low: str
+    high: str
 
 
 @dataclass(frozen=True)
@@ -227,6 +268,11 @@ class Rule:
     overall : in a term, the share of that class among all training rows, or their mean
     is_outdated : whether words of the conditions were moved after rows were counted
     is_pinned : whether a refit keeps the rule
+    ramp : in a term of two rules that is a straight line on most rows, the ends of this line
+    number : the index among the rules of the term or tree, from low to high; that for a missing
+        value is the last
+    errors : the standard errors of the weights, by class; of two classes that of the difference,
+        and none if they are unknown
     """
 
     tree: str
@@ -244,6 +290,27 @@ class Rule:
     overall: float | None = field(default=None, compare=False)
     is_outdated: bool = field(default=False, compare=False)
     is_pinned: bool = field(default=False, compare=False)
+    ramp: Ramp | None = field(default=None, compare=False)
+    number: int = field(default=0, compare=False)
+    errors: tuple[float, ...] = field(default=(), compare=False)
+
+    @property
+    def bands(self) -> dict[State, tuple[float, float]]:
+        """The ranges in which the weights are, with a probability of 90%; none if unknown."""
+        if not self.errors:
+            return {}
+        weights = self.weights
+        order = [state for state, _ in self.adds if state in weights]
+        halves = dict(zip(order, (OF_90 * one for one in self.errors), strict=True))
+        return {state: (one - halves[state], one + halves[state]) for state, one in weights.items()}
+
+    @property
+    def weights(self) -> dict[State, float]:
+        """The weights of a rule of a term as it prints them: of two classes, the difference."""
+        if self.task is Task.REGRESSION:
+            return dict(self.adds)
+        states = [state for state, _ in self.adds]
+        return dict(printed_weights([one for _, one in self.adds], states, self.named))
 
     @property
     def certainty(self) -> float:
@@ -286,24 +353,27 @@ class Rule:
             return "no rows counted"
         rows = f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}"
         rows += " before its words moved" if self.is_outdated else ""
-        if not self.adds:
-            return rows
+        return f"{rows}, {self.share_text}" if self.adds else rows
+
+    @property
+    def share_text(self) -> str:
+        """The share of the named class among the rows, or their mean, beside all rows'."""
         overall = self.overall
         if self.task is Task.REGRESSION:
             where = "" if overall is None else f" ({spell_number(overall)} overall)"
-            return f"{rows}, mean {spell_number(self.belief[0])}{where}"
+            return f"mean {spell_number(self.belief[0])}{where}"
         assert self.named is not None
         where = "" if overall is None else f" ({overall:.0%} overall)"
-        offset = ", offsets other rules" if self.is_offset else ""
-        return f"{rows}, {self.share:.0%} {spell_class(self.named, self.target)}{where}{offset}"
+        offset = _OFFSET if self.is_offset else ""
+        return f"{self.share:.0%} {spell_class(self.named, self.target)}{where}{offset}"
 
     @property
     def is_offset(self) -> bool:
         """Whether the share is on the other side of overall than the weight, both clearly."""
         if self.share is None or self.overall is None or not self.adds:
             return False
-        weights = [weight for _, weight in self.adds]
-        weight = self._of(self.named, weights) * (2 if len(weights) == 2 else 1)
+        assert self.named is not None
+        weight = self.weights[self.named]
         gap = self.share - self.overall
         return weight * gap < 0 and abs(weight) >= _CLEAR_WEIGHT and abs(gap) >= _CLEAR_SHARE
 
@@ -333,15 +403,14 @@ class Rule:
             "tree": self.tree,
             "conditions": [condition.to_dict() for condition in self.conditions],
             "decision": self.decision,
-            "certainty": self.certainty,
             "belief": list(self.belief),
             "share": self.share,
             "share_of": self.named if self.adds else self.decision,
             "overall": self.overall,
             "support": self.support,
-            "adds": {spell(state): weight for state, weight in self.adds} or None,
+            "weights": {spell(state): one for state, one in self.weights.items()} or None,
+            "bands": {spell(state): list(ends) for state, ends in self.bands.items()} or None,
             "effect": self.effect,
-            "effect_class": self.effect_class,
             "text": str(self),
             **{key: mark for key, mark in edited.items() if mark},
         }
@@ -350,3 +419,62 @@ class Rule:
         from solah.explain.html import render
 
         return render("rule.html.j2", rule=self)
+
+
+@dataclass(frozen=True)
+class StraightLine:
+    """Two rules of a term that are printed as the straight line between them.
+
+    Attributes
+    ----------
+    low, high : the rules at its lower and its upper end
+    """
+
+    low: Rule
+    high: Rule
+
+    def __getattr__(self, name: str) -> Any:
+        """Take what tables need beside the texts from the rule at the lower end."""
+        if name in ("tree", "conditions", "adds"):
+            return getattr(self.low, name)
+        raise AttributeError(name)
+
+    share = None
+
+    @property
+    def result(self) -> str:
+        """How the weights go from one end to the other."""
+        assert self.low.ramp is not None
+        (start, end), ends = self.low.ramp, self.high.weights
+        decimals = None if self.low.task is Task.REGRESSION else 2
+        texts: list[str] = []
+        for state, weight in self.low.weights.items():
+            way = "rises" if ends[state] > weight else "falls"
+            first, last = signed(weight, decimals), signed(ends[state], decimals)
+            name = spell_class(state, self.low.target) if decimals else state
+            where = ("", "") if texts else (f" at {start}", f" at {end}")
+            texts.append(f"{name} {way} from {first}{where[0]} to {last}{where[1]}")
+        if (more := len(texts) - _MOST_CLASSES) > 0:
+            texts[2:-1] = [f"… {more + 1} more"]
+        return ", ".join(texts)
+
+    @property
+    def sentence(self) -> str:
+        """The feature and the line."""
+        return f"{self.low.conditions[0].feature}: {self.result}"
+
+    @property
+    def counts(self) -> str:
+        """The rows of both rules and, at both ends, the share of a class or the mean."""
+        first, last = self.low, self.high
+        if not (first.support and last.support):
+            return "no rows counted"
+        rows = f"{spell_mean(first.support + last.support)} rows"
+        rows += " before its words moved" if first.is_outdated else ""
+        if first.task is Task.REGRESSION:
+            return f"{rows}, mean from {first.share_text.split(' ')[1]} to {last.share_text[5:]}"
+        last = replace(last, named=first.named, overall=first.overall)
+        return f"{rows}, from {first.share:.0%} to {last.share_text.removesuffix(_OFFSET)}"
+
+    def __str__(self) -> str:
+        return f"{self.sentence} | {self.counts}"

@@ -12,9 +12,12 @@ from solah.data.spreadsheets import guarded, table_writer
 from solah.exceptions import ColumnError, DataError, ParameterError, did_you_mean, shorten
 from solah.explain.rule_text import (
     Condition,
+    Ramp,
     Rule,
+    StraightLine,
     gain_of,
     named_class,
+    printed_weights,
     spell_baselines,
     spell_set,
 )
@@ -32,7 +35,9 @@ MISSING = -1
 """The number of the rule for a missing value."""
 
 Order = Literal["effect", "support"]
-_CSV_COLUMNS = ("tree", "rule", "conditions", "decision", "certainty", "support", "effect")
+_CSV_COLUMNS = ("tree", "rule", "conditions", "decision", "share", "support", "effect")
+# Two words that share more of the training rows are printed as a straight line.
+_MOST = 0.75
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ def rules_of(model: Model) -> Rules:
 def part_rules(model: Model) -> list[PartRules]:
     """Return the rules of each term and tree, from bottom to top."""
     parts = []
+    errors = iter(model.uncertainty.errors if model.uncertainty else ())
     for node, stage in zip(model.nodes, model.program.stages, strict=True):
         if isinstance(node, TreeNode):
             parts.append(PartRules(node.name, dict(enumerate(_tree_rules(node, model.target)))))
@@ -77,15 +83,34 @@ def part_rules(model: Model) -> list[PartRules]:
                 figures = (one.belief, one.support, one.scores)
                 rule = _adding_rule(compiled.name, [condition], model.target, *figures)
                 rules[MISSING] = replace(rule, is_pinned=one.is_pinned)
-            if (
-                not model.target.classes
-            ):  # all rows have a rule of the term, so its means tell theirs
+            if not model.target.classes:
+                # All rows have a rule of the term, so its means give theirs.
                 rows = sum(rule.support for rule in rules.values())
                 total = sum(rule.support * rule.belief[0] for rule in rules.values())
                 overall = total / rows if rows else None
                 rules = {n: replace(rule, overall=overall) for n, rule in rules.items()}
+            of_term = next(errors, ((),) * len(rules))
+            rules = {
+                n: replace(rule, number=number, errors=errors_of_rule)
+                for number, ((n, rule), errors_of_rule) in enumerate(
+                    zip(rules.items(), of_term, strict=True)
+                )
+            }
             parts.append(PartRules(compiled.name, rules))
     return parts
+
+
+def shown_sets(model: Model) -> list[list[str]]:
+    """Name the focal sets of each feature as rules print them; those of straight lines by ends."""
+    straight = {term.features[0] for term in model.terms if straight_ramp(term)}
+    return [
+        [text.partition(", fading")[0] for text in (one.text for one in feature.word_ranges())]
+        if feature.name in straight and len(feature.words) == 2
+        else [feature.shown_words[place] for place in feature.set_words]
+        if feature.cores
+        else list(map(spell_set, feature.focal_sets))
+        for feature in model.features
+    ]
 
 
 def _tree_rules(tree: TreeNode, target: Target) -> Iterator[Rule]:
@@ -122,15 +147,43 @@ def _tree_rules(tree: TreeNode, target: Target) -> Iterator[Rule]:
 def _term_rules(term: Term, name: str, target: Target) -> Iterator[Rule]:
     """Read the cells of a term as rules."""
     is_outdated = any(one.feature.is_moved for one in term.inputs)
+    ramp = None if is_outdated else straight_ramp(term)
     for cell in term.cells():
         sides = zip(cell, term.inputs, strict=True)
-        conditions = [one for line, side in sides for one in _line_conditions(side, line)]
+        is_ranged = ramp is not None or len(term.inputs) > 1
+        conditions = [
+            one for line, side in sides for one in _line_conditions(side, line, is_ranged)
+        ]
+        if ramp is not None:
+            conditions = [replace(one, phrase=one.range) for one in conditions]
         if not conditions and term.missing is not None:
             feature = term.inputs[0].feature
             conditions = [Condition(feature.name, feature.words, "known", feature.focal_sets)]
         shares, weights = term.shares[cell].tolist(), term.weights[cell].tolist()
         rule = _adding_rule(name, conditions, target, shares, float(term.counts[cell]), weights)
-        yield replace(rule, is_outdated=is_outdated, is_pinned=cell in term.pinned)
+        is_pinned = cell in term.pinned
+        yield replace(rule, is_outdated=is_outdated, is_pinned=is_pinned, ramp=ramp)
+
+
+def straight_ramp(term: Term) -> Ramp | None:
+    """Return where a term of two rules is a straight line, if most rows are there; else None.
+
+    The mean product u(1 - u) of two memberships is 0 for rows that one word describes fully, and
+    1/6 for rows spread evenly between both; the term's variance tells it.
+    """
+    feature = term.inputs[0].feature
+    if term.shape != (2,) or not feature.cores or feature.tree is not None:
+        return None
+    apart = float(((term.weights[1] - term.weights[0]) ** 2).mean())
+    rows = float(term.counts.sum())
+    if not (apart > 0 and rows > 0 and term.variance > 0):
+        return None
+    share = float(term.counts[1]) / rows
+    if 6 * (share * (1 - share) - term.variance / apart) <= _MOST:
+        return None
+    low, high = term.inputs[0].asked.word_ranges()
+    start, _, end = low.text.removeprefix("up to ").partition(", fading out by ")
+    return Ramp(start, end) if high.text else None
 
 
 def _adding_rule(
@@ -171,15 +224,20 @@ def _decision(belief: Sequence[float], target: Target) -> State:
     return target.classes[belief.index(max(belief))]
 
 
-def _line_conditions(side: TermInput, line: int) -> tuple[Condition, ...]:
+def _line_conditions(side: TermInput, line: int, is_ranged: bool) -> tuple[Condition, ...]:
     """Require one of the words of a line; nothing if the line has all words."""
     feature, part = side.feature, side.parts[line]
     if len(part) == len(feature.words) > 1:
         return ()
     words = tuple(feature.words[word] for word in part)
-    if len(words) == 1:
-        return (Condition(feature.name, words),)
-    return (Condition(feature.name, words, side.phrase(line), tuple((one,) for one in words)),)
+    if not feature.cores:
+        phrase = side.phrase(line) if len(words) > 1 else ""
+        return (Condition(feature.name, words, phrase, tuple((one,) for one in words)),)
+    is_ranged &= len(feature.words) > 1
+    shown = feature.range_between(part[0], part[-1]) if is_ranged else side.phrase(line)
+    phrase = "" if words == (shown,) else shown
+    where = side.asked.word_ranges()[line].text
+    return (Condition(feature.name, words, phrase, tuple((one,) for one in words), where),)
 
 
 def _set_conditions(feature: Feature, places: Sequence[int]) -> tuple[Condition, ...]:
@@ -243,7 +301,23 @@ class Rules(list["Rule"]):
         return self[:]
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self))
+        return "\n".join(map(str, self.lines()))
+
+    def lines(self) -> list[Rule | StraightLine]:
+        """Return the rules as they are printed: two that make a straight line as one."""
+        ends: dict[str, list[Rule]] = {}
+        for rule in self:
+            if rule.ramp is not None:
+                ends.setdefault(rule.tree, []).append(rule)
+        lines: list[Rule | StraightLine] = []
+        for rule in self:
+            both = ends.get(rule.tree, []) if rule.ramp else []
+            if len(both) != 2:
+                lines.append(rule)
+            elif rule is both[0]:
+                is_low = rule.conditions[0].range.startswith("up to")
+                lines.append(StraightLine(*both) if is_low else StraightLine(*both[::-1]))
+        return lines
 
     @property
     def start(self) -> str:
@@ -363,29 +437,32 @@ class Rules(list["Rule"]):
         return rules_page(self)
 
     def to_csv(self) -> str:
-        """Return CSV: one line per rule, with a column ``P(class)`` for the belief in each class.
+        """Return CSV: one line per rule, with a column ``P(class)`` for the share of each class.
 
-        For an additive model, a column ``adds(class)`` has the weight of a rule for each class
-        (``adds`` has it for a number), and the first line is the baseline. The support is empty
+        For an additive model, columns ``weight(class)`` have the weights as rules print them
+        (``weight`` has that of a number), and the first line is the baseline. The support is empty
         where words moved after rows were counted. Texts that a spreadsheet would take for formulas
         get an apostrophe before them.
         """
         page = StringIO()
         rows = table_writer(page)
-        states, root = self.model.target.classes, self.model.root
+        target, root = self.model.target, self.model.root
+        states, named = target.classes or (target.name,), named_class(target)
         baseline = root.baseline if isinstance(root, AdditiveNode) else ()
-        added = [f"adds({state})" for state in states] or ["adds"]
-        shares = [f"P({state})" for state in states]
+        start = dict(printed_weights(baseline, states, named)) if baseline else {}
+        columns = [state for state in states if state in start]
+        added = [f"weight({state})" for state in columns] if target.classes else ["weight"]
+        shares = [f"P({state})" for state in target.classes]
         rows.writerow([*_CSV_COLUMNS, *shares, *(added if baseline else ())])
         if baseline:
-            blank = [""] * (len(_CSV_COLUMNS) - 2 + len(states))
-            rows.writerow([root.name, guarded(self.start), *blank, *baseline])
+            blank = [""] * (len(_CSV_COLUMNS) - 2 + len(shares))
+            rows.writerow([root.name, guarded(self.start), *blank, *map(start.get, columns)])
         rows.writerows(
             [
                 *map(guarded, (rule.tree, rule.sentence, rule.premise, rule.decision)),
-                *(rule.certainty, "" if rule.is_outdated else rule.support, rule.effect),
-                *(rule.belief if states else ()),
-                *((weight for _, weight in rule.adds) if rule.adds else [""] * len(baseline)),
+                *(rule.share, "" if rule.is_outdated else rule.support, rule.effect),
+                *(rule.belief if shares else ()),
+                *(rule.weights.get(state, "") for state in columns),
             ]
             for rule in self
         )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from solah.device.float_tables import FloatTables, WalkTables
     from solah.device.layout import Layout
     from solah.device.policy_tables import PolicyTables
+    from solah.device.units import Unit
     from solah.explain.rule_text import Rule
     from solah.learn.online import Pace
     from solah.model.document import Model
@@ -81,7 +82,7 @@ def write_c(
     is_fixed = isinstance(tables, FixedTables)
     kind = "fixed" if is_fixed else "float"
     math: tuple[str, ...] = (f"solah_{kind}_math.h", *(("solah_reading.h",) if is_fixed else ()))
-    shared = ("solah_crc.h", "solah_flash.h", *math)
+    shared: tuple[str, ...] = ("solah_crc.h", "solah_flash.h", *math)
     learning = ("solah_learn.h",) if pace else ()
     signals = ("solah_signals.h",) if model.signals else ()
     judging = ("solah_judge.h",) if policy else ()
@@ -96,8 +97,7 @@ def write_c(
     else:
         source = f"model_{kind}.c.j2"
         own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
-        own += ("solah_decide.h", "solah_tables.h")
-        headers = (*shared, *own, *learning, *signals, *judging)
+        headers = (*shared, *own, "solah_decide.h", "solah_tables.h", *learning, *signals, *judging)
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
@@ -271,9 +271,9 @@ def _features(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]
             {
                 "enumerator": enumerator,
                 "name": one.name,
-                "about": _about(one),
+                "about": _about(one, unit),
                 "states": states.get(one.name, ()),
-                "bits": None if unit is None or unit.is_code else unit.bits,
+                "bits": None if unit is None or unit.is_code or unit.counts else unit.bits,
                 "categories": known_by(one),
             }
             for enumerator, one, unit in zip(names, model.features, units, strict=True)
@@ -330,8 +330,12 @@ def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:
     }
 
 
-def _about(feature: Feature) -> str:
+def _about(feature: Feature, unit: Unit | None) -> str:
     """Describe a reading of a feature."""
+    if unit is not None and unit.counts is not None:
+        counts = unit.counts
+        scale = f"{counts.offset:.6g} + {counts.gain:.6g} * count"
+        return f"the count of an ADC, 0 to {2**counts.bits - 1}, which stands for {scale}"
     if not feature.is_coded:
         low, high = training_range(feature)
         return f"a number, {low:.6g} to {high:.6g} in training rows"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from solah.device.float_tables import FloatTables
     from solah.device.policy_tables import Judge, PolicyTables
+    from solah.device.units import Counts
     from solah.explain.rule_text import Rule
     from solah.export.c_writer import Style
     from solah.model.document import Model
@@ -104,6 +105,7 @@ def export_c(
     style: Style | None = None,
     reasons: bool = False,
     missing: bool = True,
+    adc: Mapping[str, Counts] | None = None,
     learning: Pace | None = None,
     max_flash: int | None = None,
 ) -> Export:
@@ -124,6 +126,9 @@ def export_c(
         Whether the device names the rules behind a decision; that takes tables.
     missing : bool, default=True
         Whether a reading may be missing. Without, code is smaller, and all readings must be known.
+    adc : mapping of feature name to Counts, default=None
+        Features that the device reads as counts of an analog-digital converter. Their thresholds
+        are counts then, and no reading is converted.
     learning : Pace, default=None
         How fast the device learns; None where it does not. Learning is done in integers.
     max_flash : int, default=None
@@ -153,11 +158,17 @@ def export_c(
     if max_flash is not None:
         _check_flash(model, numbers, learning, max_flash)
     if learning is not None:
-        if style == "plain" or not missing:
-            raise ParameterError("a device that learns has tables, and readings may be missing")
+        if style == "plain" or not missing or adc:
+            raise ParameterError(
+                "a device that learns has tables, readings may be missing, and are no counts"
+            )
         export = _learning(model, name, numbers, learning)
     else:
-        export = _exported(model, name, numbers, style, reasons, missing)
+        if adc and (numbers != "q15" or model.signals is not None):
+            raise ParameterError(
+                "counts of an ADC are for models of readings in integers (--arithmetic q15)"
+            )
+        export = _exported(model, name, numbers, style, reasons, missing, adc)
     return replace(export, signals=_asked_signals(model))
 
 
@@ -185,7 +196,13 @@ def _asked_signals(model: Model) -> Signals | None:
 
 
 def _exported(
-    model: Model, name: str, numbers: Numbers, style: Style | None, reasons: bool, missing: bool
+    model: Model,
+    name: str,
+    numbers: Numbers,
+    style: Style | None,
+    reasons: bool,
+    missing: bool,
+    adc: Mapping[str, Counts] | None,
 ) -> Export:
     layout = lay_out(model)
     if not missing:
@@ -194,7 +211,7 @@ def _exported(
     if numbers == "float":
         tables = float_tables(layout)
     elif numbers == "q15":
-        tables = fixed_tables(layout)
+        tables = fixed_tables(layout, counts=adc)
     else:
         raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
     style = _style(model, tables, style, reasons)

@@ -193,7 +193,7 @@ class _Parts:
         value = knot
         if isinstance(self._tables, FixedTables):
             unit = self._tables.units[curve.feature]
-            value = (knot + unit.zero) * unit.step
+            value = unit.value_of(knot)
         return f"at {value:.6g}: {self._texts[curve.rules[k]]}"
 
     def _categories(self, row: StateRow, at: int) -> Categories:

@@ -12,6 +12,7 @@ import numpy as np
 
 from solah.exceptions import DataError, did_you_mean
 from solah.kernels.arrays import MAX_FOCAL_SETS
+from solah.model.features import numbered_words
 from solah.model.limits import LEAST_GAP, MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ _NAMES = {
     1: ("any",),
     2: ("low", "high"),
     3: ("low", "medium", "high"),
-    4: ("low", "fairly-low", "fairly-high", "high"),
-    5: ("very-low", "low", "medium", "high", "very-high"),
-    6: ("very-low", "low", "fairly-low", "fairly-high", "high", "very-high"),
-    7: ("lowest", "very-low", "low", "medium", "high", "very-high", "highest"),
+    4: ("low", "medium-low", "medium-high", "high"),
+    5: ("very low", "low", "medium", "high", "very high"),
+    6: ("very low", "low", "medium-low", "medium-high", "high", "very high"),
+    7: ("very low", "low", "medium-low", "medium", "medium-high", "high", "very high"),
 }
 
 
@@ -51,23 +52,21 @@ class WordPlan:
 
 
 def default_names(n_words: int) -> tuple[str, ...]:
-    """Name words from low to high."""
-    return _NAMES.get(n_words) or tuple(f"level-{i}" for i in range(1, n_words + 1))
+    """Name overlapping words from low to high, as one word each."""
+    return tuple(name.replace(" ", "-") for name in plain_names(n_words))
 
 
 def plain_names(n_words: int) -> tuple[str, ...]:
-    """Name words with cores from low to high.
+    """Name words with cores from low to high; rules print more than seven as ranges.
 
     Examples
     --------
     >>> plain_names(4)
-    ('low', 'fairly low', 'fairly high', 'high')
-    >>> plain_names(9)[0]
-    'level 1 of 9'
+    ('low', 'medium-low', 'medium-high', 'high')
+    >>> plain_names(9)[:2]
+    ('w1', 'w2')
     """
-    if n_words in _NAMES:
-        return tuple(name.replace("-", " ") for name in _NAMES[n_words])
-    return tuple(f"level {i} of {n_words}" for i in range(1, n_words + 1))
+    return _NAMES.get(n_words) or numbered_words(n_words)
 
 
 def plan_words(

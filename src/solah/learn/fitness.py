@@ -39,14 +39,14 @@ _MEMORY_BYTES = 256 * 1024 * 1024
 class Fitness:
     """The cross-validated score of hierarchies, on rows described once for all of them.
 
-    A tree depends on what stands below it and on nothing else, so what it believes is kept: a
+    A tree depends on the trees below it and on nothing else, so its outputs are kept: a
     hierarchy that shares a part with an earlier one does not pay for it again.
 
     Attributes
     ----------
     folds : tuple of FoldRows
     target : the classes and weights of all rows
-    kinds : settles what stands at each node of a hierarchy
+    kinds : determines the model at each node of a hierarchy
     score_beliefs : scores beliefs in the classes of rows; larger is better
     """
 
@@ -69,9 +69,9 @@ class Fitness:
     ) -> Fitness | None:
         """Split the rows that have weight into stratified folds, and describe each fold's rows.
 
-        Folds follow from what rows say, so that neither their order nor whether a row is there
-        twice or weighs two matters; the rows of a group are in one. None where the rows are too
-        few to be split at all.
+        Folds follow from the content of rows, so that neither their order nor whether a row is
+        there twice or weighs two matters; the rows of a group are in one. None where the rows are
+        too few to be split at all.
         """
         target, groups = rows.target, rows.groups
         used = np.flatnonzero(target.weights)

@@ -2,7 +2,7 @@
 
 What goes up is a node's whole distribution: the node above takes it as masses on the classes,
 or describes it with words of belief. With cross-fitting, the node above learns from what nodes
-believe of rows that they have not learned from, as it will be in use.
+believe of held-out rows, as it will be in use.
 """
 
 from __future__ import annotations

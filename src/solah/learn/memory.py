@@ -199,9 +199,9 @@ class MemoryRows:
     ) -> dict[str, Float]:
         """Return the class probabilities of models for each row, as inputs of the nodes above.
 
-        With folds, the rows of a fold are judged by models that were trained on the others; rows
-        without weight are judged by the models themselves, as in use. So are all rows by a model
-        that believes the same of each: in folds, it would tell which class a row is not of.
+        With folds, models that were trained on the other folds predict the rows of a fold. The
+        models themselves predict rows without weight. So does a model with equal outputs for all
+        rows: in folds, it would reveal which class a row is not of.
         """
         beliefs = {
             model.name: model.beliefs(self.table, self.outputs, self.n_threads) for model in models

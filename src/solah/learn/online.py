@@ -10,8 +10,7 @@ would violate a monotonic constraint are skipped.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import log2
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -52,6 +51,13 @@ _ROWS_REMEMBERED = 16.0
 # Weights have 14 bits and errors 15 in the product that moves what is learned.
 _PRODUCT_BITS = 14 + 15 - LEARNT_BITS
 _SLOWEST = 20
+ROWS_AT_FIRST_PACE = 8
+"""The number of rows after which the pace is halved, and again when it has doubled."""
+WINS_TO_TRUST = 3
+"""What was learned is used once it predicted this many more rows correctly than the model did."""
+_MOST_LOSSES = 8
+_MOST_HALVINGS = 15
+_MOST_ROWS = 2**32 - 1
 # How far rounding may take shares that are learned beyond nothing and all.
 _ROUNDING = 512
 
@@ -83,11 +89,40 @@ class Pace:
         """The share that is forgotten, as a power of two; 0 for none."""
         return round(-np.log2(self.forgetting)) if self.forgetting else 0
 
-    def step_bits(self, stage: FixedStage) -> int:
+    def step_bits(self, stage: FixedStage, slower: int = 0) -> int:
         """How far products of weights and errors are shifted in a stage."""
         n_trees = max(stage.parts.walks.stop - stage.parts.walks.start, 1)
         slowness = n_trees / _EVIDENCE_A_ROW if stage.is_weighed else _ROWS_REMEMBERED
-        return min(max(_PRODUCT_BITS + round(log2(slowness / self.pace)), 0), _SLOWEST)
+        first = max(_PRODUCT_BITS + round(log2(slowness / self.pace)), 0)
+        return min(first + slower, _SLOWEST)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whether what a device learned is used, by the rows that it learned from.
+
+    Attributes
+    ----------
+    n_rows : how many there were
+    wins : how many more of the last ones it predicted right than the flashed model, from -8 to 3
+    is_earned : whether it is used: from 3 wins on, until they are below 0
+    """
+
+    n_rows: int = 0
+    wins: int = 0
+    is_earned: bool = False
+
+    def after(self, is_right: bool, was_right: bool) -> Trust:
+        """Return the trust after one more row, which both models predicted."""
+        wins = min(max(self.wins + is_right - was_right, -_MOST_LOSSES), WINS_TO_TRUST)
+        is_earned = wins >= 0 if self.is_earned else wins >= WINS_TO_TRUST
+        return Trust(min(self.n_rows + 1, _MOST_ROWS), wins, is_earned)
+
+
+def halvings(n_rows: Integers) -> Integers:
+    """Return how often the pace was halved after some rows."""
+    halved: Integers = np.frexp(n_rows // ROWS_AT_FIRST_PACE + 1)[1].astype(np.int64) - 1
+    return np.minimum(halved, _MOST_HALVINGS)
 
 
 class LearningSimulator(FixedSimulator):
@@ -101,9 +136,10 @@ class LearningSimulator(FixedSimulator):
     Attributes
     ----------
     learned : (n_rules, n_values) what the rules of all terms add, in the unit 2^-LEARNT_BITS
+    trust : until it is earned, predictions are those of the flashed model
     """
 
-    def __init__(self, tables: FixedTables, pace: Pace) -> None:
+    def __init__(self, tables: FixedTables, pace: Pace, *, is_guarded: bool = True) -> None:
         super().__init__(tables)
         assert tables.learned is not None
         self._integers = tables
@@ -112,12 +148,26 @@ class LearningSimulator(FixedSimulator):
         self._start = tables.learned
         self._pace = pace
         self._bounds_of = _bounds_of(tables)
+        self._is_guarded = is_guarded
+        self._flats: dict[int, FlatProgram] = {}
+        self._used = self._start
         self.learned = tables.learned.copy()
+        self.trust = Trust()
 
-    @cached_property
-    def flat(self) -> FlatProgram:
-        """The learner as two arrays, for the C kernel."""
-        return _Packing(self._integers, self._pace).flat()
+    @property
+    def is_trusted(self) -> bool:
+        """Whether predictions are of what was learned, rather than of the flashed model."""
+        return self.trust.is_earned or not self._is_guarded
+
+    def flat(self, slower: int = 0) -> FlatProgram:
+        """Return the learner as two arrays, for the C kernel."""
+        if slower not in self._flats:
+            self._flats[slower] = _Packing(self._integers, self._pace, slower).flat()
+        return self._flats[slower]
+
+    def _read(self, rows: NDArray[np.floating]) -> Integers:
+        self._used = self.learned if self.is_trusted else self._start
+        return super()._read(rows)
 
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
         """Learn from rows of readings and the classes that were observed, one after the other.
@@ -137,22 +187,52 @@ class LearningSimulator(FixedSimulator):
         """
         observed = np.ascontiguousarray(places, dtype=np.int64)
         beliefs = np.empty((len(rows), self._n_values + 1), dtype=np.int64)
-        if native.is_used():
-            readings = np.require(rows, np.float64, "A")
-            native.learn(self.flat, readings, observed, self._start, self.learned, beliefs)
-            return beliefs
-        x = self._read(rows)
-        for i, place in enumerate(observed.tolist()):
-            beliefs[i] = self._learn_row(x[i : i + 1], place)
+        is_class = (observed >= 0) & (observed <= self._n_values)
+        slower = halvings(self.trust.n_rows + np.cumsum(is_class) - is_class)
+        slower *= self._is_guarded
+        starts = np.flatnonzero(np.diff(slower, prepend=-1)).tolist()
+        for start, end in pairwise([*starts, len(rows)]):  # rows that are learned at one pace
+            part = slice(start, end)
+            self._learn_rows(rows[part], observed[part], int(slower[start]), beliefs[part])
+        self._weigh(rows, observed, is_class, beliefs)
         return beliefs
 
-    def _learn_row(self, x: Integers, observed: int) -> Integers:
+    def _learn_rows(
+        self, rows: NDArray[np.floating], observed: Integers, slower: int, beliefs: Integers
+    ) -> None:
+        """Learn from rows at one pace, and write the probabilities before the updates."""
+        if native.is_used():
+            readings = np.require(rows, np.float64, "A")
+            native.learn(self.flat(slower), readings, observed, self._start, self.learned, beliefs)
+            return
+        x = self._read(rows)
+        for i, place in enumerate(observed.tolist()):
+            beliefs[i] = self._learn_row(x[i : i + 1], place, slower)
+
+    def _weigh(
+        self,
+        rows: NDArray[np.floating],
+        observed: Integers,
+        is_class: NDArray[np.bool_],
+        beliefs: Integers,
+    ) -> None:
+        """Compare predictions before the updates with those of the flashed model."""
+        x = self._read(rows)
+        self._used = self._start
+        flashed = self._believe(x)[1][-1]
+        is_right = beliefs.argmax(axis=1) == observed
+        was_right = flashed.argmax(axis=1) == observed
+        for i in np.flatnonzero(is_class).tolist():
+            self.trust = self.trust.after(bool(is_right[i]), bool(was_right[i]))
+
+    def _learn_row(self, x: Integers, observed: int, slower: int) -> Integers:
         """Return the probabilities for one row, and update all stages with it."""
+        self._used = self.learned
         beliefs: list[Integers] = []
         for stage in self._stages:
             belief = self._to_belief(stage, self._add_up(stage, x, beliefs))
             if 0 <= observed <= self._n_values:
-                step_bits = np.int64(self._pace.step_bits(stage))
+                step_bits = np.int64(self._pace.step_bits(stage, slower))
                 error = _error(belief[0], observed)
                 for rule, weight in self._taken(stage, x, beliefs):
                     if stage.is_weighed:
@@ -208,7 +288,7 @@ class LearningSimulator(FixedSimulator):
         self.learned[rule] = np.maximum(moved, 0)
 
     def _leaf(self, walk: FixedWalk, number: int) -> Integers:  # type: ignore[override]
-        return values_of(self.learned[walk.first_rule + number], walk.value_bits)
+        return values_of(self._used[walk.first_rule + number], walk.value_bits)
 
 
 def _bounds_of(tables: FixedTables) -> list[list[Bound]]:
@@ -226,8 +306,8 @@ class _Packing:
 
     _N_HEADER = 12
 
-    def __init__(self, tables: FixedTables, pace: Pace) -> None:
-        self._tables, self._pace = tables, pace
+    def __init__(self, tables: FixedTables, pace: Pace, slower: int) -> None:
+        self._tables, self._pace, self._slower = tables, pace, slower
         self._code = [0] * self._N_HEADER
 
     def flat(self) -> FlatProgram:
@@ -258,7 +338,7 @@ class _Packing:
         record = (
             int(stage.is_weighed),
             stage.value_bits,
-            self._pace.step_bits(stage),
+            self._pace.step_bits(stage, self._slower),
             self._put(stage.start),
             walks.start,
             walks.stop - walks.start,
@@ -329,7 +409,7 @@ def _with_weights(model: Model, weights: Mapping[str, Float]) -> Model:
             cells = found[: term.counts.size].reshape(term.weights.shape)
             terms.append(replace(term, weights=cells, missing=missing))
         nodes.append(replace(node, terms=tuple(terms)))
-    return replace(model, nodes=tuple(nodes))
+    return replace(model, nodes=tuple(nodes), uncertainty=None)
 
 
 class Learner:
@@ -341,6 +421,9 @@ class Learner:
         A classifier.
     pace, forgetting : float
         As in :class:`Pace`.
+    is_guarded : bool, default=True
+        Whether the pace falls with the rows, and the model stays as it was until what was learned
+        predicted three more of the last rows right.
 
     Examples
     --------
@@ -355,7 +438,9 @@ class Learner:
     True
     """
 
-    def __init__(self, model: Model, *, pace: float = 1.0, forgetting: float = 0.0) -> None:
+    def __init__(
+        self, model: Model, *, pace: float = 1.0, forgetting: float = 0.0, is_guarded: bool = True
+    ) -> None:
         if model.target.task is Task.REGRESSION:
             raise ParameterError(
                 f"{model.target.name!r} is a number, and only decisions between classes learn from "
@@ -365,7 +450,7 @@ class Learner:
         self.pace = Pace(pace, forgetting)
         tables = fixed_tables(lay_out(model, only_walks=True), learns=True)
         self.tables = replace(tables, bounds=learned_bounds(model, tables))
-        self.simulator = LearningSimulator(self.tables, self.pace)
+        self.simulator = LearningSimulator(self.tables, self.pace, is_guarded=is_guarded)
 
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
         """Learn from rows of readings and the places of the classes that were observed.
@@ -375,7 +460,9 @@ class Learner:
         return self.simulator.learn(rows, places)
 
     def model(self) -> Model:
-        """Return the model with what was learned."""
+        """Return the model with what was learned; as it was, while that is not trusted."""
+        if not self.simulator.is_trusted:
+            return self._model
         weights: dict[str, Float] = {}
         for stage in self.tables.stages:
             walks = self.tables.walks[stage.parts.walks]
@@ -390,12 +477,15 @@ class Learner:
 
     def save(self) -> bytes:
         """Return what was learned, as a device saves it."""
+        trust = self.simulator.trust
+        judged = trust.wins + _MOST_LOSSES + 256 * trust.is_earned
         saved = model_hash(self._model).encode() + self.simulator.learned.astype("<i4").tobytes()
+        saved += np.array([trust.n_rows, judged], dtype="<u4").tobytes()
         return saved + crc32(saved).to_bytes(4, "little")
 
     def restore(self, saved: bytes) -> None:
         """Bring back what this model learned on a device."""
-        expected = 16 + 4 * self.simulator.learned.size + 4
+        expected = 16 + 4 * self.simulator.learned.size + 8 + 4
         if len(saved) != expected:
             raise DataError(
                 f"what a device learned has {expected} bytes for this model. "
@@ -405,7 +495,11 @@ class Learner:
             raise DataError("what a device learned is damaged: its checksum is another")
         if saved[:16] != model_hash(self._model).encode():
             raise DataError("this was learned by a device with another model")
-        learned = np.frombuffer(saved[16:-4], "<i4").astype(np.int64)
+        n_rows, judged = np.frombuffer(saved[-12:-4], "<u4").tolist()
+        is_earned, wins = judged >> 8, (judged & 255) - _MOST_LOSSES
+        if is_earned > 1 or wins > WINS_TO_TRUST:
+            raise DataError("what a device learned is damaged; let the device begin again")
+        learned = np.frombuffer(saved[16:-12], "<i4").astype(np.int64)
         learned = learned.reshape(self.simulator.learned.shape)
         for stage in self.tables.stages:
             for walk in self.tables.walks[stage.parts.walks]:
@@ -416,6 +510,7 @@ class Learner:
                         "of it learns; let the device begin again"
                     )
         self.simulator.learned = learned
+        self.simulator.trust = Trust(n_rows, wins, bool(is_earned))
 
     def _weights(self, stage: FixedStage, first: int, end: int) -> Float:
         """Return what rules of a stage add, or their shares."""

@@ -238,9 +238,9 @@ class Fold:
 
 
 def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None:
-    """Put rows into folds by what they say, the classes spread evenly.
+    """Put rows into folds by their content, the classes spread evenly.
 
-    Rows that say the same are in one fold, so that no row is judged by a model that has learned
+    Equal rows are in one fold, so that no row is predicted by a model that has learned
     from its like; and neither the order of the rows nor their partition matters.
 
     Parameters
@@ -297,6 +297,6 @@ def group_folds(groups: UInt64, codes: Int64, weights: Int64 | Float, n_folds: i
 
 
 def row_digests(labels: Labels, codes: Int64) -> UInt64:
-    """Turn what each row says into one number that looks random."""
+    """Turn the content of each row into one number that looks random."""
     columns = (column.astype(np.uint64) for column in labels.T)
     return chain(columns, mix(codes.astype(np.uint64)))

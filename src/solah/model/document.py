@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from solah.model.features import Feature
     from solah.model.policy import Domain, Policy
     from solah.model.program import Program
-    from solah.model.provenance import Edit, Provenance
+    from solah.model.provenance import Edit, Provenance, Uncertainty
     from solah.model.signals import Signals
 
 # Shares below count as this where logarithms are taken: a class without rows is not impossible.
 LEAST_BELIEF = 1e-30
+# More categories than these and one are counted instead of named.
+_MOST_CATEGORIES = 4
 
 
 class Task(StrEnum):
@@ -140,11 +142,21 @@ class TermInput:
         return tuple(part_of[word] for word in range(len(self.feature.words)))
 
     def phrase(self, part: int) -> str:
-        """Name the words of a line together: ``at least medium``, ``a or b``."""
-        words = [self.feature.words[word] for word in self.parts[part]]
-        if self.feature.is_ordered:
-            return phrase(self.feature.words, self.parts[part])
-        return " or ".join(words)
+        """Name the words of a line together: ``above 12.8``, ``at least 3``, ``a or b``.
+
+        Many categories are cut short, or named by those that are not among them.
+        """
+        feature, places = self.feature, self.parts[part]
+        if feature.cores and len(places) > 1:
+            return feature.range_between(places[0], places[-1])
+        if feature.is_ordered:
+            return phrase(feature.shown_words, places)
+        others = [place for place in range(len(feature.words)) if place not in places]
+        is_rest = 0 < len(others) < len(places)
+        words = [feature.words[place] for place in (others if is_rest else places)]
+        if (more := len(words) - _MOST_CATEGORIES) > 1:
+            words[_MOST_CATEGORIES:] = [f"{more} more"]
+        return f"{'not ' * is_rest}{' or '.join(words)}"
 
 
 @dataclass(frozen=True)
@@ -422,6 +434,7 @@ class Model:
     generator: str = field(default="", compare=False)
     provenance: Provenance | None = field(default=None, compare=False)
     edits: tuple[Edit, ...] = field(default=(), compare=False)
+    uncertainty: Uncertainty | None = field(default=None, compare=False)
     monotonic: tuple[Monotonic, ...] = ()
     signals: Signals | None = None
     domain: Domain | None = None

@@ -100,12 +100,20 @@ def _spelt(
     partly: Sequence[Ends],
     texts: Mapping[float, str],
 ) -> tuple[WordRange, ...]:
-    if len(words) == 1:
-        return (WordRange(words[0], fully[0], partly[0], "everywhere"),)
-    return tuple(
-        WordRange(*one, f"fully {_interval(one[1], texts)}, partly {_interval(one[2], texts)}")
-        for one in zip(words, fully, partly, strict=True)
-    )
+    ranges = zip(words, fully, partly, strict=True)
+    return tuple(WordRange(*one, _range_text(one[1], one[2], texts)) for one in ranges)
+
+
+def _range_text(fully: Ends, partly: Ends, texts: Mapping[float, str]) -> str:
+    (low, high), (start, stop) = fully, partly
+    if math.isinf(low) and math.isinf(high):
+        return "all values"
+    if math.isinf(low):
+        return f"up to {texts[high]}, fading out by {texts[stop]}"
+    if math.isinf(high):
+        return f"from {texts[low]}, fading in from {texts[start]}"
+    core = f"at {texts[low]}" if low == high else f"{texts[low]} to {texts[high]}"
+    return f"{core}, fading in from {texts[start]} and out by {texts[stop]}"
 
 
 def rounded_edges(edges: Sequence[float], span: float = 0.0) -> list[float]:
@@ -139,13 +147,9 @@ def _rounded(number: float, most_moved: float) -> float:
     return number
 
 
-def _interval(ends: Ends, texts: Mapping[float, str]) -> str:
-    low, high = ends
-    if low == high:
-        return f"at {texts[low]}"
-    if math.isinf(low):
-        return f"up to {texts[high]}"
-    return f"from {texts[low]}" if math.isinf(high) else f"from {texts[low]} to {texts[high]}"
+def numbered_words(n_words: int) -> tuple[str, ...]:
+    """Return names for words that have none: ``w1``, ``w2`` and so on."""
+    return tuple(f"w{number}" for number in range(1, n_words + 1))
 
 
 @dataclass(frozen=True)
@@ -243,13 +247,57 @@ class Feature:
         >>> cores = [(-np.inf, 0.8599999), (0.9412, np.inf)]
         >>> distance = cored_feature("distance", ("short", "long"), cores, (0.5, 0.5), 0.1, 5.0)
         >>> print(distance.word_ranges()[0])
-        short: fully up to 0.86, partly up to 0.94
+        short: up to 0.86, fading out by 0.94
         """
         if not self.is_continuous:
             return ()
         if not self.cores:
             return overlapping_ranges(self.words, self.peaks)
-        return cored_ranges(self.words, self.cores, (self.high or 0.0) - (self.low or 0.0))
+        return cored_ranges(self.words, self.cores, self._span)
+
+    @property
+    def _span(self) -> float:
+        return (self.high or 0.0) - (self.low or 0.0)
+
+    @cached_property
+    def shown_words(self) -> tuple[str, ...]:
+        """The words as rules print them: numbered ones as ranges.
+
+        Examples
+        --------
+        >>> cores = [(-np.inf, 1.0), (2.0, 3.0), (5.0, np.inf)]
+        >>> cored_feature("size", ("w1", "w2", "w3"), cores, (0.25,) * 4, 0.0, 9.0).shown_words
+        ('below 1.5', '1.5 to 4', 'above 4')
+        """
+        if not self.cores or len(self.words) < 2 or self.words != numbered_words(len(self.words)):
+            return self.words
+        return tuple(self.range_between(place, place) for place in range(len(self.words)))
+
+    def range_between(self, first: int, last: int) -> str:
+        """Write where words with cores, from one to another, fit better than all others.
+
+        The range ends at the crossovers, where neighbouring words fit equally.
+
+        Examples
+        --------
+        >>> cores = [(-np.inf, 1.0), (2.0, 3.0), (5.0, np.inf)]
+        >>> feature = cored_feature("size", ("s", "m", "l"), cores, (0.25,) * 4, 0.0, 9.0)
+        >>> feature.range_between(0, 1), feature.range_between(1, 1), feature.range_between(1, 2)
+        ('below 4', '1.5 to 4', 'above 1.5')
+        """
+        ends = [spell_number(one, 15) for one in self.crossovers]
+        is_first, is_last = first == 0, last == len(self.words) - 1
+        if is_first:
+            return "anything" if is_last else f"below {ends[last]}"
+        return f"above {ends[first - 1]}" if is_last else f"{ends[first - 1]} to {ends[last]}"
+
+    @cached_property
+    def crossovers(self) -> list[float]:
+        """Where neighbouring words with cores fit equally, rounded as cores are."""
+        pairs = pairwise(self.cores)
+        # Halves first: the sum of two large numbers may be too large.
+        middles = [low[1] / 2 + high[0] / 2 for low, high in pairs]
+        return rounded_edges(middles, self._span) if middles else []
 
 
 def cored_feature(
@@ -284,8 +332,8 @@ def cored_feature(
     >>> distance.peaks, distance.set_words
     ((1.0, 2.0, 3.0, 5.0), (0, 1, 1, 2))
     >>> print(*distance.word_ranges(), sep="; ")
-    short: fully up to 1, partly up to 2; medium: fully from 2 to 3, partly from 1 to 5; \
-long: fully from 5, partly from 3
+    short: up to 1, fading out by 2; medium: 2 to 3, fading in from 1 and out by 5; \
+long: from 5, fading in from 3
     """
     cores = tuple((float(start), float(end)) for start, end in cores)
     return Feature(

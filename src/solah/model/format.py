@@ -23,7 +23,7 @@ from solah.model.json_fields import errors_at, read_choice, read_record, record_
 from solah.model.monotone import broken_constraints
 from solah.model.node_format import NodesReader, node_record
 from solah.model.policy import read_domain, read_policy
-from solah.model.provenance import MAX_EDITS, Edit, Provenance
+from solah.model.provenance import MAX_EDITS, Edit, Provenance, Uncertainty
 from solah.model.signals import Signals, check_signals
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MAX_CONSTRAINTS = 1_000_000
 FIELDS = ("format", "version", "generator", "task", "target", "features", "nodes")
 # Lists whose objects begin a line each.
 _LINE_BY_LINE = ("features", "nodes", "terms", "rules", "groups", "monotonic", "edits")
-_OPTIONAL = ("provenance", "monotonic", "edits", "signals", "domain", "policy")
+_OPTIONAL = ("provenance", "uncertainty", "monotonic", "edits", "signals", "domain", "policy")
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -90,6 +90,7 @@ def to_json(model: Model) -> str:
         "provenance": model.provenance and record_of(model.provenance),
         "features": [feature_record(one) for one in model.features],
         "nodes": [node_record(one, model.target) for one in model.nodes],
+        "uncertainty": model.uncertainty and record_of(model.uncertainty),
         "monotonic": [_constraint_record(one, model.target) for one in model.monotonic] or None,
         "edits": [record_of(one) for one in model.edits] or None,
         "signals": model.signals and record_of(model.signals),
@@ -153,6 +154,7 @@ def read_model(document: Reader) -> Model:
     model = Model(target, features, nodes, generator=fields["generator"].text())
     readers: dict[str, Callable[[Reader], Any]] = {
         "provenance": lambda part: read_record(part, Provenance),
+        "uncertainty": lambda part: read_record(part, Uncertainty),
         "edits": records(Edit, MAX_EDITS)["read"],
         "signals": lambda part: read_record(part, Signals),
         "domain": lambda part: read_domain(part, features),
@@ -162,6 +164,11 @@ def read_model(document: Reader) -> Model:
     counts = model.provenance.classes if model.provenance else ()
     if counts and len(counts) != len(target.classes):
         raise fields["provenance"].part("classes").fail("a number of rows for each class")
+    if model.uncertainty is not None:
+        n_errors = 1 if target.size == 2 else target.size
+        sizes = [[n_errors] * term.n_rules for term in model.terms]
+        if sizes != [list(map(len, term)) for term in model.uncertainty.errors]:
+            raise fields["uncertainty"].part("errors").fail("an error for each weight")
     if model.signals:
         with errors_at(fields["signals"]):
             check_signals(model.signals, features)

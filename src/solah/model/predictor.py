@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from solah.edit import Editor
-    from solah.explain import Explanation, Rules, Semantics, Stress
+    from solah.explain import Explanations, Rules, Semantics, Stress
     from solah.kernels.arrays import Float
     from solah.model.decide import Decisions
     from solah.model.document import Model
+    from solah.report.notebook import PageInNotebook
     from solah.signals.stream import SignalStream
 
 
@@ -237,7 +238,7 @@ class Predictor:
         changes: bool = False,
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
-    ) -> list[Explanation]:
+    ) -> Explanations:
         """Explain the prediction for each row.
 
         Parameters
@@ -255,8 +256,10 @@ class Predictor:
         -------
         explanations : list of Explanation
             ``str()`` of one is a text, a notebook shows it, and its parts are objects.
+            ``to_shap()`` of the list is a ``shap.Explanation``.
         """
         from solah.explain import Explainer
+        from solah.explain.explanation import Explanations
 
         X = read_path(X) if is_path(X) else X
         columns = X.names if isinstance(X, Table) else frame_names(X) if is_frame(X) else ()
@@ -264,7 +267,26 @@ class Predictor:
         explainer = Explainer(
             self.model_, changes=changes, ranges=ranges, fixed=fixed, columns=columns
         )
-        return list(explainer.of_table(table))
+        return Explanations(explainer.of_table(table))
+
+    def show(self, X: Any = None, y: Any = None) -> PageInNotebook:
+        """Show the report page in a notebook: the model and, with rows, predictions and metrics.
+
+        Parameters
+        ----------
+        X : frame or table, default=None
+            Rows with the model's columns, to look at one by one.
+        y : array of shape (n_rows,), default=None
+            Their classes or numbers.
+
+        Returns
+        -------
+        page : PageInNotebook
+            A notebook shows it; ``page.save(path)`` writes it. It loads nothing from elsewhere.
+        """
+        from solah.report.notebook import PageInNotebook
+
+        return PageInNotebook.of(self.model_, X, y)
 
     def stress(
         self, X: Any, y: Any, *, noise: float = 0.1, budget: float = 0.1, seed: int = 0

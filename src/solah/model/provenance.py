@@ -54,6 +54,58 @@ def _read_digests(part: Reader) -> dict[str, str]:
     return {name: one.text(most=_MAX_ORIGIN) for name, one in digests.items()}
 
 
+WeightErrors = tuple[tuple[tuple[float, ...], ...], ...]
+"""Term by term, of each rule, for each class: standard errors of weights."""
+
+
+def _read_errors(part: Reader) -> WeightErrors:
+    return tuple(
+        tuple(
+            tuple(rule.numbers(1, MAX_FOCAL_SETS, 0.0, MOST_NUMBER))
+            for rule in term.items(1, MAX_ROWS)
+        )
+        for term in part.items(1, MAX_ROWS)
+    )
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """How often a feature, a pair of features or a word comes back in resamples.
+
+    Attributes
+    ----------
+    features : one feature or two
+    share : the share of the resamples
+    word : a word of the feature; empty for the feature itself
+    low, high : of a feature, between which its importance is in nine of ten resamples
+    """
+
+    features: tuple[str, ...] = field(metadata=json.texts(1, 2))
+    share: float = field(metadata=json.number(0.0, 1.0))
+    word: str = field(default="", metadata=json.text(_MAX_ORIGIN))
+    low: float = field(default=0.0, metadata=json.number(0.0, 1.0))
+    high: float = field(default=0.0, metadata=json.number(0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How sure the weights of a sum are, and what comes back in resamples of the training rows.
+
+    Attributes
+    ----------
+    errors : the standard errors of the weights, term by term, of each rule (that for a missing
+        value is the last), for each class; of two classes, that of the difference
+    resamples : the number of resamples
+    recurrences : what comes back in them
+    """
+
+    errors: WeightErrors = field(metadata=json.form(_read_errors))
+    resamples: int = field(default=0, metadata=json.integer(0, MAX_ROWS))
+    recurrences: tuple[Recurrence, ...] = field(
+        default=(), metadata=json.records(Recurrence, _MAX_COLUMNS)
+    )
+
+
 @dataclass(frozen=True)
 class Provenance:
     """The training data of a model, as far as it is known.

@@ -6,14 +6,15 @@ calibration curves there are scikit-learn's ``RocCurveDisplay`` and ``Calibratio
 """
 
 from solah.plot.dependence import DependenceDisplay
-from solah.plot.importance import HierarchyDisplay, ImportanceDisplay
+from solah.plot.importance import ImportanceDisplay
 from solah.plot.path import PathDisplay
+from solah.plot.shapes import shapes
 from solah.plot.words import WordsDisplay
 
 __all__ = [
     "DependenceDisplay",
-    "HierarchyDisplay",
     "ImportanceDisplay",
     "PathDisplay",
     "WordsDisplay",
+    "shapes",
 ]

@@ -24,6 +24,7 @@ N_COLOURS = 10
 
 _WORDS_WIDTH, _WORDS_HEIGHT = 240, 56
 _FULL = 0.92 * _WORDS_HEIGHT
+_SHAPE_WIDTH, _SHAPE_HEIGHT = 240, 120
 _SQUARE = 240
 
 
@@ -102,6 +103,93 @@ def _histogram(counts: Mapping[str, Any], target: Mapping[str, Any]) -> Markup:
             layers.append(tag("path", d=f"M0 {_WORDS_HEIGHT}{there}{back}Z", class_=style))
         base = top
     return Markup("").join(layers)
+
+
+def shape_picture(shape: Mapping[str, Any], features: Sequence[Mapping[str, Any]]) -> Markup:
+    """Draw the contribution of a term: curves with bands over the density, or coloured cells."""
+    if shape["cells"]:
+        return _cells_picture(shape)
+    low, high = shape["low"], shape["high"]
+    steps = [one for curve in shape["curves"] for one in curve["values"]]
+    ends = [end for curve in shape["curves"] for band in curve["bands"] for end in band]
+    bottom, top = min([0.0, *steps, *ends]), max([0.0, *steps, *ends])
+    span = (top - bottom) or 1.0
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return (x - low) / (high - low) * _SHAPE_WIDTH, (top - y) / span * _SHAPE_HEIGHT
+
+    counts = next(one["histogram"] for one in features if one["name"] == shape["title"])
+    drawn = [_density(counts["counts"])] if counts else []
+    drawn.append(tag("path", d=path([place(low, 0), place(high, 0)]), class_="diagonal"))
+    for curve in shape["curves"]:
+        style, knots = f"s{curve['place'] % N_COLOURS}", curve["knots"]
+        bands = list(zip(knots, curve["bands"], strict=False))
+        if shape["labels"]:  # categories are points with their bands
+            drawn += [
+                tag("path", d=path([place(x, a), place(x, b)]), class_=f"curve {style}")
+                for x, (a, b) in bands
+            ]
+            for x, y in zip(knots, curve["values"], strict=True):
+                cx, cy = place(x, y)
+                fill = f"c{curve['place'] % N_COLOURS}"
+                drawn.append(tag("circle", cx=cx, cy=cy, r=4, class_=fill))
+            continue
+        around = [place(x, a) for x, (a, _) in bands] + [place(x, b) for x, (_, b) in bands[::-1]]
+        if around:
+            fill = f"band c{curve['place'] % N_COLOURS}"
+            drawn.append(tag("path", d=path(around, closed=True), class_=fill))
+        line = map(place, knots, curve["values"])
+        drawn.append(tag("path", d=path(line), class_=f"curve {style}"))
+    return tag(
+        "svg",
+        tag("title", f"Contribution of {shape['title']}"),
+        *drawn,
+        tag("text", written(spell_number(top, 2, "+")), x=2, y=10, class_="number"),
+        tag(
+            "text", written(spell_number(bottom, 2, "+")), x=2, y=_SHAPE_HEIGHT - 2, class_="number"
+        ),
+        viewBox=f"0 0 {_SHAPE_WIDTH} {_SHAPE_HEIGHT}",
+        class_="shape",
+        role="img",
+    )
+
+
+def _density(by_class: Sequence[Sequence[int]]) -> Markup:
+    """Draw how often values occur at the foot of a shape."""
+    totals = [sum(one) for one in zip(*by_class, strict=True)]
+    width, tallest = _SHAPE_WIDTH / len(totals), max(totals) or 1
+    steps = "".join(f"V{_SHAPE_HEIGHT * (1 - n / tallest / 4):.4g}h{width:.5g}" for n in totals)
+    return tag("path", d=f"M0 {_SHAPE_HEIGHT}{steps}V{_SHAPE_HEIGHT}Z", class_="hist")
+
+
+def _cells_picture(shape: Mapping[str, Any]) -> Markup:
+    """Draw a pair: a cell for each rule, from low to high, stronger where more is added."""
+    lines = shape["cells"]
+    most = max(abs(value) for line in lines for value in line) or 1.0
+    width, height = _SHAPE_WIDTH / len(lines), _SHAPE_HEIGHT / len(lines[0])
+    cells = [
+        tag(
+            "rect",
+            tag("title", written(spell_number(value, 3, "+"))),
+            x=i * width,
+            y=_SHAPE_HEIGHT - (j + 1) * height,
+            width=width,
+            height=height,
+            class_="raises" if value > 0 else "lowers",
+            fill_opacity=abs(value) / most,
+        )
+        for i, line in enumerate(lines)
+        for j, value in enumerate(line)
+    ]
+    return tag(
+        "svg",
+        tag("title", f"Contribution of {shape['title']}"),
+        *cells,
+        tag("rect", width=_SHAPE_WIDTH, height=_SHAPE_HEIGHT, class_="frame"),
+        viewBox=f"0 0 {_SHAPE_WIDTH} {_SHAPE_HEIGHT}",
+        class_="shape",
+        role="img",
+    )
 
 
 def curves_picture(curves: Iterable[Mapping[str, Any]], target: Mapping[str, Any]) -> Markup:

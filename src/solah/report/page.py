@@ -95,6 +95,7 @@ def _environment(marker: svg.Marker) -> Environment:
         narrow_drawing=partial(draw_hierarchy, width=_NARROW, style="narrow"),
         path_picture=charts.path_picture,
         risk_picture=charts.risk_picture,
+        shape_picture=charts.shape_picture,
         scatter_picture=charts.scatter_picture,
         wide_drawing=partial(draw_hierarchy, width=_WIDE, style="wide"),
         word_shade=charts.word_shade,

@@ -8,6 +8,8 @@ import numpy as np
 
 from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
+from solah.explain.rule_text import OF_90
+from solah.explain.shapes import shapes_of
 from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.encode import encode, read_named, read_truth, target_column, warn_of_unseen
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.evaluation import CrossValidation
+    from solah.explain.shapes import Shape
     from solah.kernels.arrays import Float
     from solah.learn.objective import PathStep
     from solah.model.document import Model
@@ -95,6 +98,8 @@ MAX_RULES = 400
 MAX_RULES_OF_PART = 100
 MAX_STACKED = 5
 MAX_ROWS = 50
+MAX_SHAPES = 60
+MAX_FEW_CLASSES = 8
 MAX_SAMPLE = 5_000
 MAX_SAMPLE_READINGS = 250_000
 
@@ -177,6 +182,7 @@ def summarise_page(
             )
         ],
         "nodes": describe_nodes(model, rules_a_part),
+        "shapes": describe_shapes(model) if not editing["why_not"] else [],
         **_on_rows(model, rows, source, by, positive),
         "rows": held.shown() if held else [],
         "editing": editing,
@@ -184,6 +190,48 @@ def summarise_page(
         "dependence": rows and describe_dependence(model, rows.readings),
         "live": describe_live(model, rules_a_part),
     }
+
+
+def describe_shapes(model: Model) -> list[dict[str, Any]]:
+    """Describe the contribution of each term, as the page draws it."""
+    return [_describe_shape(model, shape) for shape in shapes_of(model)[:MAX_SHAPES]]
+
+
+def _describe_shape(model: Model, shape: Shape) -> dict[str, Any]:
+    classes = model.target.classes
+    described: dict[str, Any] = {
+        "title": shape.title,
+        "share": shape.share,
+        "features": [side.name for side in shape.sides],
+        "labels": list(shape.sides[0].labels),
+        "curves": [],
+        "cells": [],
+        "place": None,
+    }
+    if len(shape.sides) == 2:
+        place = int(np.ptp(shape.values, axis=(0, 1)).argmax())
+        # A value for each rule: knots of one word are next to each other.
+        lines = [np.unique(side.lines, return_index=True)[1] for side in shape.sides]
+        cells = shape.values[..., place][np.ix_(*lines)]
+        where = classes.index(shape.classes[place]) if classes else None
+        return described | {"cells": cells.tolist(), "place": where}
+    (side,), half = shape.sides, 0.5 if shape.sides[0].labels else 0.0
+    low, high = float(side.knots[0]) - half, float(side.knots[-1]) + half
+    curves = []
+    for place, state in enumerate(shape.classes[:MAX_FEW_CLASSES]):
+        values, bands = shape.values[:, place], np.empty((0, 2))
+        if shape.errors is not None:
+            halves = OF_90 * shape.errors[:, place]
+            bands = np.column_stack([values - halves, values + halves])
+        curves.append(
+            {
+                "place": classes.index(state) if classes else 0,
+                "knots": side.knots.tolist(),
+                "values": values.tolist(),
+                "bands": bands.tolist(),
+            }
+        )
+    return described | {"low": low, "high": high if high > low else low + 1, "curves": curves}
 
 
 def summarise_card(

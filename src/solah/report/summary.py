@@ -12,7 +12,7 @@ from solah.data.spelling import count, spell
 from solah.exceptions import SolahError
 from solah.explain import feature_importances, rules_of
 from solah.explain.html import strongest_rules
-from solah.explain.legend import pinned_parts, spell_constraints, spell_policy
+from solah.explain.legend import pinned_parts, spell_constraints, spell_policy, spell_recurrences
 from solah.explain.rules import part_rules
 from solah.export.costs import model_costs
 from solah.model.encode import find_unseen
@@ -264,6 +264,7 @@ def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, An
         "promises": spell_constraints(model),
         "edits": list(map(str, model.edits)),
         "pinned": pinned_parts(model),
+        "recurrences": spell_recurrences(model),
         "moved": [one.name for one in model.features if one.is_moved],
         "device": _device(model),
         "examples": list(map(str, strongest_rules(model, N_EXAMPLES))),

@@ -1,9 +1,9 @@
 """Hold the last reading of each feature until it is too old, without a network or a clock.
 
 Readings arrive at their own rates. The last message counts: one without a reading makes the feature
-missing until the next one. A reading that is older than its feature allows is missing, too. After a
-lost connection, a reading counts for a short time only, until a message confirms it: nobody knows
-what was missed. A device that goes offline has no readings. Repeats, late messages, gaps and
+missing until the next one. A reading that is older than its feature allows is missing, too. When
+the connection is lost, all readings are missing until a message confirms or replaces them: nobody
+knows what was missed. A device that goes offline has no readings. Repeats, late messages, gaps and
 restarted counts are told apart and counted.
 """
 
@@ -25,8 +25,6 @@ CLOCK_TOLERANCE = 60.0
 """Seconds that a sensor's clock may be ahead of ours."""
 FIRST_MAX_AGE = 600.0
 """Seconds that a reading is held while nobody knows how often it comes."""
-UNCONFIRMED = 60.0
-"""Seconds from the loss of a connection for which a reading counts that has not come again."""
 _INTERVALS = 20
 _LEAST_INTERVALS = 3
 _QUANTILE = 0.9
@@ -190,7 +188,7 @@ class Aligner:
             if held.value is not None
             and held.time is not None
             and now - held.time <= self._max_age(held)
-            and (held.lost is None or now - held.lost <= max(UNCONFIRMED, 2 * self._every))
+            and held.lost is None
         }
         return Row(
             time=now,

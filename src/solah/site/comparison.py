@@ -44,13 +44,6 @@ class Comparison:
         """Take the decision on a row by the model that is tried out."""
         self._take(sequence, decision, is_shadow=True)
 
-    def by_decision(self) -> dict[str, int]:
-        """Return on how many rows of each class in use the other model decides otherwise."""
-        found: Counter[str] = Counter()
-        for (decision, _), times in self._differing.items():
-            found[decision] += times
-        return dict(sorted(found.items()))
-
     def describe(self) -> dict[str, Any]:
         """Return the counts, ready for JSON."""
         pairs = self._differing.most_common(_MOST_PAIRS)

@@ -159,17 +159,12 @@ class Feed:
         self._journal.append(measured)
         return measured
 
-    def _is_cut_off(self, oldest: float | None) -> bool:
-        """Whether there is no connection and no reading; then nobody knows anything."""
-        is_away = self._source is not None and not self._source.is_connected
-        is_cut_off = is_away and oldest is None
-        self.counters["cut_off"] += is_cut_off
-        return is_cut_off
-
     def _is_idle(self, row: Row) -> bool:
-        """Whether there is nothing to say: no connection and no reading, or no change."""
-        if self._is_cut_off(row.oldest):
-            return True
+        """Whether there is nothing to say: no connection yet, or no change."""
+        if self._source is not None:
+            self._was_connected |= self._source.is_connected
+            if not self._was_connected:
+                return True
         content = tuple(row.readings.items())
         is_same = self._deciding.on_change and content == self._last_row
         self._last_row = content

@@ -150,16 +150,13 @@ class Node:
         gone = encode(Status(self.core.name, "offline", self.core.bundle.hash))
         return self._topics.status(self.core.name), gone
 
-    def run(
-        self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]] | None = None
-    ) -> None:
+    def run(self, rows: Callable[[int], Iterable[Measured]] | None = None) -> None:
         """Work until :meth:`stop`; rows are measured here, beside those that come by topic.
 
         Parameters
         ----------
-        rows : iterable of Measured, or a function that returns them from a row on
-            What a function returns can be had again, for those who ask for rows that this node
-            has forgotten.
+        rows : function that returns rows from one on
+            They are had again for those who ask for rows that this node has forgotten.
         """
         self._remember()
         self._subscribe()
@@ -202,11 +199,6 @@ class Node:
                 "seconds_since_step": round(idle, 1),
             },
         )
-
-    @property
-    def wanted(self) -> int:
-        """The last row that others came to, or asked for; -1 for none."""
-        return self._reader.wanted
 
     def is_behind(self, row: Measured) -> bool:
         """Whether others wait for a row already, or do no longer; from any thread."""
@@ -383,8 +375,6 @@ class Node:
             self._keeper.keep_decided(payload)
             self._send(topics.decisions, payload)
             self._note_decided(payload)
-            if self._shadow is not None:
-                self._shadow.compare(decided)
         if self._client.is_connected:
             self._forget_decided()
 
@@ -393,7 +383,7 @@ class Node:
         if self._shadow is None:
             return
         try:
-            outbox = self._shadow.advance(now)
+            outbox = self._shadow.core.advance(now)
         except Exception as problem:
             self.counters["shadow_failed"] += 1
             self._shadow = None
@@ -427,8 +417,6 @@ class Node:
         """Publish how the node is doing, if that changed or was not told for a while."""
         feed, core = self._options.feed, self.core
         counters = {**core.counters, **self.counters}
-        if self._shadow is not None:
-            counters |= self._shadow.counters()
         if feed is not None:
             counters |= feed.all_counters()
         counters = {name: times for name, times in counters.items() if times}

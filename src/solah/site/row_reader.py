@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from solah.site.core import NodeCore
     from solah.site.messages import Ask, Measured
 
-    Rows = Iterable[Measured] | Callable[[int], Iterable[Measured]]
+    Rows = Callable[[int], Iterable[Measured]]
 
 _AHEAD = 1_000  # rows beyond those that are decided
 _MOST_UNCONFIRMED = 200
 _READ_AGAIN_EVERY = 1.0
-_STUCK = 60.0
 _LOOK_EVERY = 0.005
 
 
@@ -41,8 +40,7 @@ class RowReader:
     ) -> None:
         self.wanted = -1  # the last row that others came to, or asked for
         self._bring, self._core, self._client, self._is_live = bring, core, client, is_live
-        self._progress, self._progressed = -1, time.monotonic()
-        self._is_lasting = False  # whether its rows can be had again
+        self._progress = -1
         self._read_again: int | None = None
         self._next_reading = 0.0
         self._at = 0  # the row that is read next
@@ -53,10 +51,10 @@ class RowReader:
 
         Parameters
         ----------
-        rows : iterable of Measured, or a function that returns them from a row on
-            What a function returns can be had again.
+        rows : function that returns rows from one on
+            They can be had again.
         first : int
-            The row with which a function begins.
+            The row to begin with.
         on_problem : callable
             Called with what goes wrong in the thread.
         """
@@ -75,7 +73,7 @@ class RowReader:
 
     def note_progress(self, settled: int) -> None:
         """Note up to which row the network is done."""
-        self._progress, self._progressed = settled, time.monotonic()
+        self._progress = settled
 
     def note_wanted(self, sequence: int) -> None:
         """Note a row that others came to."""
@@ -93,15 +91,12 @@ class RowReader:
             one for one in (*ask.sequences, *since) if one < self._at and not self._core.holds(one)
         ]
         now = time.monotonic()
-        if gone and self._is_lasting and now >= self._next_reading:
+        if gone and now >= self._next_reading:
             self._next_reading = now + _READ_AGAIN_EVERY
             self._read_again = min(gone)
 
     def _read(self, rows: Rows, first: int) -> None:
-        if not callable(rows):
-            self._read_all(rows)
-            return
-        self._is_lasting, self._read_again = True, first
+        self._read_again = first
         while not self._stopping.is_set():
             again, self._read_again = self._read_again, None
             if again is not None:
@@ -124,11 +119,9 @@ class RowReader:
         return not self._stopping.is_set() and self._read_again is None
 
     def _is_ahead(self, row: Measured) -> bool:
-        """Whether a row has to wait; what cannot be had again does not wait for the dead."""
+        """Whether a row has to wait."""
         if self._client.in_flight > _MOST_UNCONFIRMED or not self._client.is_connected:
             return True
         if self._is_live:
-            return False
-        if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
             return False
         return row.sequence is not None and row.sequence > self._progress + _AHEAD

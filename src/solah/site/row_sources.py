@@ -1,27 +1,16 @@
-"""Sources of readings: a file replayed, lines of JSON, a function."""
+"""Rows of a table, replayed as readings."""
 
 from __future__ import annotations
 
-import importlib
-import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from solah.data import ReadOptions, iter_tables, to_numbers, to_text
-from solah.exceptions import DataError, ParameterError, shorten
-from solah.site.backlog import Complaints
-from solah.site.messages import (
-    MAX_SEQUENCE,
-    Measured,
-    MessageError,
-    decode_readings,
-)
+from solah.site.messages import Measured
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import IO
 
     from solah.data import Table
     from solah.model.features import Feature
@@ -68,54 +57,6 @@ def _readings(table: Table, feature: Feature) -> list[Reading]:
         return texts
     numbers: list[float] = to_numbers(column, first_row=table.first_row).values.tolist()
     return [None if number != number else number for number in numbers]
-
-
-def json_lines(stream: IO[str], on_wrong: Callable[[str], None]) -> Iterator[Measured]:
-    """Yield readings that come as lines of JSON; wrong lines are told, or counted, and left out."""
-    complaints = Complaints(on_wrong)
-    try:
-        for line in stream:
-            if not line.strip():
-                continue
-            try:
-                yield from decode_readings(line.encode())
-            except MessageError as error:
-                complaints.add("a line", str(error), time.monotonic())
-    finally:
-        complaints.tell(time.monotonic(), all_of_it=True)
-
-
-def called(name: str, start: int = 0, wanted: Callable[[], int] = lambda: -1) -> Iterator[Measured]:
-    """Yield what a function returns, call after call, until that is None.
-
-    Parameters
-    ----------
-    name : ``module:function``, also of a module in the current folder; the function returns
-        readings by name, and is your own code
-    start : the number of the first row
-    wanted : returns the row that others wait for; numbers go on from there where they are behind
-    """
-    module, _, feature = name.partition(":")
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        function: Callable[[], Any] = getattr(importlib.import_module(module), feature)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ParameterError(
-            f"a function is written module:function. Got {shorten(name)}: {error}"
-        ) from None
-    sequence = start - 1
-    while True:
-        try:
-            readings = function()
-            sequence = max(sequence + 1, wanted())
-            sequence = sequence if sequence <= MAX_SEQUENCE else 0
-            row = None if readings is None else Measured(dict(readings), sequence)
-        except Exception as error:  # it is the user's, and may raise anything
-            raise DataError(f"{name} failed: {type(error).__name__}: {error}") from error
-        if row is None:
-            return
-        yield row
 
 
 def at_rate(

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solah.model.document import Task
 from solah.site.bundle import BundleError, read_bundle
 from solah.site.compact_messages import decode_rows
-from solah.site.comparison import Comparison
 from solah.site.core import NodeCore
 from solah.site.messages import MessageError, decode_ask
 from solah.site.trust import refuse_older
@@ -20,11 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.site.bundle import Bundle
-    from solah.site.core import Outbox, Settings
-    from solah.site.messages import Beliefs, Decisions
+    from solah.site.core import Settings
+    from solah.site.messages import Beliefs
     from solah.site.trust import Trust
-
-_MOST_CLASSES = 20
 
 
 class Shadow:
@@ -40,8 +36,6 @@ class Shadow:
 
     def __init__(self, bundle: Bundle, name: str, settings: Settings) -> None:
         self.core = NodeCore(bundle, name, settings)
-        is_number = bundle.model.target.task is Task.REGRESSION
-        self._comparison = Comparison(is_number=is_number)
 
     def take(self, node: str, what: str, payload: bytes, now: float) -> None:
         """Take in what other nodes send about the shadow model."""
@@ -49,30 +43,6 @@ class Shadow:
             self.core.hear(beliefs_of(node, payload, self.core.bundles), now)
         elif what == "ask":
             self.core.repeat(decode_ask(payload))
-
-    def advance(self, now: float) -> Outbox:
-        """Evaluate what can be evaluated; return the messages to send."""
-        outbox = self.core.advance(now)
-        for decided in outbox.decisions:
-            for row in decided.rows:
-                self._comparison.shadow(row.sequence, row.decision)
-        return outbox
-
-    def compare(self, decided: Decisions) -> None:
-        """Take the decisions of the model in use."""
-        for row in decided.rows:
-            self._comparison.act(row.sequence, row.decision)
-
-    def counters(self) -> dict[str, int]:
-        """Return what the node's status tells: rows decided by both, alike, and otherwise."""
-        if not self.core.decides:
-            return {}
-        differing = [*self._comparison.by_decision().items()][:_MOST_CLASSES]
-        return {
-            "shadow_rows": self._comparison.rows,
-            "shadow_agreed": self._comparison.agreed,
-            **{f"shadow_differs_{decision}": times for decision, times in differing},
-        }
 
 
 def next_shadow(

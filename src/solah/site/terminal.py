@@ -12,7 +12,7 @@ from solah.data.spelling import count
 from solah.site.observed import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from rich.console import RenderableType
 
@@ -21,15 +21,8 @@ if TYPE_CHECKING:
 _LAST = 8
 _MOST_MISSING = 5
 _MOST_SENSORS = 20
-_BAR = 16
-_MOST_INDENT = 18
 _STATES = {"online": "green", "silent": "bold red", "offline": "bold red", "unknown": "yellow"}
 _CONDITIONS = {"live": "bold green", "degraded": "bold yellow", "waiting": "bold yellow"}
-_SILENT = {
-    "missing": "missing; its average counts",
-    "waiting": "no message yet",
-    "inside": "stays in its node",
-}
 
 
 def render(snapshot: Picture, width: int) -> RenderableType:
@@ -51,7 +44,6 @@ def render(snapshot: Picture, width: int) -> RenderableType:
         _block("Nodes", _nodes(snapshot, width)),
         _block("Sensors to look at", _sensors(snapshot, width)),
         _block("Last decisions", _decisions(snapshot, width)),
-        _block(f"Probabilities of {_target(snapshot)}", _parts(snapshot, width)),
     ]
     return Group(*(line for block in blocks for line in block))
 
@@ -261,48 +253,7 @@ def _lacks(decision: Picture) -> Text:
     return Text.assemble((missing, "bold red"), between, (abstain_reasons, "yellow"))
 
 
-def _parts(snapshot: Picture, width: int) -> Table:
-    parts = snapshot["parts"]
-    if not parts:
-        return Table.grid()
-    grid = _grid(width, "", "", "", "")
-    for lead, part in _outline(parts):
-        bar, decision = _output(part)
-        grid.add_row(
-            Text.assemble((lead, "dim"), part["name"]), Text(part["node"], "dim"), bar, decision
-        )
-    return grid
-
-
-def _outline(parts: Sequence[Picture]) -> Iterator[tuple[str, Picture]]:
-    """Go from the root down; what is deeper than the page is wide is at its edge."""
-    waiting = [(parts[-1], "", "")]
-    while waiting:
-        part, lead, below = waiting.pop()
-        yield lead[-_MOST_INDENT:], part
-        *others, last = [parts[place] for place in part["hears"]] or [None]
-        if last is not None:
-            waiting.append((last, f"{below}└─ ", f"{below}   "))
-            waiting += [(one, f"{below}├─ ", f"{below}│  ") for one in reversed(others)]
-
-
-def _output(part: Picture) -> tuple[Text, Text]:
-    """Show the output of a part as a bar and in words."""
-    if part["state"] != "heard":
-        style = "bold red" if part["state"] == "missing" else "dim"
-        return Text("·" * _BAR, "dim"), Text(_SILENT[part["state"]], style)
-    if part["certainty"] is None:
-        return Text(), Text(part["says"])
-    filled = round(_BAR * part["certainty"])
-    bar = Text.assemble(("█" * filled, "cyan"), ("░" * (_BAR - filled), "dim"))
-    return bar, Text(f"{part['certainty']:.2f} {part['says']}")
-
-
 # --- format --------------------------------------------------------------------------------
-
-
-def _target(snapshot: Picture) -> str:
-    return snapshot["model"]["target"] if snapshot["model"] else ""
 
 
 def _ago(seen: float | None, now: float) -> str:

@@ -71,7 +71,7 @@ class OnlineModel:
 
     def __init__(self, model: Model, *, pace: float, forgetting: float) -> None:
         self.start = model
-        self.learner = Learner(model, pace=pace, forgetting=forgetting)
+        self.learner = Learner(model, pace=pace, forgetting=forgetting, is_guarded=False)
 
     def test_then_learn(self, table: Table, labels: Sequence[Cell]) -> Tested:
         """Predict rows in their order, each before the model learns from it.

@@ -297,7 +297,8 @@ static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH sol
 {
     const int32_t leaf = solah_child(walk, node);
 #ifdef SOLAH_LEARNS
-    const int32_t learned = model->learned[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
+    const int32_t at = ((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v;
+    const int32_t learned = model->learned != NULL ? model->learned[at] : model->flashed[at];
     const int32_t score = solah_shift(learned, walk->learned_bits);
     return (int16_t)(score > INT16_MAX ? INT16_MAX : (score < -INT16_MAX ? -INT16_MAX : score));
 #else

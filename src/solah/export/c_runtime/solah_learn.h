@@ -13,6 +13,7 @@
 
 #include "solah_crc.h"
 
+#define SOLAH_SLOWEST 20
 #define SOLAH_MOST_LEARNT (INT32_C(1) << 29)
 #define SOLAH_ALL_LEARNT (INT32_C(1) << 24)
 #define SOLAH_LEARNT_ROUNDING 512 /* how far rounding may take shares beyond nothing and all */
@@ -37,6 +38,61 @@ typedef struct {
     uint16_t n_bounds;
     uint8_t forget_bits;
 } solah_learning;
+
+#define SOLAH_ROWS_AT_FIRST_PACE 8u /* after so many the pace is halved, and again at about twice as many */
+#define SOLAH_MOST_HALVINGS 15
+#define SOLAH_WINS_TO_TRUST 3
+#define SOLAH_MOST_LOSSES 8
+
+/* What the rows that were learned from say: how many there were, and how many more of the last ones
+ * were predicted right by what was learned than by the flashed model. What was learned is used from
+ * three wins on, until they are below 0. */
+typedef struct {
+    uint32_t n_rows;
+    int8_t wins;
+    uint8_t is_trusted;
+} solah_evidence;
+
+/* How often the pace was halved. */
+static inline int32_t solah_halvings(uint32_t n_rows)
+{
+    uint32_t left = (n_rows / SOLAH_ROWS_AT_FIRST_PACE + 1u) >> 1;
+    int32_t halvings = 0;
+    while (left > 0u && halvings < SOLAH_MOST_HALVINGS) {
+        left >>= 1;
+        halvings++;
+    }
+    return halvings;
+}
+
+/* The class that is believed in most, the first of equal ones. */
+static inline int32_t solah_most_believed(const uint16_t *belief)
+{
+    int32_t best = 0;
+    for (int32_t c = 1; c < SOLAH_N_CLASSES; c++) {
+        if (belief[c] > belief[best]) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* Compare both models on one more row. */
+static inline void solah_weigh(solah_evidence *evidence, int is_right, int was_right)
+{
+    const int32_t wins = (int32_t)evidence->wins + (int32_t)is_right - (int32_t)was_right;
+    if (wins >= -SOLAH_MOST_LOSSES && wins <= SOLAH_WINS_TO_TRUST) {
+        evidence->wins = (int8_t)wins;
+    }
+    if (evidence->is_trusted != 0u) {
+        evidence->is_trusted = evidence->wins >= 0 ? 1u : 0u;
+    } else {
+        evidence->is_trusted = evidence->wins >= SOLAH_WINS_TO_TRUST ? 1u : 0u;
+    }
+    if (evidence->n_rows < UINT32_MAX) {
+        evidence->n_rows++;
+    }
+}
 
 static inline int32_t solah_bounded(int32_t value, int32_t least, int32_t most)
 {
@@ -116,23 +172,36 @@ static inline void solah_move_belief(int32_t rule, uint32_t weight, int32_t obse
     }
 }
 
-/* Learn from readings and the class that was observed; return the class that was believed in. */
-static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learning *learning,
-                              const int32_t *x, int32_t observed, int32_t *learned)
+/* Learn from readings and the class that was observed; return the class that was predicted. */
+static inline int solah_learn(const struct solah_tables *flashed,
+                              const SOLAH_FLASH solah_learning *learning, const int32_t *x,
+                              int32_t observed, int32_t *learned, solah_evidence *evidence)
 {
+    struct solah_tables tables = *flashed;
+    solah_model *model = &tables;
+    const int32_t slower = solah_halvings(evidence->n_rows);
     uint16_t beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0}};
     int32_t total[SOLAH_N_VALUES] = {0};
     int32_t error[SOLAH_N_VALUES];
     solah_path way;
     int32_t node;
 
+    tables.learned = NULL;
     solah_believe(model, x, beliefs, total);
-    const int decision = (int)solah_best(model, beliefs[SOLAH_N_STAGES - 1], total, -1);
+    const int shipped = (int)solah_best(model, beliefs[SOLAH_N_STAGES - 1], total, -1);
+    const int was_right = solah_most_believed(beliefs[SOLAH_N_STAGES - 1]) == observed;
+    tables.learned = learned;
+    solah_believe(model, x, beliefs, total);
+    const int now = (int)solah_best(model, beliefs[SOLAH_N_STAGES - 1], total, -1);
+    const int decision = evidence->is_trusted != 0u ? now : shipped;
     if (observed < 0 || observed >= SOLAH_N_CLASSES) {
         return decision;
     }
+    solah_weigh(evidence, solah_most_believed(beliefs[SOLAH_N_STAGES - 1]) == observed, was_right);
     for (int32_t s = 0; s < SOLAH_N_STAGES; s++) {
         const SOLAH_FLASH solah_stage *stage = &model->stages[s];
+        const int32_t bits = (int32_t)learning->step_bits[s] + slower;
+        const int32_t step_bits = bits < SOLAH_SLOWEST ? bits : SOLAH_SLOWEST;
         const int32_t first = (observed == 0 ? (int32_t)SOLAH_ONE : 0) - (int32_t)beliefs[s][0];
         for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
             error[v] = (observed == v + 1 ? (int32_t)SOLAH_ONE : 0) - (int32_t)beliefs[s][v + 1] - first;
@@ -144,9 +213,9 @@ static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learni
                 const int32_t rule = (int32_t)walk->first_rule + (int32_t)walk->child[node];
                 const uint32_t weight = way.steps[way.depth].weight;
                 if (stage->is_weighed) {
-                    solah_move_evidence(learning, rule, weight, error, learning->step_bits[s], learned);
+                    solah_move_evidence(learning, rule, weight, error, step_bits, learned);
                 } else {
-                    solah_move_belief(rule, weight, observed, learning->step_bits[s], learned);
+                    solah_move_belief(rule, weight, observed, step_bits, learned);
                 }
             }
         }
@@ -154,7 +223,8 @@ static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learni
     return decision;
 }
 
-/* What is saved: the hash of the model, the scores of rules, and a checksum; all from the lowest byte. */
+/* What is saved: the hash of the model, the scores of rules, the evidence in two numbers, and a
+ * checksum; all from the lowest byte. */
 static inline void solah_put(uint8_t *bytes, uint32_t number)
 {
     for (int i = 0; i < 4; i++) {
@@ -171,15 +241,20 @@ static inline uint32_t solah_get(const uint8_t *bytes)
     return number;
 }
 
-static inline void solah_save(const char *hash, const int32_t *learned, int32_t n_learned, uint8_t *bytes)
+static inline void solah_save(const char *hash, const int32_t *learned, int32_t n_learned,
+                              const solah_evidence *evidence, uint8_t *bytes)
 {
+    uint8_t *end = bytes + 16 + 4 * n_learned;
     for (int32_t i = 0; i < 16; i++) {
         bytes[i] = (uint8_t)hash[i];
     }
     for (int32_t i = 0; i < n_learned; i++) {
         solah_put(bytes + 16 + 4 * i, (uint32_t)learned[i]);
     }
-    solah_put(bytes + 16 + 4 * n_learned, solah_crc(0, bytes, (size_t)(16 + 4 * n_learned)));
+    solah_put(end, evidence->n_rows);
+    solah_put(end + 4, (uint32_t)(evidence->wins + SOLAH_MOST_LOSSES) +
+                           (evidence->is_trusted != 0u ? 256u : 0u));
+    solah_put(end + 8, solah_crc(0, bytes, (size_t)(24 + 4 * n_learned)));
 }
 
 static inline int32_t solah_saved(const uint8_t *bytes, int32_t place)
@@ -209,11 +284,15 @@ static inline int solah_is_learned(const uint8_t *bytes, int32_t rule, int is_we
 /* Bring back what was saved; return 0, and change nothing, if it is not whole, not this model's, or
  * nothing that its rules can learn. */
 static inline int solah_restore(solah_model *model, const char *hash, int32_t *learned,
-                                int32_t n_learned, const uint8_t *bytes)
+                                int32_t n_learned, const uint8_t *bytes,
+                                solah_evidence *evidence)
 {
+    const uint8_t *tail = bytes + 16 + 4 * n_learned;
+    const uint32_t trust = solah_get(tail + 4);
     int32_t rule = 0;
 
-    if (solah_get(bytes + 16 + 4 * n_learned) != solah_crc(0, bytes, (size_t)(16 + 4 * n_learned))) {
+    if (solah_get(tail + 8) != solah_crc(0, bytes, (size_t)(24 + 4 * n_learned)) ||
+        (trust >> 8) > 1u || (trust & 255u) > (uint32_t)(SOLAH_MOST_LOSSES + SOLAH_WINS_TO_TRUST)) {
         return 0;
     }
     for (int32_t i = 0; i < 16; i++) {
@@ -234,6 +313,9 @@ static inline int solah_restore(solah_model *model, const char *hash, int32_t *l
     for (int32_t i = 0; i < n_learned; i++) {
         learned[i] = solah_saved(bytes, i);
     }
+    evidence->n_rows = solah_get(tail);
+    evidence->wins = (int8_t)((int32_t)(trust & 255u) - SOLAH_MOST_LOSSES);
+    evidence->is_trusted = (uint8_t)(trust >> 8);
     return 1;
 }
 

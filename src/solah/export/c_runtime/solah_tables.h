@@ -93,7 +93,8 @@ struct solah_tables {
     /* What the decision adds to evidence, or multiplies beliefs by; or NULL. */
     const SOLAH_FLASH solah_number *preference;
 #ifdef SOLAH_LEARNS
-    const int32_t *learned; /* the scores of rules, in RAM */
+    const int32_t *learned; /* the scores of rules, in RAM; NULL for those in the flash */
+    const SOLAH_FLASH int32_t *flashed;
 #endif
 };
 #if defined(SOLAH_LEARNS) || defined(SOLAH_SIZES_IN_MODEL)

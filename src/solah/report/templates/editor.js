@@ -174,7 +174,7 @@ function makeEvidence(one, name, c) {
   const step = isNumber ? Number((scoreLimit / STEPS).toPrecision(1)) : 0.05;
   Object.assign(slider, { type: "range", min: -scoreLimit, max: scoreLimit, step });
   Object.assign(field, { type: "number", step: "any" });
-  const whose = isNumber ? name : `${name}: evidence for ${model.target.labels[size === 2 ? 1 : c]}`;
+  const whose = isNumber ? name : `${name}: weight for ${model.target.labels[size === 2 ? 1 : c]}`;
   slider.setAttribute("aria-label", whose);
   field.setAttribute("aria-label", `${whose}, as a number`);
   const set = (score) => {

@@ -24,9 +24,9 @@ function showDecision(outcome) {
   });
   const known = state.readings.filter((reading) => reading !== null).length;
   const { share, variance } = outcome.unknown;
-  const cost = variance > 0 && !isSum ? ` The rest counts ${fixed(damping(variance), 2)} as much.` : "";
-  const missed = variance > 0 ? ` ${percent(1 - share)} of what the model goes by is known.${cost}` : "";
-  byId("known").textContent = `${count(known)} of ${count(state.readings.length)} readings known.${missed}`;
+  const cost = variance > 0 && !isSum ? ` Other weights count ${percent(damping(variance))}.` : "";
+  const missed = variance > 0 ? ` Completeness ${percent(1 - share)}.${cost}` : "";
+  byId("known").textContent = `${count(known)} of ${count(state.readings.length)} values known.${missed}`;
 }
 
 function resultOf(belief) {
@@ -78,7 +78,7 @@ function reasons(explained, weigh) {
   const others = known.filter((part, i) => !isTold(part, i));
   if (others.length) {
     steps.push({
-      name: `${count(others.length)} other reading${others.length === 1 ? "" : "s"}`,
+      name: `${count(others.length)} other value${others.length === 1 ? "" : "s"}`,
       size: others.reduce((sum, { size }) => sum + size, 0),
     });
   }
@@ -109,12 +109,12 @@ function showWhy(outcome) {
   const scale = (level) => (100 * (level - low)) / span;
   const spell = isNumber ? (level) => brief(level, 4) : (level) => percent(level);
   byId("why").replaceChildren(
-    waterfallLine("knowing nothing", spell(start), low, start, "end", scale),
+    waterfallLine("before any value", spell(start), low, start, "end", scale),
     ...steps.map(({ name, size }, i) => waterfallLine(
       name, isNumber ? inLanguage(signedNumber(size)) : signedPoints(size), levels[i], levels[i + 1],
       size < 0 ? "down" : "up", scale,
     )),
-    waterfallLine("together", spell(end), low, end, "end", scale),
+    waterfallLine("now", spell(end), low, end, "end", scale),
   );
 }
 
@@ -142,10 +142,10 @@ function showChanges() {
   if (!list) return;
   const found = changesOf(model, state.readings);
   const lines = found.slice(0, MOST_CHANGES).map(changeLine);
-  if (!found.length) lines.push(element("li", "No single reading changes it, wherever it moves within its range."));
+  if (!found.length) lines.push(element("li", "No change of one value flips it."));
   if (found.length > MOST_CHANGES) {
     const rest = found.length - MOST_CHANGES;
-    lines.push(element("li", `${count(rest)} more ${rest === 1 ? "needs" : "need"} a larger move.`, "fine"));
+    lines.push(element("li", `${count(rest)} more ${rest === 1 ? "needs" : "need"} a larger change.`, "fine"));
   }
   list.replaceChildren(...lines);
 }

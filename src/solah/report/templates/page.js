@@ -2,6 +2,8 @@
 
 // --- keeping up ----------------------------------------------------------------------------
 
+// A page within a notebook has no address of its own.
+const isFramed = location.protocol === "about:";
 let frame = 0;
 let timer = 0;
 
@@ -28,7 +30,7 @@ function showLater(outcome) {
   const link = linkOf(state.readings);
   byId("link").href = link;
   const isOwn = location.hash === "" || location.hash.startsWith("#at=");
-  if (isOwn && location.hash !== link) history.replaceState(null, "", link);
+  if (isOwn && !isFramed && location.hash !== link) history.replaceState(null, "", link);
   byId("announcer").textContent = `${byId("verdict").textContent} ${byId("certainty").textContent}`;
 }
 
@@ -144,6 +146,14 @@ function wireTools() {
     link.addEventListener("click", () => openTarget(link.getAttribute("href")));
   }
   addEventListener("hashchange", follow);
+  if (isFramed) {
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest?.('a[href^="#"]');
+      if (!link) return;
+      event.preventDefault();
+      byId(link.getAttribute("href").slice(1))?.scrollIntoView();
+    });
+  }
 }
 
 translateNumbers();

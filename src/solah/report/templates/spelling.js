@@ -24,7 +24,7 @@ const signedNumber = (value) => signed(spellNumber(value, 3));
 
 function spellReading(j, reading) {
   const feature = model.features[j];
-  if (reading === null) return "unknown";
+  if (reading === null) return "missing";
   const word = feature.continuous ? undefined : feature.words[feature.peaks.indexOf(reading)];
   if (word === undefined) return brief(reading);
   return word.length > 10 && Number.isFinite(Number(word)) ? brief(Number(word)) : word;
@@ -47,7 +47,7 @@ function spellWords(feature, reading) {
     .join(" · ");
 }
 
-/** Write evidence for all classes; of two, the difference says it all. */
+/** Write the scores of all classes; of two, their difference. */
 function spellScores(scores, say = inLanguage) {
   if (isNumber) return say(signedNumber(scores[0]));
   if (scores.length > 2) {
@@ -64,16 +64,16 @@ function spellDoubts({ abstain_reasons, isHeldBack, belief, decision }) {
   const label = model.target.labels[decision];
   const digits = (value) => brief(value, 3);
   const spelt = {
-    "low belief": ({ least }) => `the belief in ${label} is ${digits(belief[decision])}, and ${digits(least)} is needed`,
-    "few readings": ({ known }) => `${digits(known)} of the evidence is known, and ${digits(model.policy.minKnown)} is needed`,
+    "low belief": ({ least }) => `the probability of ${label} is ${digits(belief[decision])}, below ${digits(least)}`,
+    "few readings": ({ known }) => `completeness is ${digits(known)}, below ${digits(model.policy.minKnown)}`,
     "out of range": ({ place }) => {
       const { low, high } = model.policy.cells[place];
-      return `${model.features[place].name} ${spellReading(place, state.readings[place])} lies beyond ${brief(low)} to ${brief(high)}`;
+      return `${model.features[place].name} ${spellReading(place, state.readings[place])} is outside ${brief(low)} to ${brief(high)}`;
     },
     unseen: ({ first, second }) =>
       `this combination of ${model.features[first].name} and ${model.features[second].name} never occurred in training`,
   };
-  const what = isHeldBack ? `Held back, leaning to ${label}` : "Unlike the training rows";
+  const what = isHeldBack ? "Abstains (don't know)" : "Unlike the training rows";
   return `${what}: ${abstain_reasons.map((abstain_reason) => spelt[abstain_reason.kind](abstain_reason)).join("; ")}.`;
 }
 

@@ -73,7 +73,7 @@ int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, 
 /* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SAMPLE_N_RULES 31
-#define SAMPLE_RULE_TEXT_SIZE 48
+#define SAMPLE_RULE_TEXT_SIZE 45
 size_t sample_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *sample_rule_text(int rule);
