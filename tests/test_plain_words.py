@@ -9,13 +9,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-
 ROOT = Path(__file__).parents[1]
 
 INSTEAD = {
-    r"(?<!here\s)(is|are|was|were|be) (no (?!longer|more|less|worse|better|larger|later)\w+|none)": (
-        "negate the verb: is not"
-    ),
+    r"(?<!here\s)(is|are|was|were|be) (no (?!longer|more|less|worse|better)\w+|none)": "is not",
     r"(tell|tells|telling|told|untold)": "show, report, detect, distinguish",
     r"(say|says|said|saying)": "show, report, state",
     r"(stand|stands|standing|stood)(?!-)": "be, lie, appear",

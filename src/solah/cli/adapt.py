@@ -69,7 +69,7 @@ def adapt(
                     block = slice(start, start + _BLOCK_ROWS)
                     learner.learn(rows[block], truth[block])
                     advance(len(rows[block]))
-                if time == 0:  # rows that were learned from before vouch for nothing
+                if time == 0:  # only the first pass predicts new rows
                     trust = learner.simulator.trust
         learner.simulator.trust = trust
         found = {

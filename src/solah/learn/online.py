@@ -52,9 +52,9 @@ _ROWS_REMEMBERED = 16.0
 _PRODUCT_BITS = 14 + 15 - LEARNT_BITS
 _SLOWEST = 20
 ROWS_AT_FIRST_PACE = 8
-"""After so many rows the pace is halved, and again each time there are about twice as many."""
+"""The number of rows after which the pace is halved, and again when it has doubled."""
 WINS_TO_TRUST = 3
-"""What was learned is used once it predicted so many more rows right than the flashed model."""
+"""What was learned is used once it predicted this many more rows correctly than the model did."""
 _MOST_LOSSES = 8
 _MOST_HALVINGS = 15
 _MOST_ROWS = 2**32 - 1
