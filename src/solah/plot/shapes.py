@@ -48,7 +48,7 @@ def shapes(model: Any, X: Any = None, *, columns: int = 3) -> Figure:
 
     Parameters
     ----------
-    model : RuleClassifier, RuleRegressor, loaded model or :class:`~solah.model.Model`
+    model : RuleClassifier, RuleRegressor, loaded model or model file
     X : array, frame or table, default=None
         Rows whose values are counted; by default the counts of the training rows in the rules.
     columns : int, default=3
@@ -169,7 +169,7 @@ def _density(ax: Axes, shape: Shape, side: Side, readings: Float | None) -> None
 
 
 def _heat_map(ax: Axes, shape: Shape, model: Model) -> None:
-    """Draw the contributions of a pair, blue where they lower its score."""
+    """Draw the contributions of a pair, blue where they lower the score of the class."""
     place = int(np.ptp(shape.values, axis=(0, 1)).argmax())
     values = shape.values[..., place]
     most = float(np.abs(values).max()) or 1.0
