@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from solah.site.send_on_change import Sending
     from solah.site.traffic import Traffic
 
-_MEGABYTES = 45  # memory of a node, as benchmarks/idle.py measures it
+_MEGABYTES = 68  # resident memory of a node, as Linux reports it
 
 PlacementFile = Annotated[
     Path | None,
