@@ -502,24 +502,3 @@ SOLAH_EXPORT void solah_find(const double *values, int64_t stride, int64_t n_row
         bins[i] = (int32_t)(x == x ? find_bin(x, edges, n_edges) : n_edges);
     }
 }
-
-/* Add up the weights of numbers by bin, and their weights times their place in the bin, which is
- * (x - edge) * scale; the latter in two halves, which part at 2^24. NaN does not count. */
-SOLAH_EXPORT void solah_fine_count(const double *values, int64_t stride, int64_t n_rows,
-                                   const int64_t *weights, const double *edges,
-                                   const double *scales, int64_t n_edges, int64_t *sums,
-                                   int64_t *places)
-{
-    for (int64_t i = 0; i < n_rows; i++) {
-        const double x = values[i * stride];
-        if (x != x) {
-            continue;
-        }
-        const int64_t bin = find_bin(x, edges, n_edges);
-        const int64_t weight = weights == NULL ? 1 : weights[i];
-        const int64_t place = weight * (int64_t)((x - edges[bin]) * scales[bin] + 0.5);
-        sums[bin] += weight;
-        places[bin] += place >> MASS_BITS;
-        places[n_edges + bin] += place & MASS_MASK;
-    }
-}

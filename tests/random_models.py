@@ -76,6 +76,14 @@ def random_cored(rng, name, kind):
     return replace(bare, mean_masses=tuple(mean_masses.tolist()))
 
 
+def random_belief(rng, name):
+    """Make words of belief with cores, at least 5% apart."""
+    ends = 0.02 + np.cumsum(rng.uniform(0.05, 0.24, 4))
+    cores = [(-np.inf, ends[0]), (ends[1], ends[2]), (ends[3], np.inf)]
+    masses = tuple(rng.dirichlet(np.ones(4)).tolist())
+    return cored_feature(name, ("unlikely", "open", "likely"), cores, masses, 0.0, 1.0)
+
+
 def random_feature(rng, name, kind):
     if kind is Kind.CONTINUOUS:
         n_words = int(rng.integers(2, 4))
@@ -272,8 +280,8 @@ def _sums(rng, features, states):
         terms = [random_term(rng, [one], n) for one in own]
         below.append(random_sum(rng, name, [*terms, random_term(rng, own, n)], n))
         for place in [n - 1] if n < 3 else range(n):
-            words = random_cored(rng, f"{name}({states[place]})", Kind.CONTINUOUS)
-            believed.append(replace(words, tree=name, place=place, low=0.0, high=1.0))
+            words = random_belief(rng, f"{name}({states[place]})")
+            believed.append(replace(words, tree=name, place=place))
     terms = [random_term(rng, [one], n) for one in (*believed, *features[4:])]
     terms += [random_term(rng, [believed[0], one], n) for one in (believed[-1], features[4])]
     return (*below, random_sum(rng, "y", terms, n))

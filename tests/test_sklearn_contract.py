@@ -20,7 +20,7 @@ ESTIMATORS = [
     LinguisticTreeRegressor(),
     LinguisticHierarchyClassifier(),
     RuleClassifier(),
-    SelfOrganisedHierarchyClassifier(),
+    SelfOrganisedHierarchyClassifier(cross_fit=2),
     RuleRegressor(),
     GeneticHierarchyClassifier(GeneticSearch(4, n_generations=2), random_state=0),
 ]

@@ -26,6 +26,15 @@ def test_the_path_is_a_table_with_the_chosen_number(model):
     assert [line.endswith("chosen") for line in lines] == [step.is_chosen for step in model.path_]
 
 
+def test_the_metrics_have_intervals(model):
+    """Of 178 rows, the standard error of an accuracy is that of a share."""
+    for step in model.path_:
+        expected = np.sqrt(step.quality * (1 - step.quality) / 178)
+        assert step.quality_error == pytest.approx(expected, rel=0.2, abs=0.003)
+        assert 0 < step.loss_error < 0.2
+        assert f"± {1.96 * step.quality_error:.3f}" in str(model.path_)
+
+
 def test_a_path_without_steps_says_so():
     path = RulePath()
     assert str(path) == "No numbers of rules were compared."

@@ -1,7 +1,10 @@
 """cppcheck finds no fault in exported models, nor in the runtime that comes with them."""
 
+import re
 import subprocess
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_wine
 
 from random_models import random_model
+from small_models import room_model
 from solah import RuleClassifier
 from solah.export import export_c
 
@@ -80,3 +84,20 @@ def test_a_fault_in_the_runtime_would_be_found(numbers, runtime, found_in):
     beyond = "\n{\n    int two[2];\n    two[2] = 0;\n"
     files[runtime] = files[runtime].replace("\n{\n", beyond, 1)
     assert "arrayIndexOutOfBounds" in found_in(files)
+
+
+def test_misra_rules_are_kept_but_for_those_that_the_page_lists(find_tool, tmp_path):
+    """The page for auditors gives the reason for each."""
+    page = (Path(__file__).parents[2] / "docs" / "auditing.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| (\d+\.\d+) \|", page, re.MULTILINE))
+    found = set()
+    models = room_model(), random_model(np.random.default_rng(2), "words and pairs", 3)
+    for model, numbers in product(models, ("float", "q15")):
+        for name, text in export_c(model, name="m", numbers=numbers, style="plain").files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        command = [find_tool("cppcheck"), "--quiet", "--std=c99", "--addon=misra", "m.c"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        if "Did not find addon" in done.stderr + done.stdout:
+            pytest.skip("cppcheck has no addon for MISRA C here")
+        found |= set(re.findall(r"misra-c2012-(\d+\.\d+)", done.stderr))
+    assert found == listed

@@ -127,7 +127,7 @@ def side_by_side(sets, trees, places, bias_place):
 
 @st.composite
 def binned_numbers(draw):
-    """Return numbers, their weights or None, where bins begin, and the scales of places."""
+    """Return numbers, and where bins begin."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows, n_edges = draw(st.integers(0, 80)), draw(st.integers(1, 40))
     size = draw(st.sampled_from([1.0, 1e-300, 1e300]))
@@ -135,9 +135,7 @@ def binned_numbers(draw):
     inside = rng.choice(edges, n_rows) + np.abs(rng.normal(size=n_rows)) * size
     values = np.where(rng.random(n_rows) < 0.3, rng.choice(edges, n_rows), inside)
     values[rng.random(n_rows) < 0.1] = np.nan
-    weights = draw(st.sampled_from([None, rng.integers(0, WEIGHT_ONE, n_rows, endpoint=True)]))
-    # Beyond the last edge, places may be as large as they like, up to what weights leave room for.
-    return values, weights, edges, rng.choice([0.0, 100.0], len(edges)) / size
+    return values, edges
 
 
 @st.composite

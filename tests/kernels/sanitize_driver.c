@@ -19,8 +19,6 @@ int32_t solah_score_labels(const uint32_t *, const int64_t *, const int64_t *, i
                     const int32_t *, int32_t, const int32_t *, int32_t, const double *, int32_t,
                     double *, int64_t *);
 void solah_find(const double *, int64_t, int64_t, const double *, int64_t, int32_t *);
-void solah_fine_count(const double *, int64_t, int64_t, const int64_t *, const double *,
-                      const double *, int64_t, int64_t *, int64_t *);
 void solah_share_weights(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
                   const int64_t *, const double *, int32_t, int64_t *);
 int32_t solah_predict(const double *, int64_t, int32_t, const double *, const int32_t *, int32_t,
@@ -150,15 +148,12 @@ int main(void)
     status |= solah_score_labels(plain, classes, w, ROWS, FEATURES, off, cum, att, first, 2, all_roots, FEW, places, NODES - 1, b, TARGETS, likelihood, credit);
     status |= solah_score_labels(plain, classes, w, ROWS, FEATURES, off, cum, att, first, 2, all_roots, TREES, places, NODES - 1, b, TARGETS, likelihood, credit);
     /* Every other number of a table, in bins; the first edge is below all. */
-    static const double begin[3] = {-2.0, 0.25, 1.5}, scaling[3] = {10.0, 0.0, 1.0};
-    double *edges = HEAP(begin), *scales = HEAP(scaling);
+    static const double begin[3] = {-2.0, 0.25, 1.5};
+    double *edges = HEAP(begin);
     int32_t *bins = malloc(ROWS * sizeof *bins);
-    int64_t *sums = calloc(3, sizeof *sums), *in_bins = calloc(2 * 3, sizeof *in_bins);
     solah_find(x, FEATURES, ROWS, edges, 3, bins);
     solah_find(x, FEATURES, ROWS, edges, 1, bins);
-    solah_fine_count(x, FEATURES, ROWS, w, edges, scales, 3, sums, in_bins);
-    solah_fine_count(x, FEATURES, ROWS, NULL, edges, scales, 3, sums, in_bins);
-    free(all_roots), free(places), free(plain), free(edges), free(scales), free(bins), free(sums), free(in_bins);
+    free(all_roots), free(places), free(plain), free(edges), free(bins);
     status |= solah_predict(x, ROWS, FEATURES, NULL, none, 0, p, ig, off, att, first, 2, b, TARGETS, out);
     status |= solah_predict(x, ROWS, FEATURES, given, so, 3, p, ig, off, att, first, 2, b, TARGETS, out);
     status |= grow_trees();

@@ -147,17 +147,12 @@ def routes_of(kernels, forest, labels):
 
 @pytest.mark.parametrize("kernels", KERNELS)
 @given(case=binned_numbers())
-def test_numbers_are_counted_where_they_are_found(kernels, case):
-    values, weights, edges, scales = case
-    sums, places = np.zeros(len(edges), dtype=np.int64), np.zeros((2, len(edges)), dtype=np.int64)
-    kernels.fine_count(values, weights, edges, scales, sums, places)
+def test_numbers_are_found_between_the_edges_of_their_bins(kernels, case):
+    values, edges = case
     known = ~np.isnan(values)
     bins = np.empty(len(values), dtype=np.int32)
     kernels.find(values, edges, bins)
-    expected = np.zeros(len(edges), dtype=np.int64)
-    np.add.at(expected, bins[known], 1 if weights is None else weights[known])
-    np.testing.assert_array_equal(sums, expected)
-    assert (places >= 0).all()
+    assert (bins[~known] == len(edges)).all()
     assert (edges[bins[known]] <= values[known]).all()
     assert (values[known] < np.append(edges, np.inf)[bins[known] + 1]).all()
 

@@ -10,7 +10,6 @@ from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
@@ -74,7 +73,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     With ``reset`` the estimator takes the names and the number of its features from them; without,
     they are compared with those it has.
     """
-    if issparse(X):
+    if hasattr(X, "toarray"):  # a sparse array
         X = X.toarray()
     if is_frame(X):
         table = from_frame(X)

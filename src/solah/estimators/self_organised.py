@@ -38,7 +38,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
     has rules on them: ``if z1(sick) is likely: sick +1.2``. ``PAPER`` makes the hierarchy of trees
     of the paper.
 
-    :class:`~solah.RuleClassifier` adds up the same kind of rules without levels. It is usually as
+    :class:`~solah.RuleClassifier` adds up the same kind of rules without levels. It is usually more
     accurate, with fewer rules.
 
     Parameters

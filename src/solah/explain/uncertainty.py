@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from solah.explain.fired_rules import FiredRows, RuleFinder
 from solah.explain.importance import feature_importances
@@ -74,15 +73,14 @@ def weight_errors(
     finder, traced = RuleFinder(model), TracedRows(model.program, readings)
     design = FiredRows(finder, traced).weights
     shares = row_weights @ design / row_weights.sum()
-    own = np.split(shares, [place.stop for place in finder.places.values()][:-1])
-    centring = block_diag(*map(_centring, node.terms, own))
     covariances = _covariances(traced, design, row_weights, ridge, numbers)
-    errors = np.stack(
-        [np.sqrt(np.maximum(((centring @ c) * centring).sum(axis=1), 0.0)) for c in covariances],
-        axis=1,
-    )
-    parts = np.split(errors, [place.stop for place in finder.places.values()][:-1])
-    return tuple(tuple(map(tuple, part.tolist())) for part in parts)
+    errors = []
+    for term, place in zip(node.terms, finder.places.values(), strict=True):
+        centring = _centring(term, shares[place])
+        variances = [((centring @ c[place, place]) * centring).sum(axis=1) for c in covariances]
+        found = np.sqrt(np.maximum(np.stack(variances, axis=1), 0.0))
+        errors.append(tuple(map(tuple, found.tolist())))
+    return tuple(errors)
 
 
 def _centring(term: Term, shares: Float) -> Float:

@@ -264,21 +264,6 @@ class Kernel(Protocol):
         There is one edge at least; what is below the first is in the first bin.
         """
 
-    def fine_count(
-        self,
-        values: Float,
-        weights: Int64 | None,
-        edges: Float,
-        scales: Float,
-        sums: Int64,
-        places: Int64,
-    ) -> None:
-        """Add up the weights of numbers by bin, and their weights times their places in it.
-
-        A place is ``(value - edge) * scale``, rounded; its sums are parted at ``MASS_ONE``: wholes
-        in ``places[0]``, the rest in ``places[1]``. NaN does not count.
-        """
-
     def predict(
         self, rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float
     ) -> None:

@@ -51,7 +51,6 @@ _SIGNATURES = {
     "solah_share_weights": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
     "solah_score_labels": [*[_P] * 3, _I64, _I32, *_TREE, _P, _I32, _P, _I32, _P, _I32, _P, _P],
     "solah_find": [_P, _I64, _I64, _P, _I64, _P],
-    "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
     "solah_run": [_P, _P, _P, _I64, _I64, _I64, _I32, _P],
     "solah_run_term": [_P, _P, _I32, _P, _I64, _I64, _I64, _P, _P],
@@ -64,7 +63,7 @@ _SIGNATURES = {
     "solah_many_products": [*[_P] * 9, _I64, _P, _I64, _P, _P],
 }
 _WITHOUT_STATUS = (
-    *("solah_label", "solah_share_weights", "solah_find", "solah_fine_count"),
+    *("solah_label", "solah_share_weights", "solah_find"),
     *("solah_joint_counts", "solah_count_sums", "solah_pair_sums", "solah_margins"),
     "solah_many_products",
 )
@@ -218,21 +217,6 @@ def score_labels(
 def find(values: Float, edges: Float, out: Int32) -> None:
     """Find the bins of numbers, which begin at the edges."""
     compiled().solah_find(*_column(values), at(edges), len(edges), at(out))
-
-
-def fine_count(
-    values: Float, weights: Int64 | None, edges: Float, scales: Float, sums: Int64, places: Int64
-) -> None:
-    """Add up the weights of numbers by bin, and their weights times their places in it."""
-    compiled().solah_fine_count(
-        *_column(values),
-        at(weights),
-        at(edges),
-        at(scales),
-        len(edges),
-        at(sums),
-        at(places),
-    )
 
 
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:

@@ -157,20 +157,6 @@ def find(values: Float, edges: Float, out: Int32) -> None:
     out[np.isnan(values)] = len(edges)
 
 
-def fine_count(
-    values: Float, weights: Int64 | None, edges: Float, scales: Float, sums: Int64, places: Int64
-) -> None:
-    """Add up the weights of numbers by bin, and their weights times their places in it."""
-    known = ~np.isnan(values)
-    values = values[known]
-    weights = np.ones(len(values), np.int64) if weights is None else weights[known]
-    bins = np.searchsorted(edges[1:], values, side="right")
-    place = weights * ((values - edges[bins]) * scales[bins] + 0.5).astype(np.int64)
-    np.add.at(sums, bins, weights)
-    np.add.at(places[0], bins, place >> MASS_BITS)
-    np.add.at(places[1], bins, place & MASS_MASK)
-
-
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
     """Average the leaves' beliefs over the branches that readings take."""
     out[:] = 0.0

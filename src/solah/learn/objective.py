@@ -63,6 +63,7 @@ class PathStep:
     error : the standard error of how much higher the loss is than the lowest
     is_chosen : whether the model has this number of rules
     metrics : the names of quality and loss
+    quality_error, loss_error : the standard errors of both
     log_loss, accuracy : the loss and the quality, where classes are predicted
     rmse, r2 : the same, where numbers are; in the unit of the target
     """
@@ -75,6 +76,8 @@ class PathStep:
     error: float = 0.0
     is_chosen: bool = False
     metrics: tuple[str, str] = ("accuracy", "log-loss")
+    quality_error: float = 0.0
+    loss_error: float = 0.0
 
     def __getattr__(self, name: str) -> float:
         spelled = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}

@@ -418,24 +418,25 @@ class _Comparison:
         if steps[-1] == 0 and (found.means + too_low)[chosen] >= found.means[-1]:
             chosen = len(steps) - 1
         losses, objective = found.means + too_low, self.folds[0].tested.objective
-        path = tuple(
-            PathStep(
+        path = []
+        for k, max_rules in enumerate(steps):
+            hits, of_hits = held_out.mean(results[k].hits)
+            loss, hits = float(losses[k]), hits - float(too_high[k])
+            of_loss = held_out.mean(results[k].losses)[1]
+            step = PathStep(
                 max_rules=max_rules,
                 n_rules=float(np.mean([one[k].n_rules for one in walked])),
                 n_features=float(np.mean([one[k].n_features for one in walked])),
                 is_chosen=k == chosen,
-                **objective.metrics(
-                    float(losses[k]),
-                    held_out.mean(results[k].hits)[0] - float(too_high[k]),
-                    float(found.errors[k]),
-                ),
+                quality_error=of_hits,
+                loss_error=objective.metrics(loss, hits, of_loss)["error"],
+                **objective.metrics(loss, hits, float(found.errors[k])),
             )
-            for k, max_rules in enumerate(steps)
-        )
+            path.append(step)
         return replace(
             choice,
             max_rules=steps[chosen],
-            path=path,
+            path=tuple(path),
             measured="cross-validated" if held_out.groups is None else "group cross-validated",
             within=found.criterion(chosen),
             expected=(float(losses[chosen]), held_out.mean(results[chosen].losses)[1]),
@@ -451,11 +452,12 @@ def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRec
     totals = scores.of(design.columns_of(tested) @ path.reduction())
     rows = HeldOut.of([tested])
     loss, error = rows.mean(tested.objective.losses(totals))
-    hits, _ = rows.mean(tested.objective.hits(totals))
+    hits, of_hits = rows.mean(tested.objective.hits(totals))
     found, before = tested.objective.metrics(loss, hits, error), choice.chosen
     lower, higher = found["loss"] - before.loss, found["quality"] - before.quality
-    moved = (  # not beyond what any rows could show
-        replace(one, loss=max(one.loss + lower, 0.0), quality=min(one.quality + higher, 1.0))
-        for one in choice.path
-    )
+    errors = {"quality_error": of_hits, "loss_error": found["error"]}
+    moved = []
+    for one in choice.path:  # not beyond what any rows could show
+        loss, quality = max(one.loss + lower, 0.0), min(one.quality + higher, 1.0)
+        moved.append(replace(one, loss=loss, quality=quality, **errors))
     return replace(choice, path=tuple(moved), expected=(loss, error))

@@ -31,7 +31,7 @@ static inline uint32_t solah_crc_number(uint32_t crc, uint32_t number)
 static inline uint32_t solah_crc_float(uint32_t crc, float number)
 {
     uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
+    (void)memcpy(&bits, &number, sizeof bits);
     return solah_crc_number(crc, bits);
 }
 

@@ -25,7 +25,7 @@ static inline float solah_exp(float x)
         y = y * r + term[i];
     }
     const uint32_t bits = (uint32_t)(k + 127) << 23;
-    memcpy(&scale, &bits, sizeof scale);
+    (void)memcpy(&scale, &bits, sizeof scale);
     return y * scale;
 }
 
@@ -36,9 +36,9 @@ static inline float solah_inverse_root(float x)
     uint32_t bits;
     float root;
 
-    memcpy(&bits, &x, sizeof bits);
+    (void)memcpy(&bits, &x, sizeof bits);
     bits = 0x5f3759dfu - (bits >> 1);
-    memcpy(&root, &bits, sizeof root);
+    (void)memcpy(&root, &bits, sizeof root);
     for (int32_t i = 0; i < 2; i++) {
         root = root * (1.5f - half * root * root);
     }

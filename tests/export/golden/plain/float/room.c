@@ -21,9 +21,11 @@ typedef struct {
 
 /* A line between two readings: weights where it begins, and what each unit of the reading adds to them. */
 typedef struct {
-    float from, to;
+    float from;
+    float to;
     struct {
-        float weight, slope;
+        float weight;
+        float slope;
     } of[N_VALUES];
 } line;
 
@@ -144,7 +146,7 @@ static void sum_up(const float readings[ROOM_N_READINGS], sum *to)
 /* The class with the highest score, the first of equal ones. */
 static int best(const sum *total)
 {
-    float most = 0;
+    float most = 0.0f;
     int found = 0;
 
     for (int v = 0; v < N_VALUES; v++) {
@@ -168,7 +170,7 @@ int room_predict(const float readings[ROOM_N_READINGS])
 int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES])
 {
     sum total;
-    float most = 0;
+    float most = 0.0f;
     float all = 0.0f;
 
     sum_up(readings, &total);
@@ -178,7 +180,7 @@ int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASS
         }
     }
     for (int c = 0; c < ROOM_N_CLASSES; c++) {
-        const float score = c == 0 ? 0 : total.score[c - 1];
+        const float score = c == 0 ? 0.0f : total.score[c - 1];
         belief[c] = solah_exp(score - most);
         all += belief[c];
     }

@@ -22,10 +22,12 @@ typedef struct {
 /* A line between two readings: weights where it begins, and what each unit of the reading adds to them,
  * times 2^shift. */
 typedef struct {
-    int16_t from, to;
+    int16_t from;
+    int16_t to;
     int16_t shift;
     struct {
-        int16_t weight, slope;
+        int16_t weight;
+        int16_t slope;
     } of[N_VALUES];
 } line;
 
