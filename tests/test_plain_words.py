@@ -71,7 +71,9 @@ EXCEPTIONS = [
 ]
 # Paths that are not searched: their prose has not been brought to the glossary.
 UNSEARCHED = re.compile(
-    r"src/solah/(export|site|report|explain|edit)/.*"
+    r"src/solah/(export|report|explain|edit)/.*|src/solah/site/(pages/.*|(alerts|compact_messages"
+    r"|evaluation|feed|home_assistant|messages|observed|payloads|proposal|row_sources"
+    r"|sensor_mapping|settings|shadow|site_file)\.py)"
     r"|src/solah/model/(document|features|format|provenance)\.py"
     r"|src/solah/learn/(budget|terms)\.py|src/solah/estimators/(hierarchy|labeller|rules)\.py"
     r"|docs/(blob-format|diff-and-card|explain|export|model-format|rules-file|tutorial-board"

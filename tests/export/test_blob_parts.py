@@ -49,7 +49,7 @@ static int open_blob(void)
 {
     uint32_t size;
     (void)solah_io_read(&size, sizeof size);
-    (void)solah_io_read(slot.bytes, size, NULL);
+    (void)solah_io_read(slot.bytes, size);
     return solah_blob_open(&blob, slot.bytes, size, NULL);
 }
 

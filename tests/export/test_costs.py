@@ -71,7 +71,9 @@ def test_the_estimate_is_near_what_is_measured(name, numbers, find_tool):
     platform = with_tools("cortex-m0plus", find_tool)
     model = made(name)
     estimated = model_costs(model, numbers)
-    measured = footprint(export_c(model, numbers=numbers), platform, costly_rows(model))
+    measured = footprint(
+        export_c(model, numbers=numbers, style="tables"), platform, costly_rows(model)
+    )
     tolerance = 0.10 if numbers == "float" else 0.05
     assert abs(estimated.flash - measured.flash) <= max(tolerance * measured.flash, 96)
     assert measured.stack <= estimated.stack <= 1.25 * measured.stack + 64
@@ -87,7 +89,7 @@ def test_judging_is_estimated_too(shape, numbers, find_tool):
     without = replace(model, policy=None, domain=None)
     estimated = [model_costs(one, numbers) for one in (model, without)]
     measured = [
-        footprint(export_c(one, numbers=numbers), platform, costly_rows(one))
+        footprint(export_c(one, numbers=numbers, style="tables"), platform, costly_rows(one))
         for one in (model, without)
     ]
     assert abs(more(estimated, "flash") - more(measured, "flash")) <= 128

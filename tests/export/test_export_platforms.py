@@ -79,7 +79,7 @@ int main(void)
 def test_texts_stay_in_the_flash_of_a_small_avr(numbers, size, tmp_path, find_tool):
     platform = with_tools("atmega328p", find_tool)
     model = random_model(np.random.default_rng(1), "words and pairs", 3)
-    export = export_c(model, name="m", numbers=numbers)
+    export = export_c(model, name="m", numbers=numbers, reasons=True)
     assert len(export.rules) >= 30
     parts = sources(export, tmp_path, TEXTS.replace("@SIZE@", size))
     program = build(platform, parts, tmp_path, includes=[tmp_path])

@@ -141,7 +141,11 @@ def test_the_square_root_is_rounded_as_in_python(find_tool, tmp_path):
     program = """
 #include <stdint.h>
 #include <stdio.h>
-typedef struct { uint32_t left; float last[1], ring[2]; uint16_t gap[1], wait[1], next[1]; } memory;
+typedef struct {
+    uint32_t left, count, complete;
+    float last[1], ring[2];
+    uint16_t gap[1], wait[1], next[1];
+} memory;
 #define SOLAH_SIGNALS memory
 #define SOLAH_N_MEASURED 1
 #define SOLAH_N_STORED 1
@@ -215,3 +219,83 @@ def test_windows_are_judged_in_turn(numbers, everything, find_tool, tmp_path):
     assert found["settled"].tolist() == [one.settled for one in expected]
     np.testing.assert_array_equal(found["belief"], [one.beliefs for one in expected])
     assert {-1, 1, 2} <= set(found["settled"].tolist())
+
+
+INTERRUPTED = """
+#define _DEFAULT_SOURCE
+#include "m.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+static m_signals signals;
+static volatile sig_atomic_t is_complete;
+static long n_samples;
+
+static void push(int number)
+{
+    (void)number;
+    for (int i = 0; i < 5; i++) {
+        const float sample[1] = {(float)n_samples++};
+        if (m_push(&signals, sample)) {
+            is_complete = 1;
+        }
+    }
+}
+
+int main(void)
+{
+    static m_signals window;
+    float readings[M_N_READINGS];
+    struct sigaction action;
+    const struct itimerval every = {{0, 50}, {0, 50}};
+    long n_windows = 0, n_false = 0, n_tries = 0;
+
+    m_start(&signals);
+    for (int i = 0; i < M_WINDOW; i++) {
+        const float sample[1] = {(float)n_samples++};
+        (void)m_push(&signals, sample);
+    }
+    const int first = m_take(&signals, &window);
+    push(0);
+    const int late = m_take(&signals, &window);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = push;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+    while (n_windows < 200 && n_tries < 20000000) {
+        if (!is_complete) {
+            continue;
+        }
+        n_tries++;
+        if (m_take(&signals, &window)) {
+            is_complete = 0;
+            m_measure(&window, readings);
+            const long low = (long)readings[M_READING_X_MINIMUM_OVER_6_4_S];
+            const long high = (long)readings[M_READING_X_MAXIMUM_OVER_6_4_S];
+            n_windows++;
+            n_false += low % M_STEP != 0 || high - low != M_WINDOW - 1;
+        }
+    }
+    printf("%d %d %ld %ld", first, late, n_windows, n_false);
+    return 0;
+}
+"""
+
+
+def test_windows_that_are_taken_while_an_interrupt_pushes_are_whole(tmp_path, find_tool):
+    rng = np.random.default_rng(4)
+    signals = describe_signals(["x"], rate=10, window=64, features=["min", "max"])
+    model = model_of(rng, signals, noise(rng, 2000, 1))
+    export = export_c(model, name="m")
+    for name, text in export.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "main.c").write_text(INTERRUPTED, encoding="utf-8")
+    command = [find_tool("cc"), "-O2", "-ffp-contract=off", "m.c", "main.c", "-o", "m"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "m"], capture_output=True, check=True, timeout=300)
+    first, late, n_windows, n_false = map(int, done.stdout.split())
+    assert (first, late) == (1, 0)
+    assert n_windows > 0
+    assert n_false == 0

@@ -68,7 +68,7 @@ def test_sketches_compile_whatever_names_they_have(models, tmp_path, find_tool):
         write_all(tmp_path / f"{place}", package_c(model, export, "arduino"))
         properties = (tmp_path / f"{place}/library.properties").read_text("utf-8").splitlines()
         assert " ".join(line.partition("=")[0] for line in properties) == (
-            "name version author maintainer sentence paragraph category url architectures includes"
+            "name version author maintainer sentence paragraph category architectures includes"
         )
         sketches = [f"{place}/examples/{name}/{name}.ino" for name in ("decide", "self_test")]
         headers = [f"{place}/src/m{place}.h", f"{place}/src/m{place}_test.h"]

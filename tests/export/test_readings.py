@@ -127,9 +127,9 @@ def test_a_reading_is_the_nearest_integer_that_fits(value, bits):
 def test_micropython_reads_what_the_simulator_reads(value, bits):
     read_value = np.nan if value is None else float(value)
     quantise = MODULE["_quantise"]
-    assert quantise(value, bits) == Unit(bits).quantise(np.array([read_value]))[0]
-    code = Unit(0, is_code=True).quantise(np.array([read_value]))[0]
-    assert quantise(value, None) == code
+    assert quantise(value, bits, ()) == Unit(bits).quantise(np.array([read_value]))[0]
+    place = {1.0: 0, 3.0: 1}.get(read_value, UNKNOWN)
+    assert quantise(value, None, ((1.0, 1.0), (3.0, 3.0))) == place
 
 
 BLOB = """

@@ -215,7 +215,7 @@ def test_a_cluster_may_start_later(consume):
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         address = reserved.getsockname()
     source = consume(f"kafka://127.0.0.1:{address[1]}", ["a"], taken.append, told.append)
-    until(lambda: any("no connection" in one for one in told))
+    until(lambda: any(": transport: " in one for one in told))
     assert not source.is_connected
     cluster = Cluster()
     cluster("a", b"1")
@@ -236,10 +236,10 @@ def test_a_cluster_may_go(consume):
     until_taken(lambda: first("telemetry", b"1"), lambda: taken and source.is_connected)
     first.stop()
     until(lambda: not source.is_connected)
-    assert source.counters["kafka_lost"] == 1
+    assert sum("is lost" in one for one in told) == 1
     names = [getattr(one, "name", "") for one in told]
     assert names.index("connected") < names.index("connection_lost")
-    until(lambda: any("no connection" in one for one in told))
+    until(lambda: any(": transport: " in one for one in told))
 
 
 def refuse_everybody(server):
@@ -266,6 +266,6 @@ def test_wrong_credentials_are_told(consume):
         thread.start()
         url = f"kafka://127.0.0.1:{server.getsockname()[1]}"
         consume(url, ["a"], lambda _: None, told.append, username="ann", password="wrong")
-        until(lambda: any("the user or the password is not taken" in one for one in told))
+        until(lambda: any("authentication" in one for one in told))
         thread.join(PATIENCE)
     assert not any("wrong" in one for one in told)

@@ -135,7 +135,7 @@ class SignalTables:
         """The bytes of the memory, as a device of 32 bits has them."""
         floats = self.ring_size + len(self.measured)
         shorts = 2 * len(self.measured) + len(self.stored)
-        return 4 * floats + 2 * (shorts + shorts % 2) + 4
+        return 4 * floats + 2 * (shorts + shorts % 2) + 12
 
 
 def signal_tables(model: Model) -> SignalTables | None:

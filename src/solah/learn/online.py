@@ -54,7 +54,7 @@ _SLOWEST = 20
 ROWS_AT_FIRST_PACE = 8
 """The number of rows after which the pace is halved, and again when it has doubled."""
 WINS_TO_TRUST = 3
-"""What was learned is used once it predicted this many more rows correctly than the model did."""
+"""Learned weights are used once they predict this many more rows than the flashed model."""
 _MOST_LOSSES = 8
 _MOST_HALVINGS = 15
 _MOST_ROWS = 2**32 - 1

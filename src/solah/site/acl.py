@@ -108,7 +108,7 @@ def _checked(topic: str) -> str:
     """Refuse a sensor's topic that would not be one line, or would be read otherwise."""
     if not topic.isprintable() or topic != topic.strip():
         raise ParameterError(
-            "a topic that stands in an ACL file must be plain text without blanks at its ends. "
+            "a topic in an ACL file must be plain text without blanks at its ends. "
             f"Got {shorten(topic)} instead."
         )
     return topic

@@ -56,7 +56,7 @@ class AlertRule:
     decisions : the classes
     limit : the share of the model's knowledge
     nodes : the nodes; empty for all of the plan
-    abstain_reasons : those for which decisions are held back; empty for whatever reason
+    abstain_reasons : those for which decisions are withheld; empty for whatever reason
     """
 
     name: str
@@ -108,7 +108,7 @@ def read_alerting(section: Any, place: str = "alerts") -> Alerting:
 
     Parameters
     ----------
-    section : what stands behind ``alerts`` in the file
+    section : the value of ``alerts`` in the file
     place : str, default="alerts"
         What errors call it.
 
@@ -274,7 +274,7 @@ class Alarms:
         return [watch.raised for watch in self._watches.values() if watch.raised is not None]
 
     def update(self, snapshot: Picture) -> list[Alert]:
-        """Judge a snapshot; return the alerts that are raised or cleared by it."""
+        """Evaluate a snapshot; return the alerts that it raises or clears."""
         new = self._new_decisions(snapshot)
         found = [one for rule in self._rules for one in _judge(rule, snapshot, new)]
         if not self._has_begun:
@@ -355,7 +355,7 @@ def _judge(rule: AlertRule, snapshot: Picture, new: Sequence[Picture]) -> Iterat
 
 
 def _is_decided(rule: AlertRule, new: Sequence[Picture]) -> bool | None:
-    """Whether one of some classes stands, on all rows; None where it is "don't know" on some."""
+    """Whether one of some classes is decided on all rows; None if it is "don't know" on some."""
     standings = [standing(one) for one in new]
     if any(one is not None and one not in rule.decisions for one in standings):
         return False

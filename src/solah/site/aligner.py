@@ -4,7 +4,7 @@ Readings arrive at their own rates. The last message counts: one without a readi
 missing until the next one. A reading that is older than its feature allows is missing, too. When
 the connection is lost, all readings are missing until a message confirms or replaces them: nobody
 knows what was missed. A device that goes offline has no readings. Repeats, late messages, gaps and
-restarted counts are told apart and counted.
+restarted counts are distinguished and counted.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Held:
     time: float | None = None  # when it was measured
     topic: str | None = None
     lost: float | None = None  # since when a message may have been missed; None if confirmed
-    is_offline: bool = False  # whether its device says that it is gone
+    is_offline: bool = False  # whether its device reports that it is gone
     number: float | None = None  # the sensor's own count
     below: float | None = None  # a count that was dropped for being no larger
     counted: tuple[float, float] | None = None  # the last value of a counter, and when
@@ -121,7 +121,7 @@ class Aligner:
     def take(
         self, found: Found, topic: str, now: float, *, is_retained: bool = False
     ) -> float | None:
-        """Take in what a message said of a feature.
+        """Take a message about a feature.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Aligner:
             return None
         held.topic, lost = topic, held.lost
         held.lost, held.is_offline = None, False
-        if found.sensor.max_age is not None:  # of a sensor whose topic tells the feature
+        if found.sensor.max_age is not None:  # of a sensor whose topic names the feature
             held.max_age = found.sensor.max_age
         time = found.time
         if time is not None and time > now + CLOCK_TOLERANCE:
@@ -211,7 +211,7 @@ class Aligner:
         }
 
     def _judge(self, held: _Held, found: Found, topic: str, is_retained: bool) -> Event | None:
-        """Say why a message is left alone; None for one that counts."""
+        """Return why a message is ignored; None for one that counts."""
         if held.topic not in (None, topic):
             return Event.AMBIGUOUS
         if is_retained and held.is_offline:

@@ -52,7 +52,7 @@ def _read_sensor_broker(broker: Reader, folder: Path) -> BrokerAccess | KafkaAcc
 
 
 def _read_access(broker: Reader, *own: str) -> dict[str, Reader]:
-    """Read the parts of a broker that has an object; a password is none of them."""
+    """Read the parts of a broker that has an object; a password is not among them."""
     for secret in ("username", "password"):
         if isinstance(broker.value, dict) and secret in broker.value:
             raise broker.error(
@@ -114,7 +114,7 @@ class OnKafka:
     brokers: Mapping[str, BrokerAccess | KafkaAccess]
 
     def __call__(self, feature: str) -> bool:
-        """Whether readings of a feature, or of one that its placeholders stand for, do."""
+        """Whether readings of a feature, or of one that its placeholders represent, do."""
         pattern = pattern_of(feature)
         homes = [node for node, names in self.nodes.items() if any(map(pattern.fullmatch, names))]
         homes = homes or [self.gateway]

@@ -159,7 +159,7 @@ class Client:
     on_message : callable of topic and payload
         Called in a thread of its own.
     on_connect : callable, default=None
-        Called in that thread whenever a connection stands.
+        Called in that thread whenever a connection is made.
     on_lost : callable, default=None
         Called in that thread whenever a connection is lost.
     on_retained : callable of topic and payload, default=None
@@ -220,7 +220,7 @@ class Client:
 
     @property
     def is_connected(self) -> bool:
-        """Whether a connection stands."""
+        """Whether there is a connection."""
         return self._connected.is_set()
 
     @property

@@ -1,21 +1,21 @@
 """Write the messages of nodes that send on change in few bytes, and read them with all checks.
 
-What both sides know from the plan is left out: names are places in it, the hash of the bundle is
-cut to 32 bits, and evidence is written in units, less that for the last class. Messages are CBOR:
+What both sides know from the plan is dropped: names are places in it, the hash of the bundle is
+cut to 32 bits, and scores are written in units, less that for the last class. Messages are CBOR:
 lists, and rows that are objects with numbers as keys. Exact messages have names as keys
-(:mod:`solah.site.messages`), so that the first byte tells which of both one is.
+(:mod:`solah.site.messages`), so that the first byte identifies the encoding.
 
 On ``out``: ``[hash, row, …]``, a row with
 
 - 0: its number
-- 1: how many rows before it the one was that was sent last; left out where nothing is left out
+- 1: how many rows before it the one was that was sent last; dropped where nothing is dropped
 - 2: the time, in whole seconds
 - 3: for each part that is sent a list: whole numbers in units, or exact numbers for every class
-- 4: the unknown share and variance by the place of the part; left out where all is known
+- 4: the unknown share and variance by the place of the part; dropped where all is known
 - 5: readings by the place of the feature: a number, mantissa and exponent of ten, or null
-- 6: how many readings are out of range, and how many pairs unseen; left out where none are
-- 7: what is missing, by its place among what the node runs and reads; left out where nothing is
-- 8: how many seconds before the time its oldest reading was taken; left out where nobody knows
+- 6: how many readings are out of range, and how many pairs unseen; dropped where none are
+- 7: what is missing, by its place among what the node runs and reads; dropped where nothing is
+- 8: how many seconds before the time its oldest reading was taken; dropped where nobody knows
 
 On ``terms``: ``[hash, row, class, allowed, …]``.
 """
@@ -80,7 +80,7 @@ def decode_rows(payload: bytes, node: str, bundles: Iterable[Bundle]) -> Beliefs
     ----------
     payload : bytes
     node : str
-        Who sent it, by the topic; a message in full says so itself.
+        The sender, by the topic; a full message names it.
     bundles : iterable of Bundle
         Those that may be in use; a message about none of them has their hash alone, and no rows.
     """

@@ -1,11 +1,10 @@
 """The logic of a node, without a network or a clock: readings and messages to decisions.
 
-Rows are told apart by their sequence number. A node evaluates what it can of a row as soon as all
-inputs are there, and sends it. When the deadline of a row passes, mean_masses takes the place of
-what
-is missing. A majority of its sources decides which rows a site is at (position.py); a node whose
-only source is its readings, and which does not decide, passes on whatever it reads. Everything is
-counted and bounded, so that no message can do harm.
+Rows are distinguished by their sequence number. A node evaluates what it can of a row as soon as
+all inputs are there, and sends it. When the deadline of a row passes, mean_masses takes the place
+of what is missing. A majority of its sources decides which rows a site is at (position.py); a node
+whose only source is its readings, and which does not decide, passes on whatever it reads.
+Everything is counted and bounded, so that no message can do harm.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class NodeCore(OpenRows):
         Raises
         ------
         NoRoomError
-            So many plans wait for rows to come that there is no room for another.
+            The maximum number of plans that wait for rows has been reached.
         """
         version = self._versions.adopt(bundle, self._first_needed())
         if version is None:
@@ -127,7 +126,7 @@ class NodeCore(OpenRows):
         return taken
 
     def hear(self, message: Beliefs, now: float) -> None:
-        """Receive the beliefs of another node."""
+        """Receive the outputs of another node."""
         if not message.rows and all(message.model != one.hash for one in self.bundles):
             self.counters["other_model"] += 1
         for row in message.rows:
@@ -340,7 +339,7 @@ class NodeCore(OpenRows):
         return case if self._versions.of(case.sequence).holding is not None else None
 
     def _settled_at(self, case: Case) -> float:
-        """Return when a row can be decided; silence tells nothing before messages can be there."""
+        """Return when a row can be decided; silence has no meaning before messages can arrive."""
         version = self._versions.of(case.sequence)
         assert version.holding is not None
         if version.is_whole(case) and case.n_tried:

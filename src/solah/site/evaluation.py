@@ -66,7 +66,7 @@ class Case:
     due: float | None = None  # since when its deadline runs; None while it is not reached
     asked: float = 0.0
     has_input: bool = False  # whether anything came in
-    is_filled: bool = False  # whether mean_masses stands for what did not come
+    is_filled: bool = False  # whether averages replace what did not come
     unread: list[str] = field(default_factory=list)  # parts whose readings did not come
     n_tried: int = 0  # how often it could not be decided for what silence may hide
     is_over: bool = False
@@ -245,7 +245,7 @@ class Version:
         )
 
     def hold(self, case: Case, patience: float) -> None:
-        """Let what nodes sent last stand for the rows about which they are silent."""
+        """Use the last values of nodes for the rows that they did not send."""
         assert self.holding is not None
         for node in sorted(set(self.sources.values())):
             row = self.holding.row_of(node, case.sequence, case.seen - patience)
@@ -274,13 +274,13 @@ class Version:
         return is_read and self.holding.is_whole(case.sequence, is_exact=case.n_tried > 0)
 
     def stands(self, case: Case, lead: Lead) -> bool:
-        """Whether the decision on a row is the one that all evidence would give."""
+        """Whether the decision on a row is the one that all values would give."""
         assert self.holding is not None
         lost = {self.sources[part] for part in case.missing if part in self.sources}
         return self.holding.stands(case.sequence, lead, lost)
 
     def lead(self, case: Case) -> Lead:
-        """Return how clear the decision on an evaluated row is, in evidence."""
+        """Return the lead of the decision on an evaluated row, in scores."""
         scores = self._scores(case)
         if scores is None:
             return Lead(0, np.full(1, np.inf))

@@ -78,7 +78,7 @@ class Feed:
         metrics = _metrics(site, specs)
         self._sparkplug = Decoder(metrics) if metrics else None
         self._journal = Journal(site.state / f"{node}.journal", site.store, self._log)
-        self._devices: dict[str, set[str]] = {}  # the features of devices, by where they tell it
+        self._devices: dict[str, set[str]] = {}  # the features of devices, by their topics
         for one in site.sensors:
             for topic in one.availability if one.feature in specs else ():
                 self._devices.setdefault(topic, set()).add(one.feature)
@@ -121,7 +121,7 @@ class Feed:
                 self._aligner.take(one, topic, now, is_retained=is_retained)
 
     def _take_decoded(self, decoded: list[Decoded], now: float, is_retained: bool = False) -> None:
-        """Take in what messages of Sparkplug say."""
+        """Take messages of Sparkplug."""
         for place, metrics, begins in decoded:
             for one in self._mapper.read(place, Message.of(metrics, begins=begins)):
                 self._aligner.take(one, place, now, is_retained=is_retained)
@@ -136,7 +136,7 @@ class Feed:
             self._source.command(topic, command)
 
     def _note_stranger(self, topic: str) -> None:
-        """Count a topic that is for no feature, and tell the first message of it."""
+        """Count a topic without a feature, and report its first message."""
         self.counters["unmatched"] += 1
         if topic not in self._strangers and len(self._strangers) < _MOST_STRANGERS:
             self._log(f"{shorten(topic)} matches a sensor's topic, and no feature of the model")
@@ -176,7 +176,7 @@ class Feed:
         return min(number - self._number - 1, 1_000_000) if is_continued else 0
 
     def report(self, now: float) -> dict[str, SensorReport]:
-        """Say how the readings of each feature come in."""
+        """Report how the readings of each feature arrive."""
         with self._lock:
             states = self._aligner.states(now)
             return {
@@ -228,7 +228,7 @@ class Feed:
         threading.Thread(target=guarded(self._run_clock), daemon=True).start()
 
     def _connected(self) -> None:
-        """Ask for births: what does not change is told by nothing else."""
+        """Request births: only these have unchanged values."""
         self._was_connected = True
         if self._sparkplug is not None:
             with self._lock:
@@ -365,7 +365,7 @@ def unfed(site: Site, bundle: Bundle) -> list[str]:
     """Name the features for which no sensor can be."""
     fed = {one.feature for one in site.sensors}
     if any(placeholders(one) for one in fed):
-        return []  # the topics tell
+        return []  # the topics name them
     return [name for name in all_specs(bundle.model) if name not in fed]
 
 

@@ -115,7 +115,7 @@ class _Announcing:
         return [spell(state)[:_MOST_STATE] for state in self._target.classes]
 
     def _dont_know(self) -> str:
-        """Return what stands for "don't know", which is no class."""
+        """Return a text for "don't know" that is not a class."""
         text, states = _DONT_KNOW, self._states()
         while text in states:
             text += "?"
@@ -194,5 +194,5 @@ class _Announcing:
 
 
 def _as_id(name: str) -> str:
-    """Spell a name in the letters of Home Assistant's topics, different ones differently."""
+    """Write a name in the letters of Home Assistant's topics, different ones differently."""
     return re.sub("[^A-Za-z0-9-]", lambda letter: f"_{ord(letter[0]):02x}", name)

@@ -71,7 +71,7 @@ class Journal:
             return self._last()
 
     def append(self, row: Measured) -> None:
-        """Add a row, whose number is larger than all before; its time says how old it is."""
+        """Add a row, whose number is larger than all before; its time is that of the reading."""
         with self._changed:
             self._recent.append(row)
             self._write(row)
@@ -79,7 +79,7 @@ class Journal:
             self._changed.notify_all()
 
     def after(self, number: int, wait: float = 0.0) -> list[Measured]:
-        """Return the first rows beyond a number; wait so many seconds for one."""
+        """Return the first rows after a number; wait ``seconds`` for one."""
         with self._changed:
             self._changed.wait_for(lambda: self._last() > number, wait)
             if self._recent and _number(self._recent[0]) <= number + 1:
@@ -172,7 +172,7 @@ def _line(row: Measured) -> bytes:
 
 
 def _read(path: Path) -> Iterator[Measured]:
-    """Read the rows of a file; what a power cut left of a line is no row."""
+    """Read the rows of a file; the rest of a line after a power cut is not a row."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError:

@@ -32,11 +32,8 @@ MECHANISMS: tuple[Mechanism, ...] = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _PORTS = {"kafka": 9092, "kafkas": 9093}
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
-_PURPOSE = "taking readings from Kafka"
 _AT_ONCE = 500
 _WAIT = 0.2
-_STATES_EVERY = 1_000  # milliseconds
-_FIRST_RETRY, _LONGEST_RETRY = 1_000, 5_000  # milliseconds
 _MOST_WAITING = 16 * 1024  # kilobytes
 
 
@@ -140,7 +137,7 @@ class KafkaSource:
             self._filters.setdefault(check_kafka_topic(one), []).append(one)
         self._complaints = Complaints(log)
         self._connected, self._stopping = threading.Event(), threading.Event()
-        self._kafka = require("confluent_kafka", "kafka", _PURPOSE)
+        self._kafka = require("confluent_kafka", "kafka", "taking readings from Kafka")
         self._consumer = self._make(name)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -181,9 +178,7 @@ class KafkaSource:
             "fetch.max.bytes": 4 * MAX_BYTES,
             "max.partition.fetch.bytes": MAX_BYTES,
             "queued.max.messages.kbytes": _MOST_WAITING,
-            "reconnect.backoff.ms": _FIRST_RETRY,
-            "reconnect.backoff.max.ms": _LONGEST_RETRY,
-            "statistics.interval.ms": _STATES_EVERY,
+            "statistics.interval.ms": 1_000,
             "stats_cb": self._note_states,
             "error_cb": self._note_error,
             "log_level": 0,  # the callback reports errors
@@ -194,26 +189,23 @@ class KafkaSource:
             raise BrokerError(f"{broker!r} cannot be used: {error.args[0].str()}") from None
 
     def _run(self) -> None:
+        """Take records as they come."""
         try:
             while not self._stopping.is_set():
-                self._step()
+                try:
+                    records = self._consumer.consume(_AT_ONCE, _WAIT)
+                except self._kafka.KafkaException as problem:
+                    self._note_error(problem.args[0])
+                    self._stopping.wait(_WAIT)
+                    continue
+                for record in records:
+                    if record.error() is not None:
+                        self._note_error(record.error())
+                    else:
+                        self._take_record(record)
+                self._complaints.tell(time.monotonic())
         except BaseException as problem:
             self._on_problem(problem)
-
-    def _step(self) -> None:
-        """Take the next records, if some come soon."""
-        try:
-            records = self._consumer.consume(_AT_ONCE, _WAIT)
-        except self._kafka.KafkaException as problem:
-            self._note_error(problem.args[0])
-            self._stopping.wait(_WAIT)
-            return
-        for record in records:
-            if record.error() is not None:
-                self._note_error(record.error())
-            else:
-                self._take_record(record)
-        self._complaints.tell(time.monotonic())
 
     def _take_record(self, record: Any) -> None:
         kind, milliseconds = record.timestamp()
@@ -245,29 +237,14 @@ class KafkaSource:
             self._log(Event(f"connected to {self._broker!r}", "connected"))
         elif not is_connected and self.is_connected:
             self._connected.clear()
-            self.counters["kafka_lost"] += 1
             text = f"the connection to {self._broker!r} is lost"
             self._log(Event(text, "connection_lost", "warning"))
 
     def _note_error(self, error: Any) -> None:
         """Report an error in words; librdkafka itself tries again."""
         self.counters["kafka_errors"] += 1
-        codes = self._kafka.KafkaError
-        code, text = error.code(), error.str()
-        if code == codes._ALL_BROKERS_DOWN:
+        if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN:
             self._note_link(False)
             return
-        words = {
-            codes._AUTHENTICATION: "the user or the password is not taken",
-            codes.SASL_AUTHENTICATION_FAILED: "the user or the password is not taken",
-            codes.UNSUPPORTED_SASL_MECHANISM: "the mechanism of SASL is not taken",
-            codes.TOPIC_AUTHORIZATION_FAILED: "this user may not read a topic",
-            codes.GROUP_AUTHORIZATION_FAILED: "this user may not use the group of this node",
-            codes.UNKNOWN_TOPIC_OR_PART: "there is no such topic",
-            codes._UNKNOWN_TOPIC: "there is no such topic",
-            codes._SSL: "no connection by TLS",
-            codes._TRANSPORT: "no connection",
-            codes._RESOLVE: "no connection",
-            codes._TIMED_OUT: "no connection",
-        }.get(code, "Kafka reports")
-        self._complaints.add(f"{self._broker!r}: {words}", text, time.monotonic())
+        kind = f"{self._broker!r}: {error.name().strip('_').replace('_', ' ').lower()}"
+        self._complaints.add(kind, error.str(), time.monotonic())

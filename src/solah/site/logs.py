@@ -76,7 +76,7 @@ def json_log(write: Callable[[str], object], *, quiet: bool = False) -> Callable
     write : callable
         Called with each line, which ends with a line break.
     quiet : bool, default=False
-        Whether to leave out what is neither a warning nor an error.
+        Whether to drop what is neither a warning nor an error.
 
     Examples
     --------

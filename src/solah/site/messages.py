@@ -2,7 +2,7 @@
 
 A message is JSON; those of nodes that send on change are CBOR (:mod:`solah.site.compact_messages`):
 numbers, texts, lists and objects, and none of CBOR's tags, which build other things.
-``MessageError`` is all that a wrong one raises, so that a stranger on the broker can be counted and
+``MessageError`` is all that a wrong one raises, so that untrusted messages can be counted and
 ignored.
 """
 
@@ -59,8 +59,8 @@ class NodeOutput:
     sequence : the row's number
     time : when its newest reading was taken, in seconds
     signals : what each part of the model passes up, by its name
-    missing : the parts and readings that did not come in time, and count as unknown
-    unknown : the share and the variance of the evidence that is unknown in those signals; nothing,
+    missing : the parts and readings that did not come in time, and count as missing
+    unknown : the missing share and its variance in those signals; nothing,
         of a part that is not in it
     readings : those that a tree elsewhere asks, by feature: a number, the place of a state, or
         None where it is unknown
@@ -68,7 +68,7 @@ class NodeOutput:
     abstain_reasons : how many readings are out of the range that the model learned from, and how
         many pairs of them never occurred together there
     previous : of a node that sends on change, the row that it sent before; readings that are the
-        same there are left out. None where nothing is left out
+        same there are dropped. None where nothing is dropped
     is_exact : whether the signals are exact, rather than in units
     """
 
@@ -108,13 +108,13 @@ class Decided:
     ----------
     sequence, time : the row's
     decision : the class
-    beliefs : the belief in each class, by its name
+    beliefs : the probability of each class, by its name
     missing : the parts and readings that did not come in time
     known : the share of the model's knowledge that was reached
     oldest : when the oldest of its readings was taken; None where nobody knows
     settled : of a model with a policy, the class that stands; None for "don't know", and empty
         where there is no policy
-    abstain_reasons : why it is or could be held back: low probability, few readings, out of range,
+    abstain_reasons : why it is or could be withheld: low probability, few readings, out of range,
         unseen
     """
 
@@ -142,7 +142,7 @@ class Decisions:
 class Measured:
     """Readings of one row; the sequence is None where the node counts by time.
 
-    Of readings that were held until a row was made, ``oldest`` says when the oldest was taken, and
+    Of readings that were held until a row was made, ``oldest`` is the time of the oldest, and
     ``missing`` names those that are unknown.
     """
 
@@ -256,7 +256,7 @@ def decode_ask(payload: bytes) -> Ask:
 
 
 def decode_progress(payload: bytes) -> int:
-    """Read the number of a row; -1 stands for none."""
+    """Read the number of a row; -1 represents none."""
     return _read(payload).integer(-1, MAX_SEQUENCE)
 
 
@@ -394,7 +394,7 @@ def parse_cbor(payload: bytes) -> Any:
             allow_indefinite=False,
             allow_duplicate_keys=False,
         ).decode()
-    except Exception as error:  # whatever a parser may raise on a stranger's bytes
+    except Exception as error:  # whatever a parser may raise on untrusted bytes
         raise MessageError(f"the message cannot be read: {error}") from None
     if stream.read(1):
         raise MessageError("the message goes on behind its end")
@@ -418,7 +418,7 @@ def _most_containers(payload: bytes) -> int:
 
 
 class _NoTags(dict[int, Any]):
-    """What CBOR's tags stand for: nothing. They would build dates, patterns, and lists in lists."""
+    """What CBOR's tags represent: nothing. They would build dates, patterns, and lists in lists."""
 
     def __missing__(self, tag: int) -> Any:
         raise MessageError(f"the message has CBOR's tag {tag}, and none is taken here")
@@ -522,7 +522,7 @@ def _signal(reader: Reader) -> tuple[float, ...]:
 
 
 def read_unknown(reader: Reader) -> tuple[float, float]:
-    """Read the share and the variance of evidence that is unknown."""
+    """Read the missing share and its variance."""
     share, variance = reader.items(2, 2)
     return share.number(0.0, 1.0 + _ROUNDING), variance.number(0.0, _MOST_VARIANCE)
 

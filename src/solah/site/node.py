@@ -56,7 +56,7 @@ _MOST_WAITING_BYTES = MOST_OF_A_PLAN
 _BYTES_A_READING = 100  # in memory, about
 _A_BATCH = 1_000
 _ROWS_AT_ONCE = 100
-_LOOK_EVERY = 5.0  # seconds between two looks at what a status would tell
+_LOOK_EVERY = 5.0  # seconds between two checks of the status
 _STATUS_EVERY = 60.0  # seconds after which a status is sent though nothing changed
 _IDLE = 0.2
 _MOST_CHANGED = 1_000  # rows that are evaluated at once
@@ -80,7 +80,7 @@ class NodeOptions:
     announcements : topics and payloads to publish, retained, when it connects
     log : called with what an operator should know
     is_patient : whether it waits for a broker that starts later
-    feed : what makes rows of sensors' messages, and counts them; None where no site file says how
+    feed : what makes rows of sensors' messages, and counts them; None without a site file
     """
 
     trust: Trust | None = None
@@ -114,7 +114,7 @@ class Node:
         self._stopping = threading.Event()
         self._problem: BaseException | None = None
         self._next_look = self._next_status = 0.0
-        self._told: Any = None  # what the last status told that is worth a new one
+        self._told: Any = None  # the parts of the last status that are worth a new one
         self._refused = ("", "")
         self._shadow: Shadow | None = None
         self._stepped = time.monotonic()
@@ -296,7 +296,7 @@ class Node:
             self._shadow.core.read(rows, now, wall)
         if not before and self.core.counters["unnumbered"]:
             self._log(
-                "readings without a number 'seq' are left out; give one, or tell rows apart by "
+                "readings without a number 'seq' are dropped; give one, or distinguish rows by "
                 "time with --window",
                 "unnumbered_readings",
                 "warning",
@@ -414,7 +414,7 @@ class Node:
             self.counters["unsaid"] += 1
 
     def _publish_status(self, state: Any, now: float) -> None:
-        """Publish how the node is doing, if that changed or was not told for a while."""
+        """Publish how the node is doing, if that changed or was not published for a while."""
         feed, core = self._options.feed, self.core
         counters = {**core.counters, **self.counters}
         if feed is not None:
@@ -456,7 +456,7 @@ class Node:
             self._client.publish(self._topics.asked(node), since)
 
     def _disconnected(self) -> None:
-        """Tell that the connection is lost; this is the network's thread."""
+        """Note that the connection is lost; this is the network's thread."""
         if not self._stopping.is_set():
             self._log("the connection to the broker is lost", "connection_lost", "warning")
 

@@ -1,4 +1,4 @@
-"""What an observer keeps of a network: nodes, beliefs, decisions and rates, all bounded."""
+"""What an observer keeps of a network: nodes, outputs, decisions and rates, all bounded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SILENT_AFTER = 150.0
 """Seconds without a message after which an online node is silent; nodes send one a minute."""
 NODE_STATES = ("online", "silent", "offline", "unknown")
 DOUBTS = tuple(name_doubts(~NO_ABSTAIN_REASON))
-"""Why decisions are held back."""
+"""Why decisions are withheld."""
 
 _BUCKETS_A_SECOND = 4
 _MOST_LETTERS = 120
@@ -58,7 +58,7 @@ class Rate:
 
 @dataclass
 class WatchedNode:
-    """A node, as far as messages tell.
+    """A node, as known from its messages.
 
     Attributes
     ----------
@@ -78,20 +78,20 @@ class WatchedNode:
     readings: Rate = field(default_factory=Rate)
 
     def state(self, now: float) -> str:
-        """Return ``online``, ``silent``, ``offline``, or ``unknown`` where nothing tells."""
+        """Return ``online``, ``silent``, ``offline``, or else ``unknown``."""
         last = max(self.told_at, self.last_seen or 0.0)
         return "silent" if self.told == "online" and now - last > SILENT_AFTER else self.told
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a part of the model believes of a row.
+    """The output of a part of the model for a row.
 
     Attributes
     ----------
-    belief : the shares of belief; empty for an estimate, whose belief does not travel
+    belief : the probabilities; empty for a number
     decision : the class it would decide for, or the number
-    certainty : the belief in that class; None for a number
+    certainty : the probability of that class; None for a number
     """
 
     belief: tuple[float, ...]
@@ -117,14 +117,14 @@ class WatchedDecision:
     row, time : the row's number, and when it was read
     decision : the class or the number
     place : the class's place in the model; None for a number, or where no model is known
-    certainty : the belief in the class; None for a number
+    certainty : the probability of the class; None for a number
     missing : the parts that sent nothing in time
     known : the share of the model's knowledge that was reached
-    latency : seconds from the reading to the message; None where clocks cannot tell
+    latency : seconds from the reading to the message; None if clocks differ
     age : how old its oldest reading was, in seconds; None where nobody knows
     settled : of a model with a policy, the class that stands; None for "don't know", and empty
         where there is no policy
-    abstain_reasons : why it is or could be held back
+    abstain_reasons : why it is or could be withheld
     """
 
     row: int
@@ -141,9 +141,9 @@ class WatchedDecision:
 
 
 def standing(decision: Mapping[str, Any]) -> str | None:
-    """Return the class that stands after a decision of a snapshot; None for "don't know".
+    """Return the stable decision after a decision of a snapshot; None for "don't know".
 
-    Where no policy settles decisions, it is the one that was decided.
+    Without a policy, it is the decision itself.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def standing(decision: Mapping[str, Any]) -> str | None:
 
 
 def shown(text: str) -> str:
-    r"""Make text of strangers fit to be shown anywhere.
+    r"""Make untrusted text safe to show anywhere.
 
     Examples
     --------

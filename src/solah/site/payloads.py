@@ -56,19 +56,19 @@ class Message:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says that there is nothing any more."""
+        """Whether it reports that there is no value any more."""
         return self._payload is None
 
     @property
     def document(self) -> Any:
-        """What it says, as JSON."""
+        """The content as JSON."""
         if self._document is ABSENT:
             self._document = parse_json(self._payload or b"")
         return self._document
 
     @property
     def text(self) -> str:
-        """What it says, as a bare value."""
+        """The content as a bare value."""
         return parse_text(self._payload or b"")
 
 
@@ -109,7 +109,7 @@ def parse_text(payload: bytes) -> str:
 
 
 def value_at(document: Any, path: Steps) -> Any:
-    """Return what stands at a place; ``ABSENT`` where there is no such place.
+    """Return the value at a path; ``ABSENT`` if there is none.
 
     A number in the path is a place in a list, or else a key.
 
@@ -129,7 +129,7 @@ def value_at(document: Any, path: Steps) -> Any:
 
 
 def read_availability(payload: bytes | None) -> bool | None:
-    """Return whether a device says that it is there; None where the message does not say it.
+    """Return whether a device reports that it is online; None if the message does not.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def as_text(value: Any) -> str | None:
 
 
 def as_number(value: Any) -> float | None:
-    """Return a value as a finite number; None for what is none. True is 1, and false 0."""
+    """Return a value as a finite number, else None. True is 1, and false 0."""
     if isinstance(value, str):
         text = TRUTH.get(value.strip(), value.strip())
         value = float(text) if is_number(text) else None
@@ -175,7 +175,7 @@ def as_number(value: Any) -> float | None:
 
 
 def read_time(document: Any, field: TimeField) -> float | None:
-    """Return when a message says it was measured, in seconds since 1970.
+    """Return the time of measurement in a message, in seconds since 1970.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def read_time(document: Any, field: TimeField) -> float | None:
     Raises
     ------
     MessageError
-        It is not there though it must be, or it is no time.
+        It is required and missing, or it is invalid.
     """
     value = value_at(document, field.path)
     if value is ABSENT or value is None:

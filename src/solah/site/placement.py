@@ -37,7 +37,7 @@ class Placement:
     nodes : the features that are measured at each node; parts may be placed, too
     gateway : the node of all that is placed nowhere else
     site : the name of the network
-    is_site : whether the file says more, as site files do
+    is_site : whether the file has more keys, as site files do
     """
 
     nodes: Mapping[str, tuple[str, ...]]
@@ -51,7 +51,7 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
 
     The file maps each node's name to the list of what is there. It may also name the gateway and
     the site, and has the nodes below ``nodes`` then. A site file
-    (:func:`solah.site.load_site`) is read, too, and what else it says is left alone.
+    (:func:`solah.site.load_site`) is read, too, and its other keys are ignored.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
     Raises
     ------
     ParameterError
-        The file is no placement; the error names the file, the node and what is wrong with it.
+        The file is not a placement; the error names the file, the node and the problem.
     """
     place = Path(path)
     readers: dict[str, Callable[[bytes], Any]] = {

@@ -178,7 +178,7 @@ class Learner:
                 source.times = [*source.times[1 - _MOST_VALUES :], now]
 
     def propose(self, model: Model, *, broker: str, model_file: str, site: str) -> Proposal:
-        """Say which value is the reading of which feature, and write a site file of it."""
+        """Match values to features, and write a site file."""
         sources = [one for one in self.sources if one.path not in ("Time", "last_seen")]
         specs = all_specs(model)
         mapped: dict[str, Source] = {}
@@ -322,7 +322,7 @@ def _can_be(source: Source, spec: InputSpec) -> bool:
 
 
 def _states(source: Source, spec: InputSpec) -> dict[str, str | float] | None:
-    """Say what stands for each text that is sent; nothing where the texts are the states."""
+    """Return the category for each text that is sent; nothing if the texts are the categories."""
     sent = {text for one in source.values if (text := as_text(one)) is not None}
     states = spec.states
     if states is None:
@@ -418,7 +418,7 @@ class _Writer:
         return f"{{{', '.join(f'{key}: {value}' for key, value in options.items())}}}"
 
     def _remarks(self, name: str) -> Iterator[str]:
-        """Say what a person should look at."""
+        """Return notes for the reader."""
         source, spec = self.mapped[name], self._specs[name]
         numbers = source.numbers
         if len(source.times) < _LEAST_TIMES:

@@ -94,7 +94,7 @@ def row_at(broker: Broker, topics: Topics, when: float, seconds: float = 10.0) -
 def _progress(
     broker: Broker, topics: Topics, seconds: float, most: int | None
 ) -> Iterator[tuple[float, int]]:
-    """Yield how far a network is and when that was told, for some seconds or so many times."""
+    """Yield the position of a network and its time, for some seconds or some times."""
     rows: list[tuple[float, int]] = []
     is_enough = threading.Event()
 
@@ -249,7 +249,7 @@ def _kept_history(broker: Broker, topics: Topics) -> list[tuple[int, bytes]]:
             kept[int(when)] = payload
 
     with _connected(broker, take, [f"{topics.history}/+"]):
-        # Nobody tells the end of what is kept, so that a pause must do.
+        # Nothing marks the end of retained messages, so a pause must do.
         while time.monotonic() < arrived + _QUIET:
             time.sleep(0.02)
     return sorted(kept.items(), reverse=True)

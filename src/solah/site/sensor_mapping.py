@@ -1,4 +1,4 @@
-"""Turn messages of sensors into readings of features, or say why that cannot be done."""
+"""Turn messages of sensors into readings of features, or into reasons why not."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Event(StrEnum):
     RESTARTED = "restarted"
     """The sensor's count began again."""
     UNKNOWN = "unknown"
-    """The sensor itself says that it knows nothing."""
+    """The sensor itself reports a missing value."""
     UNPARSABLE = "unparsable"
     NOT_A_NUMBER = "not_a_number"
     UNSEEN_CATEGORY = "unseen_category"
-    """A text that stands for no category of the model."""
+    """A text that is not a category of the model."""
     OUT_OF_RANGE = "out_of_range"
     NO_TIME = "no_time"
     ABSENT = "absent"
@@ -62,13 +62,13 @@ class Event(StrEnum):
     CONFIRMED = "confirmed"
     """The broker had kept it, and it is what the node holds."""
     OFFLINE = "offline"
-    """The device, or whoever speaks for it, says that it is gone."""
+    """The device, or its bridge, reports that it is gone."""
     LOST = "lost"
     """Messages that never came, by the sensor's own count."""
 
 
 class Found(NamedTuple):
-    """What a message says of a feature.
+    """The content of a message about a feature.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Found(NamedTuple):
 
 
 def check_filter(topic: str) -> str:
-    """Refuse what is no topic filter of MQTT."""
+    """Refuse invalid topic filters of MQTT."""
     levels = topic.split("/")
     has_sign = [level for level in levels if "+" in level or "#" in level]
     if (
@@ -108,14 +108,14 @@ def check_filter(topic: str) -> str:
 
 
 def check_topic(topic: str) -> str:
-    """Refuse what is no topic of MQTT without wildcards."""
+    """Refuse invalid topics of MQTT, and wildcards."""
     if n_wildcards(check_filter(topic)):
         raise ParameterError(f"this topic takes no wildcards. Got {shorten(topic)} instead.")
     return topic
 
 
 def match(topic_filter: str, topic: str) -> tuple[str, ...] | None:
-    """Return what the wildcards of a filter stand for in a topic; None where it does not match.
+    """Return what the wildcards of a filter represent in a topic; None where it does not match.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def placeholders(feature: str) -> set[int]:
 
 
 def pattern_of(feature: str) -> re.Pattern[str]:
-    """Return what the names of features are like that a name with placeholders stands for."""
+    """Return what the names of features are like that a name with placeholders represents."""
     parts = _PLACEHOLDER.split(feature)[::2]
     return re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
 
@@ -172,7 +172,7 @@ class InputSpec:
 
 
 def spec_of(feature: Feature) -> InputSpec:
-    """Say what a feature of a model can take."""
+    """Describe the values that a feature of a model takes."""
     if feature.is_coded:
         return InputSpec({spell(state): _state(state) for state in feature.categories})
     if feature.low is None or feature.high is None:
@@ -232,7 +232,7 @@ class Mapper:
         return bool(self._wanted(topic))
 
     def read(self, topic: str, payload: bytes | Message) -> list[Found]:
-        """Return what a message says, feature by feature; nothing if it is for none."""
+        """Return the content of a message by feature; nothing if it is for none."""
         wanted = self._wanted(topic)
         message = payload if isinstance(payload, Message) else Message(payload)
         return [self._find(sensor, feature, message) for sensor, feature in wanted]
@@ -292,7 +292,7 @@ def convert(raw: Any, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | s
     if number is None:
         return (Event.UNSEEN_CATEGORY if sensor.states else Event.NOT_A_NUMBER), None
     if sensor.per is not None:
-        return Event.TAKEN, number  # what it stands for is known when the next one comes
+        return Event.TAKEN, number  # what it represents is known when the next one comes
     return check_number(sensor.convert(number), sensor, spec)
 
 
@@ -307,7 +307,7 @@ def check_number(number: float, sensor: Sensor, spec: InputSpec) -> tuple[Event,
 def category_of(
     raw: Any, text: str | None, states: Mapping[str, str | float]
 ) -> tuple[Event, float | str | None]:
-    """Find the category of a model that a value stands for."""
+    """Find the category of a model for a value."""
     if text is not None and text in states:
         return Event.TAKEN, states[text]
     number = as_number(raw)
@@ -322,10 +322,10 @@ def _is_between(number: float, low: float | None, high: float | None) -> bool:
 
 
 def specs_of(model: Model, reads: Collection[str]) -> dict[str, InputSpec]:
-    """Say what these features can take."""
+    """Describe the values that these features take."""
     return {one.name: spec_of(one) for one in model.features if one.name in reads}
 
 
 def all_specs(model: Model) -> dict[str, InputSpec]:
-    """Say what sensors of any node are for."""
+    """Describe the features of any node's sensors."""
     return specs_of(model, [one.name for one in model.features])

@@ -1,4 +1,4 @@
-"""What a site file says."""
+"""The content of a site file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TimeFormat = Literal["iso", "s", "ms"]
 
 @dataclass(frozen=True)
 class Credentials:
-    """Where a user's name and password are found; they never stand in the site file.
+    """Where a user's name and password are found; they are never in the site file.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def _text(path: Path | None) -> str | None:
 
 @dataclass(frozen=True)
 class TimeField:
-    """Where a message says when it was measured.
+    """Where a message has its time of measurement.
 
     Attributes
     ----------
@@ -159,22 +159,22 @@ class Sensor:
 
     Attributes
     ----------
-    feature : its name, or that of a channel; ``{1}`` stands for what the first wildcard of the
+    feature : its name, or that of a channel; ``{1}`` represents what the first wildcard of the
         topic matches
     topic : an MQTT topic filter
     path : where the value is in a JSON document; None where it is all of the message
     convert : from the number that is sent to what the model was trained on
-    states : what stands for each text that is sent
-    unknown : texts by which the sensor says that it knows nothing
-    low, high : beyond these, a number cannot be, and counts as unknown
+    states : the category for each text that is sent
+    unknown : texts by which the sensor reports a missing value
+    low, high : beyond these, a number cannot be, and counts as missing
     per : seconds, where a counter is sent and the feature is its increase in that time
-    time : where the message says when it was measured; ``"arrival"`` for when it arrives; None for
-        when the source says that it was published, or else when it arrives
+    time : where the message has its time of measurement; ``"arrival"`` for its arrival; None for
+        the time of publication if the source has it, or else the arrival
     number : where the sensor's own count of messages is; None where there is none
     max_age : seconds after which a reading is unknown; None to learn it, infinity for one that is
-        held until the device says that it is gone
+        held until the device reports that it is gone
     takes_retained : whether what the broker had kept counts as measured when it arrives
-    availability : topics on which the device, or what speaks for it, says whether it is there
+    availability : topics on which the device, or its bridge, reports whether it is online
     place : where the site file has it, for errors
     is_sparkplug : whether messages are Sparkplug B; the topic is then the place of a device, as
         :func:`solah.site.sparkplug.place_of` writes it, and the path begins with a metric
@@ -205,7 +205,7 @@ class Deciding:
     Attributes
     ----------
     every : seconds between two rows
-    on_change : whether a row is left out while no reading changes, ages or comes back
+    on_change : whether a row is dropped while no reading changes, ages or comes back
     deadline : seconds after which a row is decided with what is there
     """
 
@@ -274,7 +274,7 @@ class Site:
         return ParameterError(f"{self.file}: {line}{message}" if self.file else message)
 
     def bundle(self, trust: Trust | None = None) -> Bundle:
-        """Load the model and say which node runs what, or load the plan that does.
+        """Load the model and assign its parts to nodes, or load the plan that does.
 
         Raises
         ------

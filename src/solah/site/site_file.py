@@ -79,7 +79,7 @@ def load_site(path: str | os.PathLike[str]) -> Site:
     Raises
     ------
     ParameterError
-        The file is no site; the error names the file, the line, and what is wrong there.
+        The file is invalid; the error names the file, the line and the problem.
     """
     place = Path(path)
     if place.suffix.lower() not in (".json", ".yaml", ".yml"):
@@ -103,7 +103,7 @@ def load_site(path: str | os.PathLike[str]) -> Site:
 
 
 def read_site(document: Reader, folder: Path) -> Site:
-    """Read what a site file says."""
+    """Read a site file."""
     fields = document.record((), (*KEYS, *OF_SITES))
     name = checked(fields["site"], check_name) if "site" in fields else SITE
     if "model" in fields and "plan" in fields:
@@ -311,7 +311,7 @@ def _read_sensor(
 
 
 def _check_sparkplug(both: Mapping[str, Reader]) -> None:
-    """Refuse what Sparkplug says itself, and what cannot be learned where only changes are sent."""
+    """Refuse keys that Sparkplug has itself, and times that need regular messages."""
     if "number" in both:
         raise both["number"].error(f"{both['number'].place}: Sparkplug counts its messages itself")
     if "time" in both and both["time"].value != ARRIVAL:
@@ -333,7 +333,7 @@ def _time_of(template: Template | None, path: Steps | None) -> TimeField | None:
 
 
 def _max_age_of(template: Template | None) -> float | None:
-    """Return for how long readings are held where nothing is said: None to learn it."""
+    """Return the default time that readings are held: None to learn it."""
     return UNTIL_DEATH if template is not None and template.is_sparkplug else None
 
 
@@ -365,7 +365,7 @@ def _read_place(
 
 
 def _read_availability(entry: Mapping[str, Reader], template: Template | None) -> tuple[str, ...]:
-    """Return the topics on which a device says whether it is there."""
+    """Return the topics on which a device reports whether it is online."""
     if "availability" in entry:
         return (checked(entry["availability"], check_topic),)
     if template is None or template.is_sparkplug:

@@ -49,7 +49,7 @@ class Launcher:
     def of_site(
         cls, bundle: Bundle, site_file: Path, folder: Path, words: Sequence[str] = ()
     ) -> Launcher:
-        """Return one whose nodes do what a site file says."""
+        """Return a supervisor of the nodes of a site file."""
         nodes = cls(bundle, site_file, "", folder)
         nodes._words = [str(site_file), *words]
         return nodes
@@ -96,7 +96,7 @@ class Launcher:
             words += ["--replay", str(replay)]
         if node.reads and replay is not None and rate is not None:
             words += ["--replay-rate", str(rate)]
-        # -P: no file of the current folder may stand in for a module.
+        # -P: no file of the current folder may replace a module.
         program = [sys.executable, "-P", "-m", "solah.cli.main", "site", "node"]
         log_file = self.folder / f"{node.name}.log"
         if log_file.exists() and log_file.stat().st_size > _MOST_OF_A_LOG:

@@ -25,10 +25,10 @@ class Template:
     has_path : whether messages are JSON documents, in which a value has a place
     device : what ``{device}`` is by default; empty if it must be given
     prefix : the path to all values of a message
-    availability : topics on which the device, its bridge or Home Assistant says whether it is there
+    availability : topics on which the device, its bridge or Home Assistant reports its state
     is_retained : whether devices send on change, so that what the broker keeps is a reading
     is_sparkplug : whether messages are Sparkplug B, in which a metric has a name
-    time : where a message says when it was measured
+    time : where a message has its time of measurement
     unknown : texts by which the unknown is written
     about : what it is for
     example : what a feature may be followed by

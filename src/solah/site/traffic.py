@@ -4,7 +4,7 @@ The nodes of the plan decide one row, and their messages are counted as they are
 costs an MQTT 3.1.1 PUBLISH at QoS 1: the fixed header, the topic, the packet's number and the
 message itself; once on its way to the broker, and once to every node that subscribes to it. A node
 sends a status once a minute, to the broker. The acknowledgements (4 bytes each), TCP and models are
-left out; so is the decision itself, which is the same wherever it is made.
+dropped; so is the decision itself, which is the same wherever it is made.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def conversion(text: str) -> Linear:
 
 
 def units_of(kind: str) -> list[str]:
-    """List the units of a kind of quantity; none of one that is not known."""
+    """List the units of a kind of quantity; none of an unknown one."""
     return [*_UNITS.get(kind, ())]
 
 

@@ -104,7 +104,7 @@ def alerting(
             client.publish(topics.alerts, encode_alerts(alarms.active), retain=True)
 
     def run() -> None:
-        stopping.wait(_FIRST_LOOK)  # the broker tells first which alerts are raised already
+        stopping.wait(_FIRST_LOOK)  # the broker sends first the alerts that are raised already
         while not stopping.wait(_LOOK_EVERY):
             step()
 

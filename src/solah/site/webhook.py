@@ -86,7 +86,7 @@ def read_webhook(reader: Reader) -> Webhook:
 
 
 def find_secret(reference: str) -> str:
-    """Return a secret that stands in the environment or in a file.
+    """Return a secret from the environment or a file.
 
     Parameters
     ----------

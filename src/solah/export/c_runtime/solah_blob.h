@@ -94,6 +94,8 @@ typedef struct {
     float ring[SOLAH_BLOB_MAX_SAMPLES];
     float last[SOLAH_BLOB_MAX_CHANNELS];
     uint32_t left;
+    uint32_t count;
+    uint32_t complete;
     uint16_t gap[SOLAH_BLOB_MAX_CHANNELS];
     uint16_t wait[SOLAH_BLOB_MAX_CHANNELS];
     uint16_t next[SOLAH_BLOB_MAX_CHANNELS];
@@ -381,6 +383,12 @@ static inline int solah_blob_push(const solah_blob *blob, solah_blob_signals *si
                                   const float *sample)
 {
     return solah_blob_n_samples(blob) > 0 ? solah_push(signals, &blob->way, sample) : 0;
+}
+
+/* Copy the complete window, where an interrupt pushes samples: return 0 if a sample came since. */
+static inline int solah_blob_take(const solah_blob_signals *signals, solah_blob_signals *window)
+{
+    return solah_take(signals, window);
 }
 
 /* Compute the readings of the window that is complete; those that no feature makes are unknown. */

@@ -200,6 +200,7 @@ static inline float solah_combine(const solah_way *way,
 static inline int solah_push(SOLAH_SIGNALS *signals, const solah_way *way, const float *sample)
 {
     float held[SOLAH_N_MEASURED];
+    signals->count++;
     for (uint8_t c = 0; c < SOLAH_MEASURED(way); c++) {
         held[c] = signals->wait[c] == 0 ? solah_hold(signals, way, c, sample[c]) : 0.0f;
     }
@@ -222,7 +223,27 @@ static inline int solah_push(SOLAH_SIGNALS *signals, const solah_way *way, const
         return 0;
     }
     signals->left = way->step;
+    signals->complete = signals->count;
     return 1;
+}
+
+#if defined(__GNUC__)
+#define SOLAH_BARRIER() __asm__ volatile("" ::: "memory") /* nothing is moved across it */
+#else
+#define SOLAH_BARRIER() ((void)0)
+#endif
+
+/* Copy the window that is complete, where an interrupt pushes samples: return 0, and a copy of no use,
+ * if a sample came since. `count` has the samples so far, `complete` those at the last window. */
+static inline int solah_take(const SOLAH_SIGNALS *signals, SOLAH_SIGNALS *window)
+{
+    const volatile uint32_t *count = &signals->count;
+    const uint32_t before = *count;
+
+    SOLAH_BARRIER();
+    memcpy(window, signals, sizeof *window);
+    SOLAH_BARRIER();
+    return *count == before && window->complete == before;
 }
 
 /* Samples of one channel in the order of time. */

@@ -24,7 +24,7 @@ let isLinked = false; // whether the server of this page answers
 let announced = { text: "", at: -Infinity };
 const spokenOf = new Map();
 
-// --- spelling ------------------------------------------------------------------------------
+// --- format ------------------------------------------------------------------------------
 
 const cutTo = (text, letters) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
 const colourOf = (place) => `c${place % Number(main.dataset.colours)}`;
@@ -48,7 +48,7 @@ function spellModel(node) {
   return node.has_newest ? node.model.slice(0, 8) : `${node.model.slice(0, 8)}, not the newest`;
 }
 
-/** The class that stands after a decision; null for "don't know". */
+/** The stable decision after a decision; null for "don't know". */
 function standing({ decision, settled }) {
   return settled === "" ? decision : settled;
 }
@@ -102,7 +102,7 @@ function fillTable(id, rows) {
   });
 }
 
-/** Say how the site is doing; never that it is live when nobody can know. */
+/** Show the state of the site; never live if that is unknown. */
 function showCondition() {
   const { state, reasons } = picture.condition;
   const { last_at: lastAt } = picture.decisions;
@@ -169,7 +169,7 @@ function showVerdict({ decisions, parts }) {
   announce(words.filter(Boolean).join(" "), [stands, last.missing, last.abstain_reasons]);
 }
 
-/** Tell screen readers what is decided, when it changes and not too often. */
+/** Announce decisions to screen readers, when they change and not too often. */
 function announce(text, about) {
   const key = JSON.stringify(about);
   const now = performance.now();
@@ -178,7 +178,7 @@ function announce(text, about) {
   write(byId("announcer"), text);
 }
 
-/** How many parts stand below one, on the longest way: beliefs light up in this order. */
+/** The number of parts below one, on the longest way: outputs light up in this order. */
 function heightsOf(parts) {
   return parts.reduce((heights, { hears }) => [
     ...heights, hears.length ? 1 + Math.max(...hears.map((place) => heights[place])) : 0,
@@ -348,7 +348,7 @@ wireTheme();
 connect();
 setInterval(() => {
   if (!picture) return;
-  showCondition(); // also while paused: what stands still is old
+  showCondition(); // also while paused: old values stay old
   if (isPaused) return;
   showNodes(picture.nodes);
   showVerdict(picture); // which may have been too soon to be announced

@@ -64,7 +64,7 @@ int shaken_why(const float readings[SHAKEN_N_READINGS], shaken_reason *reasons, 
 /* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SHAKEN_N_RULES 8
-#define SHAKEN_RULE_TEXT_SIZE 49
+#define SHAKEN_RULE_TEXT_SIZE 54
 size_t shaken_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *shaken_rule_text(int rule);
@@ -90,11 +90,13 @@ enum {
 #define SHAKEN_WINDOW 20 /* samples in a window */
 #define SHAKEN_STEP 8 /* samples from one decision to the next */
 
-/* The last samples: 296 bytes of RAM, which are yours to keep. */
+/* The last samples: 304 bytes of RAM, which are yours to keep. */
 typedef struct {
     float ring[65];
     float last[3];
     uint32_t left;
+    uint32_t count;
+    uint32_t complete;
     uint16_t gap[3];
     uint16_t wait[3];
     uint16_t next[4];
@@ -106,7 +108,11 @@ void shaken_start(shaken_signals *signals);
 /* Take a sample: return 1 if it completes a window, else 0. */
 int shaken_push(shaken_signals *signals, const float sample[SHAKEN_N_SAMPLES]);
 
-/* Compute the readings of the window that is complete. */
+/* Copy the complete window, where an interrupt pushes samples while the program measures: measure the copy, which
+ * takes as much RAM again. Return 0 if a sample came since the window was complete; then it is lost. */
+int shaken_take(const shaken_signals *signals, shaken_signals *window);
+
+/* Compute the readings of the window that is complete. No sample may be pushed meanwhile, see shaken_take. */
 void shaken_measure(const shaken_signals *signals, float readings[SHAKEN_N_READINGS]);
 
 /* The CRC-32 of all numbers in the tables: SHAKEN_CHECKSUM, unless a bit of them flipped. */

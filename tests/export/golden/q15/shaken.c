@@ -104,8 +104,8 @@ static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
     static const SOLAH_FLASH char text_0[] = "shaking RMS over 1 s low: b +1.41";
     static const SOLAH_FLASH char text_1[] = "shaking RMS over 1 s high: b +1.44";
-    static const SOLAH_FLASH char text_2[] = "temperature 90 % quantile over 1 s low: b +1.17";
-    static const SOLAH_FLASH char text_3[] = "temperature 90 % quantile over 1 s high: a +1.15";
+    static const SOLAH_FLASH char text_2[] = "temperature 90 % quantile over 1 s up to 0.8: b +1.17";
+    static const SOLAH_FLASH char text_3[] = "temperature 90 % quantile over 1 s from 3.3: a +1.15";
     static const SOLAH_FLASH char text_4[] = "correlation of x and y low: b +1.15";
     static const SOLAH_FLASH char text_5[] = "correlation of x and y high: b +0.90";
     static const SOLAH_FLASH char text_6[] = "x energy from 2 to 4 Hz low: b +0.47";
@@ -177,6 +177,8 @@ int shaken_push(shaken_signals *signals, const float sample[SHAKEN_N_SAMPLES])
 {
     return solah_push(signals, &signal_way, sample);
 }
+
+int shaken_take(const shaken_signals *signals, shaken_signals *window) { return solah_take(signals, window); }
 
 void shaken_measure(const shaken_signals *signals, int32_t readings[SHAKEN_N_READINGS])
 {
