@@ -140,7 +140,7 @@ def test_bad_data_is_named(wine):
         ([[f"id{i}"] for i in range(300)], [0, 1] * 150, "x0.*300"),
         (pd.DataFrame({"a": []}), [], "0 sample"),
         (pl.LazyFrame({"a": [1.5, 2.5]}), [0, 1], "lazy; call its collect"),
-        (pd.DataFrame([[1.5, 2.5]] * 2, columns=["a", "a"]), [0, 1], "there twice"),
+        (pd.DataFrame([[1.5, 2.5]] * 2, columns=["a", "a"]), [0, 1], "duplicate column .a."),
         ([[1.5], [2.5]], np.array(["2026-01-01"] * 2, "M8[D]"), "dates or times"),
     ):
         with pytest.raises(DataError, match=message):

@@ -145,11 +145,11 @@ def choose_unit(peaks: Float, masses: Float) -> Unit:
     --------
     >>> import numpy as np
     >>> choose_unit(np.array([11.0, 14.8]), np.array([0.5, 0.5]))
-    Unit(bits=11, zero=0, is_code=False)
+    Unit(bits=11, zero=0, is_code=False, counts=None)
     >>> choose_unit(np.array([1013.2, 1013.9]), np.array([0.5, 0.5])).zero != 0
     True
     >>> choose_unit(np.array([11.0, 12.3, 14.8, 1e9]), np.array([0.4, 0.3, 0.29, 0.01]))
-    Unit(bits=11, zero=0, is_code=False)
+    Unit(bits=11, zero=0, is_code=False, counts=None)
     """
     last = len(peaks)
     reached = [slice(0, last)]

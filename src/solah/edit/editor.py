@@ -75,7 +75,7 @@ class Editor:
     >>> for edit in editor.model.edits:
     ...     print(edit)
     2026-05-17T00:00:00Z, Ann: renamed the feature 'petal width (cm)' to 'width'
-    2026-05-17T00:00:00Z, Ann: set the rule: if width is low then setosa +3 (because: no other \
+    2026-05-17T00:00:00Z, Ann: set the rule: if width is low: setosa +3 (because: no other \
 has one like this)
     2026-05-17T00:00:00Z, Ann: pinned the rule: if width is low
     """

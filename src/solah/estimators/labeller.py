@@ -71,8 +71,8 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from solah import LinguisticLabeller
     >>> labeller = LinguisticLabeller(n_words=2, placement="uniform").fit([[0.5], [10.5], [20.5]])
     >>> print(*labeller.describe("x0"), sep="\n")
-    low: fully up to 10.5, partly up to 20.5
-    high: fully from 10.5, partly from 0.5
+    low: up to 10.5, fading out by 20.5
+    high: from 10.5, fading in from 0.5
     >>> labeller.transform([[5.5]])
     array([[0.5, 0.5, 0. ]])
     """

@@ -456,8 +456,13 @@ def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRec
     found, before = tested.objective.metrics(loss, hits, error), choice.chosen
     lower, higher = found["loss"] - before.loss, found["quality"] - before.quality
     errors = {"quality_error": of_hits, "loss_error": found["error"]}
-    moved = []
-    for one in choice.path:  # not beyond what any rows could show
-        loss, quality = max(one.loss + lower, 0.0), min(one.quality + higher, 1.0)
-        moved.append(replace(one, loss=loss, quality=quality, **errors))
+    moved = (  # not beyond what any rows could show
+        replace(
+            one,
+            loss=max(one.loss + lower, 0.0),
+            quality=min(one.quality + higher, 1.0),
+            **errors,
+        )
+        for one in choice.path
+    )
     return replace(choice, path=tuple(moved), expected=(loss, error))
