@@ -455,5 +455,5 @@ def test_the_rules_lead_to_their_card(edit, open_model):
     page = open_model("wine, few rules")
     details = page.locator("details[data-node][open]").first
     title = details.locator("summary strong").text_content()
-    details.get_by_role("button", name="Correct these rules").click()
+    details.get_by_role("button", name="Edit these rules").click()
     assert page.locator("#edit-choice option:checked").text_content() == title

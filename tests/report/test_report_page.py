@@ -257,7 +257,7 @@ def test_how_few_rules_suffice_is_told_where_it_is_known():
     assert "Number of rules" in page
     assert "3 folds (stratified), seed 0" in page
     assert "tr&lt;ee" in page
-    assert "How few rules suffice" not in render_page(summarise_page(fitted.model_))
+    assert "Number of rules" not in render_page(summarise_page(fitted.model_))
 
 
 def test_a_model_of_one_rule():

@@ -146,16 +146,16 @@ def test_additive_models_are_summarised_with_the_path_of_their_rules(name):
     summary = summarise_page(model, table, target, path=path_steps())
     assert [step["n_rules"] for step in summary["path"]] == [5.0, 9.0, 18.5]
     page, text = render_page(summary), render_markdown(summary)
-    assert "How few rules suffice" in page
+    assert "Number of rules</h2>" in page
     assert "9 (chosen)" in page
-    assert "## How few rules suffice" in text
+    assert "## Number of rules" in text
     assert "| 9 (chosen) | 4 | 0.31 | 0.910 |" in text
     start = summary["start"]
     assert start.startswith("baseline: ")
     assert f"B{start[1:]}.".replace("-", "\N{MINUS SIGN}") in Markup(page).striptags()
     without = summarise_page(model, table, target)
     assert without["path"] == []
-    assert "How few rules suffice" not in render_page(without) + render_markdown(without)
+    assert "Number of rules" not in render_page(without) + render_markdown(without)
 
 
 def test_the_rules_of_additive_models_are_listed_with_what_they_add():

@@ -65,14 +65,14 @@ def test_reports_tell_when_a_model_decides():
     page = render_page(summarise_page(room(), room_rows()))
     assert "What settling does" in page
     assert "a stable decision stays for at least 5" in page
-    assert "Rows in abstain_reason: low probability" in page
+    assert "Reasons to abstain, in rows: low probability" in page
     for text in (render_markdown(summarise(room())), render_card(summarise_card(room()))):
         assert "- 2 of the last 3 decisions must agree" in text
 
 
 def test_reports_of_models_without_a_policy_say_how_to_get_one():
     page = render_page(summarise_page(room_model(), room_rows()))
-    assert "It decides on every row." in page
+    assert "The model predicts every row." in page
     assert "What settling does" not in page
     assert "When it decides" not in render_card(summarise_card(room_model()))
 

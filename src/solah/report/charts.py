@@ -6,7 +6,7 @@ import math
 import struct
 import zlib
 from base64 import b64encode
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -97,12 +97,18 @@ def _histogram(counts: Mapping[str, Any], target: Mapping[str, Any]) -> Markup:
         style = f"hist {colour_class(place, target)}" if len(by_class) > 1 else "hist"
         if any(of_class):  # along the top to the right and along the base back, a step per bin
             there, back = (
-                "".join(f"V{_WORDS_HEIGHT - n * _FULL / tallest:.3g}{step}" for n in levels)
-                for levels, step in ((top, f"h{width:.5g}"), (base[::-1], f"h-{width:.5g}"))
+                _steps((_WORDS_HEIGHT - n * _FULL / tallest for n in levels), step)
+                for levels, step in ((top, width), (base[::-1], -width))
             )
             layers.append(tag("path", d=f"M0 {_WORDS_HEIGHT}{there}{back}Z", class_=style))
         base = top
     return Markup("").join(layers)
+
+
+def _steps(heights: Iterable[float], width: float) -> str:
+    """Write a path of steps, equal neighbours as one."""
+    runs = ((at, len(list(run))) for at, run in groupby(f"{height:.3g}" for height in heights))
+    return "".join(f"V{at}h{length * width:.5g}" for at, length in runs)
 
 
 def shape_picture(shape: Mapping[str, Any], features: Sequence[Mapping[str, Any]]) -> Markup:
@@ -142,7 +148,6 @@ def shape_picture(shape: Mapping[str, Any], features: Sequence[Mapping[str, Any]
         drawn.append(tag("path", d=path(line), class_=f"curve {style}"))
     return tag(
         "svg",
-        tag("title", f"Contribution of {shape['title']}"),
         *drawn,
         tag("text", written(spell_number(top, 2, "+")), x=2, y=10, class_="number"),
         tag(
@@ -151,6 +156,7 @@ def shape_picture(shape: Mapping[str, Any], features: Sequence[Mapping[str, Any]
         viewBox=f"0 0 {_SHAPE_WIDTH} {_SHAPE_HEIGHT}",
         class_="shape",
         role="img",
+        aria_label=f"Contribution of {shape['title']}",
     )
 
 
@@ -158,7 +164,7 @@ def _density(by_class: Sequence[Sequence[int]]) -> Markup:
     """Draw how often values occur at the foot of a shape."""
     totals = [sum(one) for one in zip(*by_class, strict=True)]
     width, tallest = _SHAPE_WIDTH / len(totals), max(totals) or 1
-    steps = "".join(f"V{_SHAPE_HEIGHT * (1 - n / tallest / 4):.4g}h{width:.5g}" for n in totals)
+    steps = _steps((_SHAPE_HEIGHT * (1 - n / tallest / 4) for n in totals), width)
     return tag("path", d=f"M0 {_SHAPE_HEIGHT}{steps}V{_SHAPE_HEIGHT}Z", class_="hist")
 
 
@@ -170,7 +176,7 @@ def _cells_picture(shape: Mapping[str, Any]) -> Markup:
     cells = [
         tag(
             "rect",
-            tag("title", written(spell_number(value, 3, "+"))),
+            tag("title", written(spell_number(value, 3, "+")), class_="number"),
             x=i * width,
             y=_SHAPE_HEIGHT - (j + 1) * height,
             width=width,
@@ -183,12 +189,12 @@ def _cells_picture(shape: Mapping[str, Any]) -> Markup:
     ]
     return tag(
         "svg",
-        tag("title", f"Contribution of {shape['title']}"),
         *cells,
         tag("rect", width=_SHAPE_WIDTH, height=_SHAPE_HEIGHT, class_="frame"),
         viewBox=f"0 0 {_SHAPE_WIDTH} {_SHAPE_HEIGHT}",
         class_="shape",
         role="img",
+        aria_label=f"Contribution of {shape['title']}",
     )
 
 
