@@ -71,6 +71,7 @@ CONTENTS = {
     ],
     "Devices and nodes": [
         "export",
+        "auditing",
         "blob-format",
         "site",
         "one-node-or-many",

@@ -99,7 +99,7 @@ def test_a_rule_is_added_and_adds_only_where_it_holds(editor):
     moved = np.log(after[:, 1] / after[:, 0]) - np.log(before[:, 1] / before[:, 0])
     assert moved == pytest.approx([0, 2, 2, 0])
     (rule,) = [rule for rule in rules_of(editor.model) if rule.tree == "rules on smoke and room"]
-    assert str(rule) == ("if smoke is above 2.25 and room is attic: yes +2.00 | no rows counted")
+    assert str(rule) == ("if smoke is above 2.5 and room is attic: yes +2.00 | no rows counted")
     assert rule.share is None
     # Half of the values are at least medium, and a quarter of the rooms are attics.
     assert term.variance == pytest.approx(1 / 8 * 7 / 8)

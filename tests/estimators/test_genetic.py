@@ -58,7 +58,7 @@ def test_a_seed_decides_and_no_backend_does(wine):
         with parallel_config(backend):
             assert to_json(again.fit(X, y).model_) == to_json(alone.model_)
     np.testing.assert_array_equal(again.history_["best"], alone.history_["best"])
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "localhost:0"}
     with distributed.Client(processes=False, **options), parallel_config("dask"):
         assert again.fit(X, y).hierarchy_ == alone.hierarchy_
     random = GeneticSearch(6, n_generations=2, initial="random")

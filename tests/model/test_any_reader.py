@@ -299,11 +299,44 @@ def test_dates_of_a_typed_file_are_those_of_a_text_file(tmp_path: Path) -> None:
             np.testing.assert_array_equal(model.beliefs(rows), expected)
 
 
-def test_estimators_refuse_dates_however_they_are_written() -> None:
-    frame, classes = DATES[["time"]], DATES["busy"]
-    for rows in (frame, frame.astype(str), frame.astype(object), frame.to_numpy()):
-        with pytest.raises(ValueError, match="holds dates or times; convert it to numbers"):
-            LinguisticTreeClassifier().fit(rows, classes)
+DATED: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "pandas": lambda rows: rows,
+    "pandas, text": lambda rows: rows.assign(time=rows["time"].astype(str)),
+    "pandas, objects": lambda rows: rows.astype({"time": object}),
+    "pandas, Arrow": lambda rows: rows.convert_dtypes(dtype_backend="pyarrow"),
+    "PyArrow": pa.Table.from_pandas,
+    "Polars": pl.from_pandas,
+    "NumPy": lambda rows: rows.to_numpy(),
+    "NumPy, text": lambda rows: rows.astype(str).to_numpy(str),
+    "lists": lambda rows: rows.to_numpy().tolist(),
+}
+
+
+@pytest.mark.parametrize("reader", DATED)
+@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
+def test_estimators_take_the_parts_of_dates_however_they_are_written(reader: str) -> None:
+    frame, classes = DATES[["time", "level"]], DATES["busy"]
+    plain = LinguisticTreeClassifier().fit(frame, classes)
+    rows = DATED[reader](frame)
+    model = LinguisticTreeClassifier().fit(rows, classes)
+    name = "time" if hasattr(rows, "columns") else "x0"
+    assert f"hour of {name}" in {one.name for one in model.model_.features}
+    if name == "time":
+        assert to_json(model.model_) == to_json(plain.model_)
+    expected = plain.predict_proba(frame)
+    np.testing.assert_array_equal(plain.predict_proba(rows), expected)
+    np.testing.assert_array_equal(model.predict_proba(rows), expected)
+
+
+@pytest.mark.parametrize("reader", DATED)
+def test_estimators_refuse_dates_that_tell_nothing(reader: str) -> None:
+    """Neither dates in which nothing repeats are a feature, nor any dates a target."""
+    frame, classes = DATES[["time", "level"]], DATES["busy"]
+    once = DATED[reader](frame.assign(time=pd.Timestamp("2026-01-05"))[["time"]])
+    with pytest.raises(ValueError, match="there are dates in '(time|x0)', and nothing in them"):
+        LinguisticTreeClassifier().fit(once, classes)
+    with pytest.raises(ValueError, match="y holds dates or times"):
+        LinguisticTreeClassifier().fit(DATED[reader](frame), DATES["time"])
 
 
 def test_the_command_line_decides_on_frames_as_on_its_file(

@@ -411,6 +411,13 @@ def test_nodes_that_are_wired_wrongly_are_refused():
         refuse(changed("hierarchy", on(("nodes",), change)), message)
 
 
+def test_words_about_a_probability_stay_between_0_and_1():
+    document = changed("over a sum", lambda d: None)
+    for peaks in ([-0.2, 0.1, 0.5, 0.6, 0.9], [0.0, 0.25, 0.5, 0.75, 1.5]):
+        document["nodes"][1]["beliefs"][0]["peaks"] = peaks
+        refuse(document, r"nodes\[1\].beliefs\[0\].peaks must be numbers from 0 to 1")
+
+
 def test_numbers_that_terms_add_up_to_have_no_trees():
     document = changed("number by terms", lambda d: None)
     tree = {"name": "t", "inputs": ["x2"], "start": [1.0], "rules": []}

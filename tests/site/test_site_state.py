@@ -37,7 +37,7 @@ def test_a_site_that_decides_is_live():
 
 
 def test_a_node_that_falls_silent_is_told():
-    site, observer = watched()
+    site, observer = watched(stale_after=2 * SILENT_AFTER)
     later = START + SILENT_AFTER + 5
     keep_alive(site, observer, later, silent=("attic",))
     found = observer.snapshot(later)

@@ -265,6 +265,16 @@ def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64
     ``"01"`` and ``True`` are one. Numbers count with seven digits, so that a float32 means the same
     as the float64 that it was. Other states are found by their text.
     """
+    code = state_finder(states)
+    if column.is_text:
+        known: dict[Any, float] = {value: code(value) for value in dict.fromkeys(column.values)}
+        return np.fromiter(map(known.__getitem__, column.values), float, len(column.values))
+    distinct, places = np.unique(column.values, return_inverse=True)
+    return np.array([code(value) for value in distinct.tolist()], dtype=np.float64)[places]
+
+
+def state_finder(states: Sequence[State]) -> Callable[[Any], float]:
+    """Return what finds the index of one value among the states, as `encode_states` does."""
     key = _key(states)
     lookup = {key(state): float(index) for index, state in enumerate(states)}
 
@@ -276,11 +286,7 @@ def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64
             found = lookup.get(key(unguarded(value)))
         return np.nan if found is None else found
 
-    if column.is_text:
-        known: dict[Any, float] = {value: code(value) for value in dict.fromkeys(column.values)}
-        return np.fromiter(map(known.__getitem__, column.values), float, len(column.values))
-    distinct, places = np.unique(column.values, return_inverse=True)
-    return np.array([code(value) for value in distinct.tolist()], dtype=np.float64)[places]
+    return code
 
 
 def _key(states: Sequence[State]) -> Callable[[Any], Hashable]:

@@ -103,6 +103,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
     >>> from solah import SelfOrganisedHierarchyClassifier
     >>> model = SelfOrganisedHierarchyClassifier(n_clusters=2, level_gap=0.1)
     >>> print(model.fit(*load_iris(return_X_y=True)).hierarchy_)
+    z1 <- x1; class <- z1, x2, x3, x0
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

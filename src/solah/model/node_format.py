@@ -99,6 +99,8 @@ class NodesReader:
                 place=parts["class"].integer(0, self._target.size - 1),
                 is_moved=self._known[node].is_moved,
             )
+            if not 0.0 <= words.peaks[0] <= words.peaks[-1] <= 1.0:
+                raise parts[where].fail("numbers from 0 to 1, as they are about a probability")
             if words.name in found:
                 raise ModelFormatError(f"{parts['name'].place} {shorten(words.name)} is taken")
             found[words.name] = words

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.data import Table, as_column
+from solah.data.cells import state_finder
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import feature_importances
 from solah.explain.novelty import name_doubts
@@ -110,10 +111,8 @@ class Version:
             for part in self.parts
         }
         self._own = own
-        self._categories = {
-            one.name: {spell(category) for category in one.categories}
-            for one in self.features
-            if one.is_coded
+        self._find_category = {
+            one.name: state_finder(one.categories) for one in self.features if one.is_coded
         }
         self.mean_masses = self._ignorance()
         self.lost = self._expectation.most_unknown
@@ -318,8 +317,8 @@ class Version:
             for one in self.features
             if one.name in readings
         }
-        for name, categories in self._categories.items():
-            if kept.get(name) is not None and spell(kept[name]) not in categories:
+        for name, find in self._find_category.items():
+            if name in kept and math.isnan(find(kept[name])):
                 kept[name] = None
         n_unfit = sum(kept[name] is None and readings[name] is not None for name in kept)
         return kept, n_unfit

@@ -164,7 +164,7 @@ function doubtsOf(policy, readings, { belief, decision, unknown }) {
   if (!policy) return [];
   const abstain_reasons = [];
   const least = policy.minBelief[decision];
-  if (belief[decision] < least) abstain_reasons.push({ kind: "low belief", holds: true, least });
+  if (belief[decision] < least) abstain_reasons.push({ kind: "low probability", holds: true, least });
   const known = policy.shares
     ? policy.shares.reduce((sum, share, place) => sum + (readings[place] === null ? 0 : share), 0)
     : 1 - unknown.share;

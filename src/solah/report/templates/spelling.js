@@ -64,7 +64,7 @@ function spellDoubts({ abstain_reasons, isHeldBack, belief, decision }) {
   const label = model.target.labels[decision];
   const digits = (value) => brief(value, 3);
   const spelt = {
-    "low belief": ({ least }) => `the probability of ${label} is ${digits(belief[decision])}, below ${digits(least)}`,
+    "low probability": ({ least }) => `the probability of ${label} is ${digits(belief[decision])}, below ${digits(least)}`,
     "few readings": ({ known }) => `completeness is ${digits(known)}, below ${digits(model.policy.minKnown)}`,
     "out of range": ({ place }) => {
       const { low, high } = model.policy.cells[place];
