@@ -127,6 +127,20 @@ def test_a_category_that_the_model_lacks_is_named_in_the_decision(tmp_path):
     assert core.counters["unfit_readings"] == 1
 
 
+def test_spaces_around_a_category_are_no_part_of_it(tmp_path):
+    bundle = load_site(with_one_node(write_site(tmp_path, "mqtt://localhost"))).bundle()
+    readings = {"temperature": 21.0, "humidity": 40.0, "power": 0.0}
+    found = []
+    for door in ("open", " open "):
+        core = NodeCore(bundle, "gateway")
+        core.read([Measured({**readings, "door": door}, 7)], now=0.0, wall=1000.0)
+        ((decided,),) = [one.rows for one in core.advance(now=0.0).decisions]
+        assert decided.missing == ()
+        assert core.counters["unfit_readings"] == 0
+        found.append(decided.beliefs)
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize(
     ("topic", "gone"),
     [

@@ -318,7 +318,10 @@ class Version:
             if one.name in readings
         }
         for name, find in self._find_category.items():
-            if name in kept and math.isnan(find(kept[name])):
+            value = kept.get(name)
+            # Spaces around a text are no part of it, as in tables.
+            known = find(value.strip() if isinstance(value, str) else value)
+            if name in kept and math.isnan(known):
                 kept[name] = None
         n_unfit = sum(kept[name] is None and readings[name] is not None for name in kept)
         return kept, n_unfit
