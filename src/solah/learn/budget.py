@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.learn.objective import Pins
-from solah.learn.terms import Move, PairTerm, SingleTerm
+from solah.learn.terms import Move, SingleTerm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
     from solah.learn.terms import Constraint, Term
@@ -56,6 +58,7 @@ class Path:
         self._inverse = (self._inverse + self._inverse.T) / 2
         sizes = [term.n_parameters for term in self.terms]
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self._numbers = {id(term): number for number, term in enumerate(self.terms)}
         self._versions = [0] * len(self.terms)
         self._ticket = count()
         self._queue: list[tuple[float, int, int, int, Move]] = []
@@ -136,27 +139,36 @@ class Path:
         return False
 
     def _take(self, number: int, move: Move) -> None:
-        own = slice(self._starts[number], self._starts[number + 1])
-        factors = _factors(self.terms[number].constraints(move), own.stop - own.start)
-        wanted = factors @ self.weights[own]
-        along = self._inverse[:, own] @ factors.T
-        system = factors @ along[own]
+        places, factors = _factors(self._asked(number, move))
+        wanted = factors @ self.weights[places]
+        along = self._inverse[:, places] @ factors.T
+        system = factors @ along[places]
         system[np.diag_indices(len(system))] += _NUGGET
         solved = np.linalg.solve(system, np.hstack([wanted, along.T]))
         n_outputs = wanted.shape[1]
         self.weights -= along @ solved[:, :n_outputs]
         self._inverse -= along @ solved[:, n_outputs:]
         term = self.terms[number]
+        changed: set[Term] = {term, *term.sides}  # what a pair locked is free again
+        if isinstance(term, SingleTerm):
+            changed |= {*term.live_pairs} if move.kind == "skip" else set()
         term.apply(move)
-        touched = {number}
-        if not term.n_rules or isinstance(term, PairTerm):
-            # What a pair locked is free again.
-            touched |= {
-                other
-                for other, one in enumerate(self.terms)
-                if one.n_rules and set(one.features) & set(term.features)
-            }
-        self._offer(sorted(touched))
+        self._offer(sorted(self._numbers[id(one)] for one in changed))
+
+    def _asked(self, number: int, move: Move) -> list[Constraint]:
+        """Return what a step asks of all parameters."""
+        term = self.terms[number]
+
+        def placed(constraints: Iterable[Constraint], start: int) -> Iterator[Constraint]:
+            return ([(start + at, factor) for at, factor in one] for one in constraints)
+
+        found = list(placed(term.constraints(move), int(self._starts[number])))
+        if move.kind == "skip" and isinstance(term, SingleTerm):
+            (place,) = move.words
+            for pair in term.live_pairs:
+                asked = pair.skip_constraints(term, place, term.upper_share(place))
+                found += placed(asked, int(self._starts[self._numbers[id(pair)]]))
+        return found
 
     def _offer(self, numbers: Iterable[int]) -> None:
         for number in numbers:
@@ -194,26 +206,29 @@ class Path:
 
     def _losses(self, number: int, moves: Sequence[Move]) -> Float:
         """Return about how much likelihood each of a term's steps loses."""
-        term = self.terms[number]
-        own = slice(self._starts[number], self._starts[number + 1])
-        inverse, weights = self._inverse[own, own], self.weights[own]
-        asked = [term.constraints(move) for move in moves]
+        asked = [self._asked(number, move) for move in moves]
         losses = np.empty(len(moves))
         single = np.array([len(constraints) == 1 for constraints in asked], dtype=bool)
-        factors = _factors([one for many in asked if len(many) == 1 for one in many], len(weights))
-        spread = ((factors @ inverse) * factors).sum(axis=1) + _NUGGET
-        losses[single] = 0.5 * ((factors @ weights) ** 2).sum(axis=1) / spread
+        if single.any():
+            losses[single] = self._losses_of_one([one for one, *more in asked if not more])
         for place in np.flatnonzero(~single).tolist():
-            factors = _factors(asked[place], len(weights))
-            used = np.flatnonzero(factors.any(axis=0))
-            factors = factors[:, used]
-            wanted, system = (
-                factors @ weights[used],
-                factors @ inverse[np.ix_(used, used)] @ factors.T,
-            )
+            places, factors = _factors(asked[place])
+            wanted = factors @ self.weights[places]
+            system = factors @ self._inverse[np.ix_(places, places)] @ factors.T
             system[np.diag_indices(len(system))] += _NUGGET
             losses[place] = 0.5 * (wanted * np.linalg.solve(system, wanted)).sum()
         return losses
+
+    def _losses_of_one(self, asked: Sequence[Constraint]) -> Float:
+        """Return the same for steps of one constraint each."""
+        width = max(map(len, asked))
+        padded = [[*one, *[(0, 0.0)] * (width - len(one))] for one in asked]
+        places = np.array([[at for at, _ in one] for one in padded], dtype=np.intp)
+        factors = np.array([[factor for _, factor in one] for one in padded])
+        between = self._inverse[places[:, :, None], places[:, None, :]]
+        spread = np.einsum("ma,mab,mb->m", factors, between, factors) + _NUGGET
+        wanted = np.einsum("ma,mao->mo", factors, self.weights[places])
+        return np.asarray(0.5 * (wanted**2).sum(axis=1) / spread)
 
     def _worth(self, place: int) -> float:
         """Return about what is lost without a feature."""
@@ -231,10 +246,12 @@ class Path:
                 self._take(number, _DROP)
 
 
-def _factors(constraints: Sequence[Constraint], n_parameters: int) -> Float:
-    """Return the combinations of a term's parameters that are to be 0."""
-    factors = np.zeros((len(constraints), n_parameters))
+def _factors(constraints: Sequence[Constraint]) -> tuple[NDArray[np.intp], Float]:
+    """Return the parameters that constraints name, and their factors: one constraint a line."""
+    named = sorted({at for constraint in constraints for at, _ in constraint})
+    place_of = {at: place for place, at in enumerate(named)}
+    factors = np.zeros((len(constraints), len(named)))
     for row, constraint in zip(factors, constraints, strict=True):
-        for parameter, factor in constraint:
-            row[parameter] += factor
-    return factors
+        for at, factor in constraint:
+            row[place_of[at]] += factor
+    return np.array(named, dtype=np.intp), factors

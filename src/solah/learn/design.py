@@ -1,14 +1,12 @@
 """Terms over the rows of a sample: their columns, fitted scores, and the way to fewer rules.
 
-Products of features are ranked by what they could add to the words of single features. Every
-feature is parted into low and high at a few places. The score statistic of a product of two high
-parts, each less its mean, tells how much of what is left unexplained it would explain (as the FAST
-of Lou et al. does for boosted trees).
+Pairs of features are ranked by what grids of rules could add to the words of single features. Every
+feature is parted at a few places. The score statistics of the cells of a grid tell how much of
+what is left unexplained it would explain (as the FAST of Lou et al. does for boosted trees).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -20,12 +18,12 @@ from solah.exceptions import ParameterError
 from solah.learn.budget import Path
 from solah.learn.cone import Cone
 from solah.learn.objective import Pins, Problem, Scores, curvature
-from solah.learn.terms import Given, PairTerm, SingleTerm, high_part, high_words
+from solah.learn.terms import Given, PairTerm, SingleTerm, high_words, part_memberships
 from solah.learn.vocabulary import place_words, split_gains
 from solah.model.monotone import signs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from solah.kernels.arrays import Float
     from solah.learn.recipe import AdditiveRecipe, Strength
@@ -37,26 +35,11 @@ if TYPE_CHECKING:
 _LEAST_PART = 0.03
 
 
-class Part(NamedTuple):
-    """The high part of a feature.
-
-    Attributes
-    ----------
-    term : the number of the feature's single term
-    boundary : where it is parted
-    values : (n_rows,) how far readings are in the high part, less the mean
-    """
-
-    term: int
-    boundary: int
-    values: Float
-
-
-class Product(NamedTuple):
+class Pair(NamedTuple):
     """Two features by the numbers of their single terms, and where both are parted."""
 
     terms: tuple[int, int]
-    boundaries: tuple[int, int]
+    boundaries: tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(eq=False)
@@ -82,8 +65,7 @@ class Design:
     gains: SplitGains | None = None
     columns: Float = field(default_factory=lambda: np.empty((0, 0)))
     scores: Scores | None = None
-    _products: list[Product] = field(default_factory=list)
-    _parts: list[Part] | None = None
+    _added: list[Pair] = field(default_factory=list)
 
     @classmethod
     def begin(
@@ -194,7 +176,7 @@ class Design:
             for pair in single.pairs:
                 side = pair.sides.index(single)
                 own[:, part[id(pair)]] -= pair.lifted(side)
-                of_pair = pair.steps(side, self.high_mean)
+                of_pair = pair.rises_by_part(side, self.high_mean)
                 whole = np.zeros((len(of_pair), self.n_parameters))
                 whole[:, part[id(pair)]] = of_pair
                 add(whole, single.signs)
@@ -211,14 +193,14 @@ class Design:
         self.scores = pins.fit(sample.objective, problem)
         return self.scores
 
-    def fit_all(self, strength: Strength, n_products: int) -> None:
+    def fit_all(self, strength: Strength, n_pairs: int) -> None:
         """Fit the single terms, then those of missing readings and of pairs; few rules later."""
         self.fit(strength, is_rough=True)
         self.add_missing()
         if self.scores is None:
             self.fit(strength, is_rough=True)
-        for number in self.recipe.interactions.stages(n_products):
-            self.add_products(number)
+        for number in self.recipe.interactions.stages(n_pairs):
+            self.add_pairs(number)
             self.fit(strength, is_rough=True)
 
     def add_missing(self) -> None:
@@ -277,84 +259,62 @@ class Design:
         path.drop_idle(allowance * float(self.sample.weights.sum()))
         return self.refit(path, strength), path
 
-    # --- products --------------------------------------------------------------------------------
+    # --- pairs -----------------------------------------------------------------------------------
 
-    def add_products(self, n_products: int) -> None:
-        """Let there be so many products, the best first by what the scores leave unexplained."""
-        self._add(islice(self._ranked(), n_products - len(self._products)))
+    def add_pairs(self, n_pairs: int) -> None:
+        """Let there be this many pairs, the best first by what the scores leave unexplained."""
+        self._add(islice(self._ranked(), n_pairs - len(self._added)))
 
-    def take_products(self, other: Design, n_products: int) -> None:
-        """Take the first so many products of a design with the same words."""
-        self._add(other._products[:n_products])
+    def take_pairs(self, other: Design, n_pairs: int) -> None:
+        """Take the first pairs of a design with the same words."""
+        self._add(other._added[:n_pairs])
 
-    def _add(self, products: Iterable[Product]) -> None:
-        before = self._places()
-        singles, pairs = self.singles, {pair.sides: pair for pair in self.pairs}
-        for product in products:
-            self._products.append(product)
-            sides = (singles[product.terms[0]], singles[product.terms[1]])
-            if sides not in pairs:
-                pairs[sides] = PairTerm(*sides)
-                self.terms.append(pairs[sides])
-                for single in sides:
-                    single.pairs.append(pairs[sides])
-            pairs[sides].add(product.boundaries)
+    def _add(self, pairs: Iterable[Pair]) -> None:
+        singles = self.singles
+        for one in pairs:
+            self._added.append(one)
+            low, high = singles[one.terms[0]], singles[one.terms[1]]
+            pair = PairTerm(low, high, one.boundaries)
+            self.terms.append(pair)
+            low.pairs.append(pair)
+            high.pairs.append(pair)
+        added = self.terms[len(self.terms) - len(self._added) :]
         width = sum(single.n_parameters for single in singles)
-        of_pairs = self._columns(self.pairs, self.memberships)
+        of_pairs = self._columns(added, self.memberships)
         self.columns = np.hstack([self.columns[:, :width], *of_pairs])
-        if self.scores is not None:
-            self.scores = self._moved(self.scores, before)
+        if self.scores is not None:  # new parameters begin at 0
+            more = self.n_parameters - len(self.scores.weights)
+            weights = np.pad(self.scores.weights, ((0, more), (0, 0)))
+            self.scores = Scores(weights, self.scores.bias)
 
-    def _moved(self, scores: Scores, before: Mapping[int, slice]) -> Scores:
-        """Let new parameters begin at 0, and the others where they were."""
-        weights = np.zeros((self.n_parameters, scores.weights.shape[1]))
-        for term, place in self._places().items():
-            if (old := before.get(term)) is not None:
-                weights[place.start : place.start + old.stop - old.start] = scores.weights[old]
-        return Scores(weights, scores.bias)
-
-    def _ranked(self) -> Iterator[Product]:
-        """Rank the products that are allowed and not there yet; given pairs come first."""
+    def _ranked(self) -> Iterator[Pair]:
+        """Rank the pairs that are allowed and not there yet."""
         settings, singles = self.recipe.interactions, self.singles
-        most = np.inf if settings.max_pairs is None else settings.max_pairs
         few = slice(None, None, -(-self.sample.n_rows // settings.max_rows))
         weights = self.sample.weights[few]
-        if self._parts is None:
-            n_boundaries = settings.n_boundaries(len(singles))
-            self._parts = [
-                part
-                for number, term in enumerate(singles)
-                for part in _parts(
-                    number,
-                    term,
-                    self.memberships[number][few],
-                    self.means[number],
-                    weights,
-                    n_boundaries,
-                )
-            ]
         slope, bend = self.sample.objective.gradient(self.totals)
         names = [single.vocabulary.feature.name for single in singles]
-        counts = Counter(product.terms for product in self._products)
-        there, later = set(self._products), []
-        for product in rank_products(self._parts, weights, slope[few], bend[few]):
-            low, high = product.terms
-            if singles[low].given is not None or singles[high].given is not None:
+        there = {pair.terms for pair in self._added}
+        n_products = sum(len(one) * len(other) for _, (one, other) in self._added)
+        n_ranked = settings.n_ranked_parts(len(singles))
+        found, parts = [], []
+        for number, (term, masses) in enumerate(zip(singles, self.memberships, strict=True)):
+            few_masses = masses[few]
+            coarse = _boundaries(term, few_masses, weights, n_ranked)
+            if coarse and term.given is None:
+                fine = _boundaries(term, few_masses, weights, settings.n_parts)
+                found.append((number, fine))
+                parts.append(part_memberships(term.vocabulary, coarse, few_masses))
+        for first, second in rank_pairs(parts, weights, slope[few], bend[few]):
+            (low, of_low), (high, of_high) = found[first], found[second]
+            is_given = settings.pairs is not None
+            n_more = len(of_low) * len(of_high)
+            if (low, high) in there or not settings.may_be(names[low], names[high]):
                 continue
-            is_new = not counts[product.terms]
-            if (
-                (is_new and len(counts) >= most)
-                or counts[product.terms] >= settings.per_pair
-                or product in there
-                or not settings.may_be(names[low], names[high])
-            ):
-                continue
-            counts[product.terms] += 1
-            if settings.pairs is None or is_new:
-                yield product
-            else:
-                later.append(product)
-        yield from later
+            if n_products + n_more > settings.max_products and not is_given:
+                return
+            n_products += n_more
+            yield Pair((low, high), (of_low, of_high))
 
 
 def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> SingleTerm:
@@ -373,55 +333,63 @@ def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> Si
     return SingleTerm(vocabulary, is_required=is_required, given=given, signs=signs)
 
 
-def rank_products(
-    parts: Sequence[Part], weights: Float, slope: Float, bend: Float
-) -> Iterator[Product]:
-    """Rank products of parts, those first that explain most.
+def rank_pairs(
+    parts: Sequence[Float], weights: Float, slope: Float, bend: Float
+) -> Iterator[tuple[int, int]]:
+    """Rank pairs of features by what grids of their parts would explain, the best first.
+
+    The score statistics of the cells are added up, each less what chance gives it. Sums over the
+    lines of a grid are taken off before: single features explain those.
 
     Parameters
     ----------
-    parts : those of all features
+    parts : of each feature, (n_rows, n_parts) how far readings are in each part
     weights : (n_rows,) what rows weigh
     slope, bend : (n_rows, n_outputs) how the loss of rows grows with their totals, and bends
     """
     if len(parts) < 2:
         return
-    high = np.column_stack([part.values for part in parts])
-    statistic = np.zeros((len(parts), len(parts)))
+    n_features, n_parts = len(parts), max(one.shape[1] for one in parts)
+    cells = np.zeros((len(weights), n_features, n_parts))
+    for number, one in enumerate(parts):
+        cells[:, number, : one.shape[1]] = one
+    flat = cells.reshape(len(weights), -1)
+    statistic = np.zeros((n_features, n_features))
+    shape = (n_features, n_parts, n_features, n_parts)
     for of_slope, of_bend in zip(slope.T, bend.T, strict=True):
-        score = high.T @ (high * (weights * of_slope)[:, None])
-        spread = (high**2).T @ (high**2 * (weights * of_bend)[:, None])
-        statistic += score**2 / (spread + 1.0)
-    first, second = np.triu_indices(len(parts), 1)
+        score = (flat.T @ (flat * (weights * of_slope)[:, None])).reshape(shape)
+        spread = ((flat**2).T @ (flat**2 * (weights * of_bend)[:, None])).reshape(shape)
+        spread = np.maximum(spread, 0.0)
+        for axis in (3, 1):
+            whole = spread.sum(axis=axis, keepdims=True)
+            of_line = score.sum(axis=axis, keepdims=True) / np.maximum(whole, 1e-12)
+            score = score - spread * of_line
+        gained = (score**2 - spread) / (spread + 1.0)
+        statistic += gained.sum(axis=(1, 3))
+    first, second = np.triu_indices(n_features, 1)
     order = np.argsort(-statistic[first, second], kind="stable")
-    for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True):
-        one, other = parts[i], parts[j]
-        if one.term != other.term:
-            yield Product((one.term, other.term), (one.boundary, other.boundary))
+    yield from zip(first[order].tolist(), second[order].tolist(), strict=True)
 
 
-def _parts(
-    number: int,
-    term: SingleTerm,
-    masses: Float,
-    mean: Float,
-    weights: Float,
-    n_boundaries: int,
-) -> Iterator[Part]:
+def _boundaries(term: SingleTerm, masses: Float, weights: Float, n_parts: int) -> tuple[int, ...]:
+    """Return where a feature is parted for its pairs: into a few parts of many rows."""
     vocabulary = term.vocabulary
     known = np.nan_to_num(masses)
     shares = weights @ known / max(float(weights @ known.sum(axis=1)), 1e-300)
     if vocabulary.is_ordered:
         below = np.cumsum(shares)[:-1]
         wanted = [at for at, _ in sorted(vocabulary.cuts, key=lambda cut: (-cut[1], cut[0]))]
-        even = np.arange(1, n_boundaries + 1) / (n_boundaries + 1)
+        even = np.arange(1, n_parts) / n_parts
         wanted += [int(np.argmin(np.abs(below - share))) for share in even]
         sizes = np.minimum(below, 1.0 - below)
+        ends = {words[-1] for words in vocabulary.first_words}
+        wanted = [at for at in wanted if at in ends]
+        if vocabulary.size <= n_parts:
+            wanted = sorted(ends - {vocabulary.size - 1})
     else:
         wanted = np.argsort(-shares, kind="stable").tolist()
         sizes = np.minimum(shares, 1.0 - shares)
-        if vocabulary.size == 2:
+        if vocabulary.size <= n_parts:  # the others are the first part
             wanted = wanted[1:]
     wanted = [at for at in dict.fromkeys(wanted) if sizes[at] >= _LEAST_PART]
-    for boundary in wanted[:n_boundaries]:
-        yield Part(number, boundary, high_part(vocabulary, boundary, masses, mean))
+    return tuple(sorted(wanted[: n_parts - 1]))

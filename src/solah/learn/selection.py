@@ -49,7 +49,7 @@ class Choice:
     ----------
     words : the kind of words
     strength : how strongly scores are held back
-    n_products : how many products of two features there are
+    n_pairs : how many pairs of features have rules
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
     measured : how the figures of the path were measured
@@ -61,7 +61,7 @@ class Choice:
 
     words: WordKind
     strength: Strength
-    n_products: int
+    n_pairs: int
     max_rules: int | None
     path: tuple[PathStep, ...] = ()
     measured: str = ""
@@ -109,7 +109,7 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     if len(recipe.strengths) > 1:
         choice = replace(choice, strength=comparison.strength())
     if interactions.tried:
-        choice = replace(choice, n_products=comparison.products(choice.strength))
+        choice = replace(choice, n_pairs=comparison.pairs(choice.strength))
     if budget.max_rules is not None:
         return choice
     choice = comparison.rules(choice)
@@ -218,26 +218,26 @@ class _Trial:
             self.fitted[strength] = self.design.fit(strength, is_rough=True)
         return self._result(self.fitted[strength].of(self.tested))
 
-    def begin_products(self, strength: Strength) -> None:
+    def begin_pairs(self, strength: Strength) -> None:
         """Go on from what the single terms leave."""
         self.design.scores = self.fitted.get(strength)
         if self.design.scores is None:
             self.design.fit(strength, is_rough=True)
 
-    def try_products(self, strength: Strength, n_products: int) -> Result:
-        """Test the terms with this number of products."""
-        if not n_products:
+    def try_pairs(self, strength: Strength, n_pairs: int) -> Result:
+        """Test the terms with this number of pairs."""
+        if not n_pairs:
             return self.try_strength(strength)
-        self.design.add_products(n_products)
+        self.design.add_pairs(n_pairs)
         scores = self.design.fit(strength, is_rough=True)
         return self._result(scores.of(self.design.columns_of(self.fold.tested)))
 
-    def walk(self, strength: Strength, n_products: int) -> list[_Step]:
+    def walk(self, strength: Strength, n_pairs: int) -> list[_Step]:
         """Test fewer and fewer rules."""
         design = self.design.again()
         design.scores = self.fitted.get(strength) or design.fit(strength, is_rough=True)
         design.add_missing()
-        design.take_products(self.design, n_products)
+        design.take_pairs(self.design, n_pairs)
         design.fit(strength, is_rough=True)
         tested = design.columns_of(self.fold.tested)
         path = design.path(strength)
@@ -371,24 +371,25 @@ class _Comparison:
         chosen = self.held_out.choose(_lowest, [results[place] for place in places])
         return strengths[places[chosen]]
 
-    def products(self, strength: Strength) -> int:
-        """Choose the number of products with the lowest loss, if that is clearly lower."""
+    def pairs(self, strength: Strength) -> int:
+        """Choose the number of pairs with the lowest loss, if that is clearly lower."""
         settings, held_out, trials = self.recipe.interactions, self.held_out, self.trials
         for trial in trials:
-            trial.begin_products(strength)
-        numbers, results = [settings.least, *settings.tried], list[Result]()
-        for n_products in numbers:
+            trial.begin_pairs(strength)
+        numbers, results, misses = [settings.least, *settings.tried], list[Result](), 0
+        for n_pairs in numbers:
             if results:
-                self.tell(f"comparing interactions: {n_products}")
-            found = Result.together(trial.try_products(strength, n_products) for trial in trials)
+                self.tell(f"comparing interactions: {n_pairs}")
+            found = Result.together(trial.try_pairs(strength, n_pairs) for trial in trials)
             results.append(found)
             if len(results) == 1:
                 lowest = found.losses
                 continue
             gain, error = held_out.mean(found.losses - lowest)
+            misses += gain > error
             if gain < 0:
                 lowest = found.losses
-            elif gain > error:
+            elif misses > 1:
                 break
 
         def select(losses: Sequence[Float], rows: HeldOut) -> int:
@@ -402,7 +403,7 @@ class _Comparison:
         """Select the fewest rules within tolerance of the best."""
         self.tell("comparing numbers of rules")
         held_out, budget = self.held_out, self.recipe.budget
-        walked = [trial.walk(choice.strength, choice.n_products) for trial in self.trials]
+        walked = [trial.walk(choice.strength, choice.n_pairs) for trial in self.trials]
         steps = budget.steps
         results = [Result.together(one[k].result for one in walked) for k in range(len(steps))]
         nothing = np.concatenate([trial.loss_of_nothing() for trial in self.trials])
@@ -446,7 +447,7 @@ class _Comparison:
 def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRecipe) -> Choice:
     """Measure a choice on rows that no choice has seen, and move the figures of the path there."""
     design = Design.begin(learned, recipe.with_words(choice.words))
-    design.fit_all(choice.strength, choice.n_products)
+    design.fit_all(choice.strength, choice.n_pairs)
     scores, path = design.reduced(choice.strength, choice.max_rules, choice.allowance)
     totals = scores.of(design.columns_of(tested) @ path.reduction())
     rows = HeldOut.of([tested])

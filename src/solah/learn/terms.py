@@ -23,7 +23,7 @@ and pairs together say the same for any.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,7 +206,7 @@ class SingleTerm:
         """List the steps that are possible; of words without an order, those joins or all."""
         if self.is_dropped or self.given is not None:
             return []
-        live = [pair for pair in self.pairs if not pair.is_dropped]
+        live = self.live_pairs
         moves = [] if live or self.is_required else [Move("drop")]
         if self.vocabulary.is_fixed or len(self.words) < 3:
             return moves
@@ -215,7 +215,7 @@ class SingleTerm:
                 return moves
             every = combinations(range(len(self.words)), 2) if joins is None else joins
             return moves + [Move("join", words) for words in every]
-        locked = {boundary for pair in live for boundary in pair.boundaries_of(self)}
+        locked = {step[0] for pair in live for step in pair.steps[pair.side_of(self)]}
         for place in range(len(self.words) - 1):
             low, high = self.words[place][-1], self.words[place + 1][0]
             if not any(low <= boundary < high for boundary in locked):
@@ -223,29 +223,40 @@ class SingleTerm:
         if self.vocabulary.feature.is_coded:
             return moves  # a state between two others has no score of its own to go over to
         for place in range(1, len(self.words) - 1):
-            if len(self.words[place]) == 1 and not (
-                {self.words[place][0], self.words[place][0] - 1} & locked
+            beside = [pair.steps_beside(self, place) for pair in live]
+            if len(self.words[place]) == 1 and all(
+                (before is None) == (behind is None) for before, behind in beside
             ):
                 moves.append(Move("skip", (place,)))
         return moves
 
+    @property
+    def live_pairs(self) -> list[PairTerm]:
+        """The pairs that are left."""
+        return [pair for pair in self.pairs if not pair.is_dropped]
+
+    def upper_share(self, place: int) -> float:
+        """Return where a word is on the way from the word before it to the one behind."""
+        knots = self.vocabulary.knots
+        low, high = knots[self.words[place - 1][-1]], knots[self.words[place + 1][0]]
+        return float((knots[self.words[place][0]] - low) / (high - low))
+
     def constraints(self, move: Move) -> list[Constraint]:
         """Return what a move asks of the parameters."""
-        if move.kind == "join":
-            low, high = move.words
-            return [[(self.words[low][0], 1.0), (self.words[high][0], -1.0)]]
         first = [members[0] for members in self.words]
+        if move.kind == "join":
+            return [[(first[move.words[0]], 1.0), (first[move.words[1]], -1.0)]]
         if move.kind == "skip":
             (place,) = move.words
-            knots = self.vocabulary.knots
-            low, word, high = self.words[place - 1][-1], first[place], first[place + 1]
-            upper = float((knots[word] - knots[low]) / (knots[high] - knots[low]))
-            return [[(word, 1.0), (low, upper - 1.0), (high, -upper)]]
+            upper, low = self.upper_share(place), self.words[place - 1][-1]
+            return [[(first[place], 1.0), (low, upper - 1.0), (first[place + 1], -upper)]]
         dropped = [[(first[0], 1.0), (other, -1.0)] for other in first[1:]]
         return [*dropped, [(self.n_parameters - 1, 1.0)]] if self.has_missing else dropped
 
     def saved(self, move: Move) -> int:
         """Return how many rules a move saves."""
+        if move.kind == "skip":
+            return 1 + sum(pair.skip_saved(self, move.words[0]) for pair in self.live_pairs)
         return self.n_rules if move.kind == "drop" else 1
 
     def apply(self, move: Move) -> None:
@@ -253,6 +264,8 @@ class SingleTerm:
         if move.kind == "drop":
             self.is_dropped = True
         elif move.kind == "skip":
+            for pair in self.live_pairs:
+                pair.skip(self, move.words[0])
             del self.words[move.words[0]]
         else:
             low, high = move.words
@@ -265,25 +278,25 @@ class SingleTerm:
 
 @dataclass(eq=False)
 class PairTerm:
-    """The interaction of two features.
+    """The interaction of two features: a grid of rules.
 
     Attributes
     ----------
     low, high : the single terms of both features
-    products : where both are parted, for each parameter: behind this first word, or, without an
-        order, this one against all others
-    live : the places of the products that are left
+    boundaries : where both are parted at first: behind these first words, or, without an order,
+        these ones against all others
+    steps : for either side, the steps from part to part that are left, each the first boundaries
+        that it goes over; neither has any where nothing is left
     """
 
     low: SingleTerm
     high: SingleTerm
-    products: list[tuple[int, int]] = field(default_factory=list)
-    live: list[int] = field(default_factory=list)
+    boundaries: tuple[tuple[int, ...], tuple[int, ...]]
+    steps: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = field(init=False)
 
-    def add(self, product: tuple[int, int]) -> None:
-        """Add a product, which is left at first."""
-        self.live.append(len(self.products))
-        self.products.append(product)
+    def __post_init__(self) -> None:
+        low, high = self.boundaries
+        self.steps = [(one,) for one in low], [(one,) for one in high]
 
     @property
     def lifts(self) -> tuple[int | None, int | None]:
@@ -297,19 +310,24 @@ class PairTerm:
         return 1 + self.low.is_monotone + self.high.is_monotone
 
     @property
+    def products(self) -> list[tuple[int, int]]:
+        """Where both features are parted, for each product."""
+        return list(product(*self.boundaries))
+
+    @property
     def n_parameters(self) -> int:
         """How many parameters the term has at first."""
-        return self.width * len(self.products)
+        return self.width * len(self.boundaries[0]) * len(self.boundaries[1])
 
     @property
     def n_rules(self) -> int:
         """How many rules are left: one for each combination of parts."""
-        return _n_cells(self._left()) if self.live else 0
+        return 0 if self.is_dropped else (len(self.steps[0]) + 1) * (len(self.steps[1]) + 1)
 
     @property
     def is_dropped(self) -> bool:
         """Whether nothing is left."""
-        return not self.live
+        return not self.steps[0]
 
     @property
     def sides(self) -> tuple[SingleTerm, SingleTerm]:
@@ -321,53 +339,84 @@ class PairTerm:
         """The places of the features."""
         return (self.low.vocabulary.place, self.high.vocabulary.place)
 
-    def boundaries(self, side: int) -> list[int]:
-        """Return where a feature is parted by what is left."""
-        return sorted({product[side] for product in self._left()})
-
-    def boundaries_of(self, single: SingleTerm) -> list[int]:
-        """Return where a feature is parted by what is left."""
-        return self.boundaries(0 if single is self.low else 1)
-
-    def _left(self) -> list[tuple[int, int]]:
-        return [self.products[place] for place in self.live]
+    def side_of(self, single: SingleTerm) -> int:
+        """Return which side a feature is."""
+        return 0 if single is self.low else 1
 
     def columns(self, memberships: list[Float], means: list[Float]) -> Float:
         """Return the products of high parts, each less its mean; 0 where one is unknown."""
-        parts = [
-            {
-                boundary: high_part(single.vocabulary, boundary, masses, mean)
-                for boundary in {product[side] for product in self.products}
-            }
-            for side, (single, masses, mean) in enumerate(
-                zip(self.sides, memberships, means, strict=True)
+        low, high = (
+            np.column_stack([high_part(single.vocabulary, one, masses, mean) for one in boundaries])
+            for single, boundaries, masses, mean in zip(
+                self.sides, self.boundaries, memberships, means, strict=True
             )
-        ]
-        found = np.zeros((len(memberships[0]), self.n_parameters))
-        for place, (a, b) in enumerate(self.products):
-            found[:, self.width * place] = parts[0][a] * parts[1][b]
+        )
+        found = np.zeros((len(low), self.n_parameters))
+        found[:, :: self.width] = (low[:, :, None] * high[:, None, :]).reshape(len(low), -1)
         return found
 
     def penalty(self, strength: Strength) -> Float:
-        """Return the price of scores: a ridge; next to nothing for lifts, which are then least."""
-        prices = np.full(self.n_parameters, _PRICE_OF_LIFT * strength.of_pair)
-        prices[:: self.width] = strength.of_pair
-        return np.diag(prices)
+        """Return the price of scores: a ridge on steps, and one on what cells add.
+
+        The second keeps cells with few rows from adding much. Lifts cost next to nothing.
+        """
+        steps = (
+            part_steps(single, np.full(len(one), 0.5 if single.vocabulary.is_ordered else 0.0))
+            for single, one in zip(self.sides, self.boundaries, strict=True)
+        )
+        cells = np.kron(*steps)
+        price = _PRICE_OF_LIFT * strength.of_pair * np.eye(self.n_parameters)
+        price[:: self.width, :: self.width] = strength.of_pair * np.eye(
+            len(cells.T)
+        ) + strength.of_cell * (cells.T @ cells)
+        return price
+
+    def shares(self, side: int) -> Float:
+        """Return how the steps that are left are made of those at the first boundaries.
+
+        A step over several words rises between them as their knots do.
+        """
+        boundaries, vocabulary = self.boundaries[side], self.sides[side].vocabulary
+        found = np.zeros((len(boundaries), len(self.steps[side])))
+        for number, step in enumerate(self.steps[side]):
+            rises = np.ones(len(step))
+            if vocabulary.is_ordered:
+                rises = np.diff(vocabulary.knots)[list(step)]
+                rises = rises / rises.sum()
+            found[[boundaries.index(one) for one in step], number] = rises
+        return found
 
     def reduction(self) -> Float:
-        """Return which parameters stay."""
-        return np.eye(self.n_parameters)[:, self._parameters(self.live)]
+        """Return how first parameters are made of those that are left."""
+        return np.kron(np.kron(self.shares(0), self.shares(1)), np.eye(self.width))
 
-    def _parameters(self, products: Iterable[int]) -> list[int]:
-        """Return the places of the parameters of products."""
-        return [self.width * place + k for place in products for k in range(self.width)]
+    def _starts(self, side: int) -> list[tuple[int, float]]:
+        """Return where each step that is left begins, and which part of it is there."""
+        found = []
+        for step in self.steps[side]:
+            part = 1.0
+            if len(step) > 1 and self.sides[side].vocabulary.is_ordered:
+                knots = self.sides[side].vocabulary.knots
+                rise = float(knots[step[0] + 1] - knots[step[0]])
+                part = rise / float(knots[step[-1] + 1] - knots[step[0]])
+            found.append((self.boundaries[side].index(step[0]), part))
+        return found
+
+    def _factors(self, side: int, number: int, factor: float) -> list[Constraint]:
+        """Return a step of a side times a factor, for one step of the other after another."""
+        place, part = self._starts(side)[number]
+        n_high, found = len(self.boundaries[1]), []
+        for across, _ in self._starts(1 - side):
+            cell = across * n_high + place if side else place * n_high + across
+            found += [[(self.width * cell + k, factor / part)] for k in range(self.width)]
+        return found
 
     def _rises(self, side: int) -> Float:
         """Return how the high part of each product rises from word to word of a side."""
         vocabulary = self.sides[side].vocabulary
         is_high = np.zeros((vocabulary.size, len(self.products)))
-        for place, product in enumerate(self.products):
-            is_high[high_words(vocabulary, product[side]), place] = 1.0
+        for place, boundaries in enumerate(self.products):
+            is_high[high_words(vocabulary, boundaries[side]), place] = 1.0
         return np.diff(is_high, axis=0)
 
     def lifted(self, side: int) -> Float:
@@ -377,18 +426,18 @@ class PairTerm:
         found[:, self.lifts[side] :: self.width] = rises
         return found
 
-    def steps(self, side: int, high_mean: Callable[[SingleTerm, int], float]) -> Float:
-        """Return its steps along a side, for one part of the other side after another.
+    def rises_by_part(self, side: int, high_mean: Callable[[SingleTerm, int], float]) -> Float:
+        """Return how it rises along a side, for one part of the other side after another.
 
         Parameters
         ----------
         side : 0 or 1
         high_mean : tells the mean of the high part of a feature behind a boundary
         """
-        other, places = self.sides[1 - side], [product[1 - side] for product in self.products]
-        boundaries = sorted(set(places))
+        other, boundaries = self.sides[1 - side], self.boundaries[1 - side]
         means = np.array([high_mean(other, boundary) for boundary in boundaries])
-        of_parts = part_steps(other, boundaries, means)[:, [boundaries.index(b) for b in places]]
+        places = [boundaries.index(one[1 - side]) for one in self.products]
+        of_parts = part_steps(other, means)[:, places]
         rises, lifted = self._rises(side), self.lifted(side)
         steps = [lifted.copy() for _ in of_parts]
         for found, of_part in zip(steps, of_parts, strict=True):
@@ -396,41 +445,66 @@ class PairTerm:
         return np.vstack(steps)
 
     def moves(self, joins: Iterable[tuple[int, int]] | None = None) -> list[Move]:
-        """Return that the pair may go, or be parted at fewer places."""
+        """Return that the pair may go, or lines of its grid be joined."""
         del joins
         if self.is_dropped:
             return []
-        places = [(side, boundary) for side in (0, 1) for boundary in self.boundaries(side)]
-        fewer = [Move("merge", place) for place in places if self._without(Move("merge", place))]
-        return [Move("drop"), *fewer]
+        places = [(side, number) for side in (0, 1) for number in range(len(self.steps[side]))]
+        merges = [Move("merge", place) for place in places if len(self.steps[place[0]]) > 1]
+        return [Move("drop"), *merges]
 
     def constraints(self, move: Move) -> list[Constraint]:
         """Return that the parameters of what goes are to be 0."""
-        left = self._without(move)
-        gone = [place for place in self.live if place not in left]
-        return [[(place, 1.0)] for place in self._parameters(gone)]
+        gone = [(0, number) for number in range(len(self.steps[0]))]
+        if move.kind == "merge":
+            gone = [(move.words[0], move.words[1])]
+        return [one for place in gone for one in self._factors(*place, 1.0)]
 
     def saved(self, move: Move) -> int:
         """Return how many rules a move saves."""
-        left = [self.products[place] for place in self._without(move)]
-        return self.n_rules - (_n_cells(left) if left else 0)
+        if move.kind == "drop":
+            return self.n_rules
+        return len(self.steps[1 - move.words[0]]) + 1
 
     def apply(self, move: Move) -> None:
         """Take a step."""
-        self.live = self._without(move)
-
-    def _without(self, move: Move) -> list[int]:
-        """Return the places of the products that a move leaves."""
         if move.kind == "drop":
+            self.steps = [], []
+        else:
+            del self.steps[move.words[0]][move.words[1]]
+
+    # What skipping a word of one of its features asks of it.
+
+    def steps_beside(self, single: SingleTerm, place: int) -> tuple[int | None, int | None]:
+        """Return the numbers of the steps before and behind a word; None where there is none."""
+        words, steps = single.words, self.steps[self.side_of(single)]
+
+        def between(low: int, high: int) -> int | None:
+            first, end = words[low][-1], words[high][0]
+            return next((n for n, step in enumerate(steps) if first <= step[0] < end), None)
+
+        return between(place - 1, place), between(place, place + 1)
+
+    def skip_constraints(self, single: SingleTerm, place: int, upper: float) -> list[Constraint]:
+        """Return that scores go over linearly from the word before a word to the one behind."""
+        before, behind = self.steps_beside(single, place)
+        if before is None or behind is None:
             return []
-        side, boundary = move.words
-        return [place for place in self.live if self.products[place][side] != boundary]
+        side = self.side_of(single)
+        rising = self._factors(side, before, 1.0 - upper)
+        return [a + b for a, b in zip(rising, self._factors(side, behind, -upper), strict=True)]
 
+    def skip_saved(self, single: SingleTerm, place: int) -> int:
+        """Return how many rules it saves."""
+        is_parted = self.steps_beside(single, place)[0] is not None
+        return (len(self.steps[1 - self.side_of(single)]) + 1) * is_parted
 
-def _n_cells(products: list[tuple[int, int]]) -> int:
-    """Count the combinations of parts that products make."""
-    first, second = zip(*products, strict=True)
-    return (len(set(first)) + 1) * (len(set(second)) + 1)
+    def skip(self, single: SingleTerm, place: int) -> None:
+        """Let one step go over what were two."""
+        before, behind = self.steps_beside(single, place)
+        if before is not None and behind is not None:
+            steps = self.steps[self.side_of(single)]
+            steps[before] += steps.pop(behind)
 
 
 Term = SingleTerm | PairTerm
@@ -442,21 +516,22 @@ def high_words(vocabulary: Vocabulary, boundary: int) -> slice:
     return slice(boundary + vocabulary.is_ordered, end)
 
 
-def part_of_words(single: SingleTerm, boundaries: list[int]) -> NDArray[np.intp]:
+def part_of_words(single: SingleTerm, steps: Sequence[Sequence[int]]) -> NDArray[np.intp]:
     """Return the part that each word that is left is in.
 
-    Boundaries of words with an order part them into runs, from low to high. Without an order, part
-    0 has the words that no boundary names.
+    Steps part words with an order into runs, from low to high. Without an order, part 0 has the
+    words that no step names.
     """
     if single.vocabulary.is_ordered:
-        return np.array([int(np.searchsorted(boundaries, word[0])) for word in single.words])
-    part_of = {boundary: number for number, boundary in enumerate(boundaries, 1)}
+        begins = [step[0] for step in steps]
+        return np.array([int(np.searchsorted(begins, word[0])) for word in single.words])
+    part_of = {state: number for number, step in enumerate(steps, 1) for state in step}
     return np.array([max(part_of.get(state, 0) for state in word) for word in single.words])
 
 
-def part_steps(single: SingleTerm, boundaries: list[int], means: Float) -> Float:
-    """Return the high part of each boundary less its mean: ``(n_parts, n_boundaries)``."""
-    parts, numbers = np.arange(len(boundaries) + 1)[:, None], np.arange(len(boundaries))
+def part_steps(single: SingleTerm, means: Float) -> Float:
+    """Return the high part of each step less its mean: ``(n_parts, n_steps)``."""
+    parts, numbers = np.arange(len(means) + 1)[:, None], np.arange(len(means))
     high = parts > numbers if single.vocabulary.is_ordered else parts == numbers + 1
     return np.asarray(high - means)
 
@@ -466,3 +541,15 @@ def high_part(vocabulary: Vocabulary, boundary: int, masses: Float, mean: Float)
     chosen = high_words(vocabulary, boundary)
     high = masses[:, chosen].sum(axis=1) - mean[chosen].sum()
     return np.where(np.isnan(masses[:, 0]), 0.0, high)
+
+
+def part_memberships(vocabulary: Vocabulary, boundaries: Sequence[int], masses: Float) -> Float:
+    """Return how far readings are in each part of a feature: none where they are unknown."""
+    known = np.nan_to_num(masses)
+    high = np.column_stack(
+        [known[:, high_words(vocabulary, one)].sum(axis=1) for one in boundaries]
+    )
+    whole = known.sum(axis=1, keepdims=True)
+    if vocabulary.is_ordered:
+        return np.asarray(-np.diff(np.hstack([whole, high, np.zeros_like(whole)]), axis=1))
+    return np.hstack([whole - high.sum(axis=1, keepdims=True), high])
