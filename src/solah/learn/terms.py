@@ -7,7 +7,8 @@ a sum of products: two features, each parted into low and high somewhere, and on
     evidence = sum of theta * (high_a - mean high_a) * (high_b - mean high_b)
 
 so that it says nothing where either is unknown, and nothing on average whatever the other reads.
-Several products of the same two features make a grid of rules.
+All products of the places where two features are parted make a grid of rules. Lines of it are
+then joined, or a word between two lines is left out with that of the single term.
 
 Where scores must not fall along a feature, its steps from word to word and those of its pairs
 must not be negative together. A pair that steps down for some part of the other feature takes
