@@ -45,7 +45,8 @@ def models(names):
     return {
         "default": RuleClassifier(),
         "few rules": RuleClassifier(max_rules=15),
-        "trees": organised(),
+        "hierarchy": organised(),
+        "trees": organised(node="tree"),
         "beliefs": organised.with_settings(
             {}, n_clusters=2, level_gap=0.05, min_support=5, **beliefs
         ),

@@ -25,6 +25,8 @@ from random_models import any_model, as_table, random_rows
 from simulated import Simulation
 from solah.data import Column, Table
 from solah.data.spelling import spell
+from solah.device.float_tables import float_tables
+from solah.device.layout import lay_out
 from solah.exceptions import UnseenCategoryWarning
 from solah.export import (
     export_blob,
@@ -34,6 +36,7 @@ from solah.export import (
     export_onnx,
     export_sql,
 )
+from solah.export.plain import is_plain
 from solah.export.quoting import sql_name
 from solah.kernels.native import ENVIRONMENT_VARIABLE
 from solah.model import Model
@@ -266,9 +269,11 @@ def _answers(model, simulator, rows, places, values):
     )
 
 
-def _c(numbers):
+def _c(numbers, style):
     def answer(model, table):
-        export, rows = export_c(model, name="m", numbers=numbers), device_rows(model, table)
+        rows, is_simple = device_rows(model, table), is_plain(float_tables(lay_out(model)))
+        wanted = style if is_simple and not model.policy and not model.domain else None
+        export = export_c(model, name="m", numbers=numbers, style=wanted)
         what = c_programs.DECIDE if model.target.classes else c_programs.ESTIMATE
         with tempfile.TemporaryDirectory() as folder, np.errstate(over="ignore"):
             program = c_programs.build(export, Path(folder), "cc", what, _QUICK)
@@ -366,8 +371,10 @@ EXITS = (
     Exit("SQLite", lambda model, table: run_sql(sqlite(), model, table), 1e-12),
     Exit("DuckDB", lambda model, table: run_sql(duckdb(), model, table), 1e-12),
     Exit("onnxruntime", _onnx, 1e-12, packages=("onnx", "onnxruntime")),
-    Exit("C, float", _c("float"), 2e-5, tools=("cc",)),
-    Exit("C, q15", _c("q15"), 0.02, tools=("cc",)),
+    Exit("C tables, float", _c("float", "tables"), 2e-5, tools=("cc",)),
+    Exit("C tables, q15", _c("q15", "tables"), 0.02, tools=("cc",)),
+    Exit("plain C, float", _c("float", "plain"), 2e-5, tools=("cc",)),
+    Exit("plain C, q15", _c("q15", "plain"), 0.02, tools=("cc",)),
     Exit("MicroPython", _board(_micropython), 0.02),
     Exit("blob, C", _blob_c, 0.02, tools=("cc",)),
     Exit("blob, MicroPython", _board(_blob_board), 0.02),

@@ -23,6 +23,8 @@ SHAPES = ("tree", "masses", "words", "over a sum")
 # Terms on one feature and on two, in parts, with variances; the second has groups and rules for
 # missing values besides.
 ADDITIVE_SHAPES = ("words and pairs", "groups")
+# Terms on what sums below believe.
+STACKED_SHAPES = ("sums",)
 
 
 def random_model(rng, shape, n_classes=2):
@@ -263,6 +265,20 @@ def _groups(rng, features, states):
     return (random_sum(rng, "y", terms, n, groups),)
 
 
+def _sums(rng, features, states):
+    n = len(states)
+    below, believed = [], []
+    for name, own in (("s", features[:2]), ("t", features[2:4])):
+        terms = [random_term(rng, [one], n) for one in own]
+        below.append(random_sum(rng, name, [*terms, random_term(rng, own, n)], n))
+        for place in [n - 1] if n < 3 else range(n):
+            words = random_cored(rng, f"{name}({states[place]})", Kind.CONTINUOUS)
+            believed.append(replace(words, tree=name, place=place, low=0.0, high=1.0))
+    terms = [random_term(rng, [one], n) for one in (*believed, *features[4:])]
+    terms += [random_term(rng, [believed[0], one], n) for one in (believed[-1], features[4])]
+    return (*below, random_sum(rng, "y", terms, n))
+
+
 def _three_groups(rng, features, states):
     n = len(states)
     terms = [random_term(rng, [one], n) for one in features]
@@ -277,6 +293,7 @@ MAKERS = {
     "over a sum": _over_sum,
     "words and pairs": _pairs,
     "groups": _groups,
+    "sums": _sums,
     "three groups": _three_groups,  # all that networks need
 }
 
@@ -339,7 +356,7 @@ def csv_lines(model, rows, target=None):
 def any_model(seed):
     """Make a model of any shape that the library makes, by the number that it is drawn with."""
     rng = np.random.default_rng(seed)
-    shapes = (*SHAPES, *ADDITIVE_SHAPES, "number", "pinned")
+    shapes = (*SHAPES, *ADDITIVE_SHAPES, "number", "pinned", *STACKED_SHAPES)
     shape, n_classes = shapes[seed % len(shapes)], 2 + seed // len(shapes) % 3
     if shape == "number":
         return random_number_model(rng)

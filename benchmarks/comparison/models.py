@@ -191,8 +191,8 @@ def _step(name: str, about: str, **parameters: Any) -> Model:
     return Model(name, f"solah, {said}", "rules", about, recipe.make, is_step=True)
 
 
-def _stacked_trees(rows: Dataset, n_rows: int, seed: int) -> Any:
-    return solah.SelfOrganisedHierarchyClassifier(feature_types=rows.kinds, n_jobs=1)
+def _hierarchy(node: str, rows: Dataset, n_rows: int, seed: int) -> Any:
+    return solah.SelfOrganisedHierarchyClassifier(node=node, feature_types=rows.kinds, n_jobs=1)
 
 
 _STEPS = (
@@ -210,11 +210,20 @@ _STEPS = (
     _step("step-40", "forty rules at the most", max_rules=40),
     _step("step-features", "five features at the most", max_features=5),
     Model(
+        "step-hierarchy",
+        "solah, hierarchy",
+        "rules",
+        "`SelfOrganisedHierarchyClassifier()`: rule models wired by the paper's algorithms",
+        partial(_hierarchy, "rules"),
+        is_step=True,
+    ),
+    Model(
         "step-trees",
         "solah, stacked trees",
         "rules",
-        "`SelfOrganisedHierarchyClassifier()`: stacked trees as in the paper, with our trees",
-        _stacked_trees,
+        "`SelfOrganisedHierarchyClassifier(node='tree')`: stacked trees as in the paper, with our "
+        "trees",
+        partial(_hierarchy, "tree"),
         is_step=True,
     ),
 )

@@ -149,7 +149,7 @@ class _Answers:
         self._parser = JsonParser("the request", DataError, MAX_BYTES)
 
     def checked(self, answer: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
-        """Return an answer that asks for the token, and says what is wrong with a request."""
+        """Return an answer that requires the token and reports errors of the request."""
 
         async def respond(request: Any) -> Any:
             path, began = request.url.path, time.perf_counter()

@@ -7,19 +7,33 @@ from pathlib import Path
 
 import pytest
 
+from small_models import room_model
 from solah.export.costs import model_costs
-from solah.model import load_document
+from solah.model import load_document, save_document
 
 
 def test_a_model_is_written_and_compiles(run, wine_model, tmp_path, find_tool):
     outcome = run("export", wine_model, "-o", tmp_path / "fw")
     written = sorted(file.name for file in (tmp_path / "fw").iterdir())
-    runtime = ["core", "decide", "flash", "float", "tables"]
     model = ["wine.c", "wine.h", "wine_test.c", "wine_test.h"]
+    runtime = ["core", "crc", "decide", "flash", "float", "float_math", "tables"]
     assert written == [*(f"solah_{part}.h" for part in runtime), *model]
     assert outcome.out.startswith("Written\n")
+    assert "tables, which one runtime reads" in outcome.out
     command = [find_tool("cc"), "-std=c99", "-Wall", "-Werror", "-c", "wine.c", "-o", "wine.o"]
     subprocess.run(command, cwd=tmp_path / "fw", check=True)
+
+
+def test_reasons_take_tables(run, wine_model, tmp_path):
+    model = tmp_path / "room.json"
+    save_document(room_model(), model)
+    assert "plain C, a function per feature" in run("export", model, "-o", tmp_path / "a").out
+    outcome = run("export", model, "--reasons", "-o", tmp_path / "b")
+    assert "tables, which one runtime reads" in outcome.out
+    assert "int room_why(" in (tmp_path / "b" / "room.h").read_text(encoding="utf-8")
+    words = ("export", model, "--reasons", "--style", "plain", "-o", tmp_path / "c")
+    run(*words).check_error("plain C has no reasons; pass style='tables' (--style tables)")
+    run("export", wine_model, "--to", "blob", "--no-missing").check_error("a blob has none")
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

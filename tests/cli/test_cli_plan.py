@@ -127,7 +127,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     unknown = write("unknown.yaml", "a: [alcohl]")
     fail("--placement", unknown).check_error("where 'alcohol' is", "did you mean 'alcohl'?")
     fail("--slack", 0.5).check_error("--slack requires --on-change")
-    fail("--on-change").check_error("'slack' and 'unit' are for models that add up evidence")
+    fail("--on-change").check_error("'slack' and 'unit' are for additive models")
     fail("--on-change", "--slack", 2).check_error("'slack' must be from 0 to 0.9. Got 2.0")
     twice = write("twice.json", '{"a": ["ash"], "a": ["hue"]}')
     fail("--placement", twice).check_error("twice.json", "twice in one object")

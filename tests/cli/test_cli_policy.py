@@ -45,7 +45,7 @@ def test_a_fit_chooses_out_of_fold(run, rows, tmp_path):
         *("--policy", "votes=2/3", "--policy", "min-hold=4"),
     )
     told = outcome.document["policy"]
-    assert told["method"] == "out of fold: 5 folds, stratified"
+    assert told["method"] == "by cross-validation: 5 folds, stratified"
     assert told["limit"]["bound"] <= 0.1
     policy = load_document(path).policy
     assert (policy.votes, policy.window, policy.min_hold) == (2, 3, 4)

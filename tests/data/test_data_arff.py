@@ -90,7 +90,7 @@ def test_further_missing_words(write: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("a,b\n1,2\n", FileFormatError, "line 1: 'a,b' is none of @relation"),
+        ("a,b\n1,2\n", FileFormatError, "line 1: 'a,b' is not @relation"),
         ("@relation r\n", FileFormatError, "has no @data line"),
         ("@relation r\n@data\n1\n", FileFormatError, "declares no @attribute"),
         ("@attribute a\n@data\n", FileFormatError, "line 1: '@attribute a' is not an attribute"),

@@ -106,7 +106,7 @@ def test_a_wrong_policy_is_told_where(good, bad, where, problem):
         ("feature smoke", 'feature "smoke', '"smoke cont', "a double quote is not closed"),
         ("sum alarm", "sum smoke", "smoke\n  baseline", "this 'smoke' is taken already"),
         ("sum alarm", "tree alarm on smoke", "baseline", "expected 'start', found 'baseline'"),
-        ("sum alarm\n  baseline: no +1, yes -1", "", "rules on", "this stands below a sum"),
+        ("sum alarm\n  baseline: no +1, yes -1", "", "rules on", "this must be below a sum"),
         ("baseline: no +1, yes -1", "", "rules on smoke", "expected 'baseline', found 'rules'"),
         ("# the end", "group a\n  room", "room", "there is no feature 'room' above"),
         ("# the end", "group a\n  smoke\n  smoke", "smoke\n\n", "has these rules already"),

@@ -134,10 +134,12 @@ def test_wrong_rules_are_refused():
     ):
         with pytest.raises(error, match=message):
             RuleClassifier(WORDS).fit(X, y, rules=[rule])
-    with pytest.raises(ParameterError, match="two rules by hand ask whether 'smoke' is 'high'"):
+    with pytest.raises(
+        ParameterError, match="two user-defined rules ask whether 'smoke' is 'high'"
+    ):
         RuleClassifier(WORDS).fit(X, y, rules=[ALARM, ALARM])
     against = RuleClassifier(WORDS, monotonic_cst={"alarm": {"smoke": -1}})
-    with pytest.raises(ParameterError, match="break what 'monotonic_cst' says of 'smoke'"):
+    with pytest.raises(ParameterError, match="violate 'monotonic_cst' for 'smoke'"):
         against.fit(X, y, rules=[ALARM])
 
 

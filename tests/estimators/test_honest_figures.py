@@ -147,6 +147,34 @@ def test_the_reported_loss_is_not_below_that_of_fresh_rows(n_rows, n_seeds, more
     assert is_not_flattered(differences), differences
 
 
+@pytest.mark.parametrize("more", [lambda *_: {}, weights_of])
+def test_few_different_rows_are_not_flattered(more):
+    """Their occurrences lie in all folds, but not in equal parts, which would be no test."""
+    differences = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 3, (28_000, 4)).astype(float)
+        y = classes_of(rng, X[:, 0] - 1)
+        model = RuleClassifier().fit(X[:8_000], y[:8_000], **more(rng, 8_000))
+        assert len(used(model)) == 1
+        differences.append(chosen(model).loss - log_losses(model, X, y)[8_000:].mean())
+    assert is_not_flattered(differences), differences
+
+
+@pytest.mark.parametrize("tossed", ["rows", "groups"])
+def test_the_toss_of_a_coin_is_not_flattered_by_groups(tossed):
+    differences = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, _ = two_of_six(rng, 500)
+        sides, groups = rng.integers(0, 2, 500), rng.integers(0, 42, 500)
+        y = sides if tossed == "rows" else sides[groups]
+        model = RuleClassifier().fit(X, y, groups=groups)
+        fresh, _ = two_of_six(rng, 5_000)
+        differences.append(chosen(model).loss + np.log(model.predict_proba(fresh)).mean())
+    assert is_not_flattered(differences), differences
+
+
 def test_the_reported_loss_of_balanced_classes_is_not_below_that_of_fresh_rows():
     differences = []
     for seed in range(20):

@@ -5,8 +5,16 @@ import pytest
 from sklearn.datasets import load_wine
 
 from organised_trees import organised
-from solah import RuleClassifier, SelfOrganisedHierarchyClassifier
+from solah import (
+    PAPER,
+    LinguisticTreeClassifier,
+    RuleClassifier,
+    SelfOrganisedHierarchyClassifier,
+    load_model,
+)
 from solah.exceptions import ColumnError, ParameterError
+from solah.model import AdditiveNode, TreeNode
+from solah.report import render_page, summarise, summarise_page
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +25,49 @@ def wine():
 @pytest.fixture(scope="module")
 def fitted(wine):
     return organised().fit(*wine)
+
+
+@pytest.fixture(scope="module")
+def of_rules(wine):
+    X, y = wine
+    return SelfOrganisedHierarchyClassifier().fit(X[::2], y[::2])
+
+
+def test_nodes_are_rule_models_unless_trees_are_asked_for(of_rules, wine):
+    X, y = wine
+    assert all(isinstance(node, AdditiveNode) for node in of_rules.model_.nodes)
+    assert of_rules.score(X[1::2], y[1::2]) > 0.93
+    for settings in (PAPER, {"node": "tree"}, {"tree": LinguisticTreeClassifier(max_depth=2)}):
+        trees = SelfOrganisedHierarchyClassifier(**settings).fit(X.iloc[:, :4], y).model_
+        assert all(isinstance(node, TreeNode) for node in trees.nodes)
+
+
+def test_a_hierarchy_of_rules_is_one_model(of_rules, wine, tmp_path):
+    """Its probabilities, rules, explanations, report and wiring come from the saved file."""
+    X, _ = wine
+    of_rules.save(tmp_path / "wine.json")
+    loaded = load_model(tmp_path / "wine.json")
+    found = of_rules.predict_proba(X)
+    np.testing.assert_array_equal(loaded.predict_proba(X), found)
+    believed = [rule for rule in loaded.rules() if "likely" in str(rule)]
+    assert {rule.tree.partition("(")[0] for rule in believed} > {"rules on z1"}
+    for row, explanation in enumerate(loaded.explain(X[:3])):
+        assert explanation.belief == pytest.approx(found[row])
+        added = sum(np.array(one.belief) for one in explanation.contributions)
+        assert explanation.start + added == pytest.approx(found[row])
+    assert loaded.model_.hierarchy.root == "target"
+    assert "z1(" in render_page(summarise_page(loaded.model_))
+    assert summarise(loaded.model_)["size"]["rules"] == of_rules.n_rules_
+
+
+def test_a_row_is_never_judged_by_a_model_that_learned_from_it():
+    """Noise that was learned by heart would be trusted, and so would what folds lack of a class."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    y = (X[:, 2] + 0.3 * rng.standard_normal(120) > 0).astype(int)
+    clusters = [["x0"], ["x1"], ["x2"]]
+    model = SelfOrganisedHierarchyClassifier(clusters=clusters).fit(X, y)
+    assert set(model.dropped_features_) == {"x0", "x1"}
 
 
 def test_every_feature_is_in_one_cluster_and_one_tree(fitted, wine):

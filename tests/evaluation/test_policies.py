@@ -70,7 +70,7 @@ def test_groups_are_kept_together(fitted):
     table, target = noisy(0)
     groups = np.arange(600) // 100
     chosen = fit_policy(fitted, table, target, max_error=0.2, groups=groups, folds=3)
-    assert chosen.rows.method == "out of fold: 3 folds, stratified, 6 groups kept together"
+    assert chosen.rows.method == "by cross-validation: 3 folds, stratified, 6 groups kept together"
     with pytest.raises(DataError, match="only 1 group"):
         fit_policy(fitted, table, target, max_error=0.2, groups=np.zeros(600))
 

@@ -22,12 +22,17 @@ static void run_{m}(void)
 {{
     uint32_t n_rows;
     {reading} readings[{M}_N_READINGS];
-    {m}_reason reasons[{n_reasons} + 1];
     {declared}
     (void)solah_io_read(&n_rows, sizeof n_rows);
     for (; n_rows > 0u; n_rows--) {{
         (void)solah_io_read(readings, sizeof readings);
         {answered}
+        {explained}
+    }}
+}}
+"""
+_EXPLAIN = """
+        {m}_reason reasons[{n_reasons} + 1];
         const int count = {m}_why({memory}readings, reasons, {n_reasons});
         for (int i = 0; i < {n_reasons}; i++) {{
             int32_t rule = -1;
@@ -39,8 +44,6 @@ static void run_{m}(void)
             solah_io_write(&rule, sizeof rule);
             solah_io_write(&amount, sizeof amount);
         }}
-    }}
-}}
 """
 _ESTIMATE = """
         const {number} estimate = {m}_estimate({memory}readings);
@@ -48,8 +51,10 @@ _ESTIMATE = """
 """
 _DECIDE = """
         const int32_t decision = {m}_decide({memory}readings, belief);
+        const int32_t predicted = {m}_predict({memory}readings);
         solah_io_write(&decision, sizeof decision);
         solah_io_write(belief, sizeof belief);
+        solah_io_write(&predicted, sizeof predicted);
 """
 _JUDGE = """
         const int32_t settled = {m}_judge({memory}&state, readings, belief, &verdict);
@@ -77,6 +82,7 @@ def program_of(cases, n_reasons):
         learns = "_memory;" in export.files[f"{export.name}.h"]
         words = {"m": export.name, "M": export.name.upper(), "memory": "&memory, " * learns}
         words |= TYPES[export.numbers] | {"n_reasons": n_reasons}
+        words["explained"] = _EXPLAIN.format(**words) if export.style == "tables" else ""
         declared = ["static {m}_memory memory;\n    {m}_begin(&memory);"] * learns
         answered = _ESTIMATE
         if model.target.classes:
@@ -151,7 +157,7 @@ def _answer_type(model, export, n_reasons):
     is_float = export.numbers == "float"
     number, belief = ("<f4", "<f4") if is_float else ("<i4", "<u2")
     believed = (belief, (len(model.target.classes),))
-    kind = [("decision", "<i4"), ("belief", *believed)]
+    kind = [("decision", "<i4"), ("belief", *believed), ("predicted", "<i4")]
     if not model.target.classes:
         kind = [("estimate", number)]
     if judges(model):
@@ -162,6 +168,7 @@ def _answer_type(model, export, n_reasons):
             ("n_unseen", "u1"),
         ]
         kind += [("smoothed", *believed)]
+    n_reasons = n_reasons if export.style == "tables" else 0
     return np.dtype([*kind, ("reasons", [("rule", "<i4"), ("amount", number)], (n_reasons,))])
 
 
@@ -170,6 +177,8 @@ def check(model, simulator, rows, found):
     if model.target.classes:
         places, beliefs = simulator.decide(rows)
         np.testing.assert_array_equal(found["decision"], places)
+        if "predicted" in found.dtype.names:
+            np.testing.assert_array_equal(found["predicted"], places)
         np.testing.assert_array_equal(_bits(found["belief"]), _bits(beliefs))
     else:
         np.testing.assert_array_equal(found["estimate"], simulator.estimate(rows))

@@ -138,7 +138,8 @@ def test_settled_decisions_are_compared_in_the_order_of_time(shape, numbers):
     assert other.share == found.share
     assert other.settled_share < 0.95 * found.settled_share
     assert other.least_share == other.settled_share
-    with pytest.raises(AgreementError, match=r"rows, settles as it does on [\d.]+ % of them, and"):
+    message = r"rows, and has the same stable decision on [\d.]+ % of them, and"
+    with pytest.raises(AgreementError, match=message):
         require_agreement(model, export_c(hasty, numbers=numbers), as_table(model, rows), 0.96)
 
 

@@ -13,7 +13,7 @@ from random_models import any_model, random_model
 from solah import LinguisticTreeRegressor
 from solah.model import TermInput
 
-SEEDS = range(16)  # all shapes that the library makes, with two and three classes
+SEEDS = range(18)  # all shapes that the library makes, with two and three classes
 STATES = {
     "texts": ("red", "it's", 'so "green"'),
     "whole numbers": (3, -1, 12345678),

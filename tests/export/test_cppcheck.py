@@ -16,6 +16,7 @@ from solah.export import export_c
 # It knows the C library without the headers, so that nothing needs to be suppressed.
 OPTIONS = (
     *("--quiet", "--std=c99", "--inline-suppr", "--error-exitcode=1"),
+    "--max-configs=24",
     "--enable=warning,style,performance,portability",
 )
 
@@ -48,6 +49,12 @@ def test_nothing_is_found_in_broken_lines(numbers, found_in):
     X, y = load_wine(return_X_y=True)
     model = RuleClassifier(max_rules=12).fit(X, y).model_
     assert found_in(export_c(model, name="m", numbers=numbers).files) == ""
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_nothing_is_found_in_plain_c(numbers, found_in):
+    model = random_model(np.random.default_rng(2), "words and pairs", 3)
+    assert found_in(export_c(model, name="m", numbers=numbers, style="plain").files) == ""
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

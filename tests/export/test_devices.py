@@ -14,7 +14,10 @@ from test_reasons import model_with_joined_branches
 from random_models import ADDITIVE_SHAPES, random_number_model, without_first_class
 from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import from_frame
+from solah.device.float_tables import float_tables
+from solah.device.layout import lay_out
 from solah.export import export_blob, export_c, export_micropython
+from solah.export.plain import is_plain
 from solah.export.platforms import PLATFORMS
 from solah.learn.online import Pace
 from solah.model.encode import encode
@@ -23,6 +26,8 @@ KINDS = {
     "float": {"numbers": "float"},
     "q15": {"numbers": "q15"},
     "learns": {"numbers": "q15", "learning": Pace()},
+    "plain float": {"numbers": "float", "style": "plain"},
+    "plain q15": {"numbers": "q15", "style": "plain"},
 }
 
 
@@ -53,6 +58,10 @@ def wine():
 @pytest.mark.parametrize("kind", KINDS)
 def test_c_answers_as_its_simulator(kind, models, tmp_path, find_tool):
     able = [one for one in models if one[0].target.classes or kind != "learns"]
+    if kind.startswith("plain"):
+        without = ((replace(model, policy=None, domain=None), rows) for model, rows in models)
+        able = [one for one in without if is_plain(float_tables(lay_out(one[0])))]
+        assert len(able) > 2
     cases = [
         (model, export_c(model, name=f"m{place}", **KINDS[kind]), rows)
         for place, (model, rows) in enumerate(able)

@@ -86,7 +86,7 @@ def test_the_source_is_cpp_too_and_names_are_harmless(numbers, tmp_path, find_to
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_what_is_written_changes_only_on_purpose(numbers):
     model = random_model(np.random.default_rng(1), "words and pairs", 3)
-    files = export_c(model, name="sample", numbers=numbers).files
+    files = export_c(model, name="sample", numbers=numbers, style="tables").files
     for name in ("sample.h", "sample.c"):
         golden = GOLDEN / numbers / name
         assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"

@@ -102,7 +102,7 @@ def test_columns_that_databases_cannot_tell_apart_are_refused():
     with pytest.raises(ParameterError, match="columns of the answer would be called 'Belief_YES'"):
         export_sql(model, keys=["Belief_YES"])
     for name in ("", "a\0b"):
-        with pytest.raises(ParameterError, match="is no name of a table or a column"):
+        with pytest.raises(ParameterError, match="is not a name of a table or a column"):
             export_sql(model, table=name)
 
 

@@ -148,7 +148,7 @@ def run_python(folder):
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_a_generated_test_is_as_it_was_read(numbers):
     model = random_model(np.random.default_rng(1), "words and pairs", 3)
-    files = self_test(model, export_c(model, name="sample", numbers=numbers))
+    files = self_test(model, export_c(model, name="sample", numbers=numbers, style="tables"))
     for name, text in files.items():
         golden = GOLDEN / numbers / name
         assert text == golden.read_text(encoding="utf-8"), f"{golden} is another"
@@ -157,6 +157,10 @@ def test_a_generated_test_is_as_it_was_read(numbers):
 # --- what is altered is noticed --------------------------------------------------------------
 
 
+FLIPPED = {
+    "tables": ("knots", "values", "curves", "grid_cells", "start_1"),
+    "plain": ("lines_x0", "weights_x2", "grid_x0_and_x1", "cells_x0_and_x1", "start", "lean"),
+}
 # The source itself is included, so that its tables are at hand; they are made writable before.
 FLIP = """
 #define const
@@ -183,11 +187,7 @@ int main(void)
     if (m_self_test(&first) != 0) {
         return 1;
     }
-    flip(knots, sizeof knots);
-    flip(values, sizeof values);
-    flip(curves, sizeof curves);
-    flip(grid_cells, sizeof grid_cells);
-    flip(start_1, sizeof start_1);
+    @flipped@
     printf("%d %d", n_flips, n_missed);
     return 0;
 }
@@ -210,7 +210,7 @@ def altered(text, table, add):
 def test_an_altered_table_is_noticed(numbers, add, table, tmp_path, find_tool):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier(max_rules=20).fit(X, y).model_
-    export = export_c(model, name="m", numbers=numbers)
+    export = export_c(model, name="m", numbers=numbers, style="tables")
     files = written(tmp_path, export, model, table=from_frame(X))
     source = altered(files["m.c"], table, 1 if table == "of_knots" else add)
     assert source != files["m.c"]
@@ -220,11 +220,13 @@ def test_an_altered_table_is_noticed(numbers, add, table, tmp_path, find_tool):
     assert printed.startswith("m: the checksum of the tables differs")
 
 
-def test_every_bit_of_a_table_that_flips_is_noticed(tmp_path, find_tool):
+@pytest.mark.parametrize("style", ["tables", "plain"])
+def test_every_bit_of_a_table_that_flips_is_noticed(style, tmp_path, find_tool):
     """Not only those that change a decision on the rows of the test."""
     model = made("words and pairs")
-    written(tmp_path, export_c(model, name="m", numbers="q15"), model)
-    (tmp_path / "main.c").write_text(FLIP)
+    written(tmp_path, export_c(model, name="m", numbers="q15", style=style), model)
+    flipped = "".join(f"    flip({table}, sizeof {table});\n" for table in FLIPPED[style])
+    (tmp_path / "main.c").write_text(FLIP.replace("    @flipped@\n", flipped))
     subprocess.run([find_tool("cc"), "main.c", "m_test.c", "-o", "flip"], cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "flip"], capture_output=True, text=True, check=True)
     n_flips, n_missed = map(int, done.stdout.split())

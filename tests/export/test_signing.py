@@ -110,7 +110,7 @@ def test_what_was_signed_is_opened(device, signed, keys, model):
 FAULTS = {
     "signed by somebody else": "changed, or signed with another key",
     "signed twice": "changed, or signed with another key",
-    "not signed": "no signed blob of solah",
+    "not signed": "not a signed blob of solah",
     "nothing": "cut short",
     "another version": "version",
     "too long": "cut short",

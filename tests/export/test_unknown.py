@@ -46,8 +46,10 @@ def test_everything_known_is_decided_as_without_variances(seed, shape, n_classes
 
 def test_models_without_variances_carry_no_code_for_it(numbers):
     model = random_model(np.random.default_rng(0), "groups", 2)
-    with_them = export_c(model, name="m", numbers=numbers).files["m.c"]
-    without = export_c(without_variances(model), name="m", numbers=numbers).files["m.c"]
+    with_them = export_c(model, name="m", numbers=numbers, style="tables").files["m.c"]
+    without = export_c(without_variances(model), name="m", numbers=numbers, style="tables").files[
+        "m.c"
+    ]
     assert "#define SOLAH_LOSES" in with_them
     assert "SOLAH_LOSES" not in without
     assert "_weaken(stage" in export_micropython(model).files["model.py"]

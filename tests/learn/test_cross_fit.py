@@ -9,7 +9,7 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
 )
-from solah.learn.sample import content_folds
+from solah.learn.sample import stratified_folds
 
 WIRING = "z <- x0, x1, x2, x3; y <- z, x4"
 
@@ -20,11 +20,13 @@ def test_a_fold_follows_from_what_a_row_says(seed, n_folds):
     labels = rng.integers(0, 2**32, size=(60, 3), dtype=np.uint32)
     labels[30:] = labels[:30]
     codes = np.tile(rng.integers(0, 2, 30), 2)
-    folds = content_folds(labels, codes, n_folds)
+    folds = stratified_folds(labels, codes, n_folds)
     np.testing.assert_array_equal(folds[:30], folds[30:])
     assert set(folds) <= set(range(n_folds))
     order = rng.permutation(60)
-    np.testing.assert_array_equal(content_folds(labels[order], codes[order], n_folds), folds[order])
+    np.testing.assert_array_equal(
+        stratified_folds(labels[order], codes[order], n_folds), folds[order]
+    )
 
 
 @pytest.fixture(scope="module")

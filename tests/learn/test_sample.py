@@ -57,12 +57,17 @@ def test_weights_do_not_move_rows_between_folds(seed, factor):
         np.testing.assert_array_equal(one.tested.pieces, two.tested.pieces)
 
 
-def test_rows_that_occur_often_are_on_all_sides():
-    sample = make_sample(0, 200)
+def test_rows_that_occur_often_are_dealt_as_if_at_random():
+    sample = make_sample(0, 20_000)
     often = np.flatnonzero(sample.pieces > 1)
+    pieces = sample.pieces[often]
     for fold in sample.folds(3):
-        for side in (fold.learned, fold.tested):
-            assert np.isin(often, side.readings[:, 0]).all()
+        assert np.isin(often, fold.learned.readings[:, 0]).all()
+        tested = np.zeros(sample.n_rows)
+        tested[fold.tested.readings[:, 0].astype(int)] = fold.tested.pieces
+        off = (tested[often] - pieces / 3) / np.sqrt(pieces * 2 / 9)
+        assert abs(off.mean()) < 4 / np.sqrt(len(often))
+        assert off.std() == pytest.approx(1, abs=0.03)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.01, 0.6))

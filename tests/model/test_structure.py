@@ -378,15 +378,17 @@ class TestNotebook:
         assert shown.features["aria-label"] == f"Hierarchy: {hierarchy}"
 
 
-def test_an_feature_may_feed_several_trees_of_a_model_but_not_of_a_wiring():
+def test_terms_of_a_model_may_share_what_feeds_them_but_not_nodes_of_a_wiring():
     nodes = (HierarchyNode("a", ("x",)), HierarchyNode("b", ("x", "z")))
-    hierarchy = Hierarchy((*nodes, HierarchyNode("y", ("a", "b"))))
-    assert hierarchy.features == ("x", "z")
-    for write, read in (
-        (str, Hierarchy.parse),
-        (Hierarchy.to_dict, Hierarchy.from_dict),
-    ):
-        with pytest.raises(ParameterError, match="'x' feeds both 'a' and 'b'"):
-            read(write(hierarchy))
-    with pytest.raises(ParameterError, match="'a' feeds both"):
-        Hierarchy((nodes[0], HierarchyNode("c", ("a",)), HierarchyNode("y", ("a", "c"))))
+    shared = Hierarchy((*nodes, HierarchyNode("y", ("a", "b"))))
+    assert shared.features == ("x", "z")
+    twice = Hierarchy((nodes[0], HierarchyNode("c", ("a",)), HierarchyNode("y", ("a", "c"))))
+    assert twice.levels == (("a",), ("c",), ("y",))
+    assert twice.draw().splitlines() == ["y", "├─ a ← x", "└─ c", "   └─ a …"]
+    for hierarchy, name in ((shared, "x"), (twice, "a")):
+        for write, read in (
+            (str, Hierarchy.parse),
+            (Hierarchy.to_dict, Hierarchy.from_dict),
+        ):
+            with pytest.raises(ParameterError, match=f"'{name}' feeds both"):
+                read(write(hierarchy))

@@ -105,13 +105,13 @@ def test_no_direction_mark_is_written_raw():
 
 def test_one_tree_has_no_structure():
     page = render_markdown(summarise(nasty_model()[0]))
-    assert "How it is built" not in page
+    assert "## Structure" not in page
     assert "###" not in page
 
 
 def test_scores_are_left_out_where_there_are_none():
     model, _ = nasty_model()
-    assert "How well it decides" not in render_markdown(summarise(model))
+    assert "## Performance" not in render_markdown(summarise(model))
 
 
 def test_a_number_and_its_words():

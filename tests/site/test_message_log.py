@@ -153,7 +153,7 @@ def test_what_is_remembered_survives_the_file(tmp_path):
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"settled": -2}', "[" * 100_000])
 def test_a_broken_state_is_named(tmp_path, text):
     (tmp_path / "state").write_text(text)
-    with pytest.raises(ParameterError, match=r"state does not say how far a node came; delete it"):
+    with pytest.raises(ParameterError, match=r"state has no position of a node; delete it"):
         read_memory(tmp_path / "state")
     (tmp_path / "state.plans").write_text(text)
     assert read_plans(tmp_path / "state") == []

@@ -203,7 +203,7 @@ def test_trees_of_trees_can_only_be_exact():
     names = [one.name for one in model.features]
     root = model.root.name
     placement = {"a": names[:2], "b": names[2:4], "c": [*names[4:], root]}
-    with pytest.raises(ParameterError, match="for models that add up evidence"):
+    with pytest.raises(ParameterError, match="for additive models"):
         make_plan(model, placement, sending=Sending())
     bundle = Bundle(make_plan(model, placement, sending=EXACT), model)
     rows = walk(np.random.default_rng(1), model, 40)

@@ -140,7 +140,7 @@ def test_json_and_yaml_say_the_same(tmp_path):
         ("  mqtt: 5", "  mqtt: 4", 9, "must be 5 or 3.1.1. Got 4"),
         ("password_variable: HUB_PASSWORD", "file: x", 7, "a 'file' with the lines"),
         ("cellar: [temperature, door]", "cellar: temperature", 11, "must be a list of names"),
-        ("hall: [power]", "cellar: [power]", 13, "'cellar' stands there twice"),
+        ("hall: [power]", "cellar: [power]", 13, "'cellar' is there twice"),
         ("      power: {from", "      door: {from", 25, "the second place that 'door' comes from"),
         ("site: house", "sight: house", 2, "did you mean 'site'?"),
         ("store: {size: 10MB", "store: {size: 10B", 31, "at least 100kB"),

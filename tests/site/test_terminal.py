@@ -17,7 +17,7 @@ from solah.site.topics import Topics
 GOLDEN = """\
 site house: degraded; attic is offline, the last decision lacked z0
 20 decisions, the last now, 5.0 a second, latency 1.0 s (p50), 2.9 s (p99)
-100.0 % of the last 20 decisions lacked evidence of z0 (20)
+100.0 % of the last 20 decisions lacked values of z0 (20)
 messages not taken: 1 unreadable
 
 Nodes
@@ -28,19 +28,19 @@ cellar   online      6.7         0.0  1.1 s ago  7f376970
 attic    offline     0.0         0.0  3.0 s ago  7f376970
 
 Last decisions
-row  decision  belief  latency  known  missing
- 19  c0          0.94    2.1 s   70 %  z0
- 18  c0          0.72    2.2 s   70 %  z0
- 17  c0          0.56    2.3 s   70 %  z0
- 16  c1          0.58    2.4 s   70 %  z0
- 15  c0          0.94    2.5 s   70 %  z0
- 14  c1          0.51    2.6 s   70 %  z0
- 13  c1          0.67    2.7 s   70 %  z0
- 12  c0          0.46    2.8 s   70 %  z0
+row  decision  probability  latency  known  missing
+ 19  c0               0.94    2.1 s   70 %  z0
+ 18  c0               0.72    2.2 s   70 %  z0
+ 17  c0               0.56    2.3 s   70 %  z0
+ 16  c1               0.58    2.4 s   70 %  z0
+ 15  c0               0.94    2.5 s   70 %  z0
+ 14  c1               0.51    2.6 s   70 %  z0
+ 13  c1               0.67    2.7 s   70 %  z0
+ 12  c0               0.46    2.8 s   70 %  z0
 
-Beliefs about y
+Probabilities of y
 y                  gateway  ███████████████░  0.94 c0
-├─ z0              attic    ················  missing; mean_masses stands for it
+├─ z0              attic    ················  missing; its average counts
 │  ├─ rules on x0  attic    ················  stays in its node
 │  └─ rules on x1  attic    ················  stays in its node
 ├─ z1              cellar   ██████████░░░░░░  0.64 c0
@@ -98,7 +98,7 @@ def test_what_is_held_back_is_not_shown_as_decided():
     start = [line.strip() for line in lines].index("Last decisions")
     table = [" ".join(line.split()) for line in lines[start + 1 : start + 4]]
     assert table == [
-        "row stands decision belief latency known missing; abstain_reasons",
+        "row stable decision probability latency known missing; reasons",
         "2 don't know c1 0.60 0 ms 40 % z0; few readings",
         "1 c0 c1 0.60 0 ms 100 %",
     ]

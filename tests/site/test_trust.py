@@ -142,7 +142,7 @@ def test_a_revoked_key_is_not_trusted_whatever_another_file_says(
     [
         ("?", "line 1: a line begins with an Ed25519 public key.*Got '[?]'"),
         ("AAAA", "a line begins with an Ed25519 public key"),
-        ("{key} forever", "behind a key may stand.*Got 'forever'"),
+        ("{key} forever", "after a key there may be.*Got 'forever'"),
         ("{key} not-after=tomorrow", "a day is written 2027-12-31. Got 'tomorrow'"),
         ("# nobody", "from 1 to 16 keys can be trusted. Got 0"),
     ],

@@ -216,7 +216,7 @@ def _pick_rows(tables: "Iterable[Table]", numbers: Sequence[int]) -> "Table":
 def read_rows(
     words: Iterable[str], features: "Sequence[Feature]", note: Callable[[str], None]
 ) -> "Table":
-    """Read rows as the user wrote them; ``-`` stands for JSON lines on stdin.
+    """Read rows as the user wrote them; ``-`` means JSON lines on stdin.
 
     A row is ``name=value`` pairs, or a JSON object; JSON may be a list of rows.
     """

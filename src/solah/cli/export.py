@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _PROGRAMS = {"javascript": "module", "sql": "query", "onnx": "graph"}
 """The forms beyond devices, and what predicts there."""
+_STYLES = {
+    "plain": "plain C, a function per feature",
+    "tables": "tables, which one runtime reads",
+}
 _INTEGERS = {"micropython": "a MicroPython module", "blob": "a blob"}
 _ALIASES = {"avr": "atmega328p"}
 _FOOTPRINT_ROWS = 100
@@ -54,6 +58,19 @@ Arithmetic = Annotated[
     option(
         "float32, or integers alone (q15). Default: float; q15 for MicroPython, blobs and --learn."
     ),
+]
+Style = Annotated[
+    Literal["plain", "tables"] | None,
+    option(
+        "C: a function per feature, which a reviewer can read, or tables that one runtime reads. "
+        "Default: plain, unless tables are clearly smaller."
+    ),
+]
+Reasons = Annotated[
+    bool, option("--reasons", "C: name the rules behind a decision; that takes tables.")
+]
+NoMissing = Annotated[
+    bool, option("--no-missing", "C: smaller code, for readings that are never missing.")
 ]
 Footprints = Annotated[
     bool,
@@ -137,6 +154,9 @@ def export(
     data: CheckData = None,
     to: Form = "c",
     arithmetic: Arithmetic = None,
+    style: Style = None,
+    reasons: Reasons = False,
+    no_missing: NoMissing = False,
     part: Part = None,
     max_flash: MaxFlash = None,
     min_agreement: MinAgreement = 0.995,
@@ -167,7 +187,7 @@ def export(
     from solah.atomic import write_all
     from solah.cli.problem import read_source
     from solah.cli.views import facts, heading
-    from solah.export import Blob, sign_blob
+    from solah.export import Blob, Export, sign_blob
     from solah.export.names import identifier
     from solah.keys import key_files, make_keys
     from solah.learn.online import Pace as LearningPace
@@ -178,6 +198,9 @@ def export(
         to,
         {
             "arithmetic": arithmetic,
+            "style": style,
+            "reasons": reasons or None,
+            "no-missing": no_missing or None,
             "max-flash": max_flash,
             "test-rows": test_rows,
             "learn": learn or None,
@@ -198,12 +221,16 @@ def export(
     most_bytes = None if max_flash is None else _bytes(max_flash)
     document = load_document(model)
     document = document if part is None else part_of(document, part)
+    choices: dict[str, Any] = {"style": style, "reasons": reasons, "missing": not no_missing}
     if footprint:
-        _measure(document, data, platform, arithmetic or "float", reading, screen)
+        choices["numbers"] = arithmetic or "float"
+        _measure(document, data, platform, choices, reading, screen)
         return
     called = name or identifier(model.stem, "model")
     learning = LearningPace(pace, forgetting) if learn else None
-    exported = _exported(document, to, called, arithmetic, learning, most_bytes, table, keep)
+    choices |= {"numbers": arithmetic or ("q15" if learning else "float"), "learning": learning}
+    choices["max_flash"] = most_bytes
+    exported = _exported(document, to, called, choices, table, keep)
     rows = None if data is None else read_source(data, reading, document).table
     found, who = None, _PROGRAMS.get(to, "device")
     if exported.simulator is None:
@@ -225,8 +252,11 @@ def export(
     written = [*write_all(output, files), *keys]
     if screen.json:
         about = {"name": exported.name, "to": to, "arithmetic": exported.numbers}
+        about |= {"style": exported.style} if isinstance(exported, Export) else {}
         screen.document({**about, "files": [str(file) for file in written], "check": found})
     screen.say(heading("Written"), *(f"  {file}" for file in written))
+    if isinstance(exported, Export) and to not in _INTEGERS:
+        screen.say(f"style: {_STYLES[exported.style]}")
     if found is not None:
         screen.say("", heading(f"The {who}'s predictions beside the model's"))
         screen.result(facts(_findings(found, who)))
@@ -244,10 +274,9 @@ def _check_options(to: str, devices_only: dict[str, Any]) -> None:
     what, is_float = _INTEGERS.get(to), devices_only["arithmetic"] == "float"
     if what is not None and is_float:
         raise ParameterError(f"{what} computes in integers; drop --arithmetic")
-    if what is not None and devices_only["max-flash"] is not None:
-        raise ParameterError(f"--max-flash counts the bytes of generated C, and {what} has none")
-    if what is not None and devices_only["footprint"] is not None:
-        raise ParameterError(f"--footprint measures generated C, and {what} has none")
+    for flag in ("max-flash", "footprint", "style", "reasons", "no-missing"):
+        if what is not None and devices_only[flag] is not None:
+            raise ParameterError(f"--{flag} is for generated C, and {what} has none")
     if what is not None and devices_only["learn"]:
         raise ParameterError(f"{what} does not learn; --learn is for C and its packages")
     if devices_only["learn"] and is_float:
@@ -280,9 +309,7 @@ def _exported(
     model: "Model",
     to: str,
     name: str,
-    arithmetic: Any,
-    learning: Any,
-    max_flash: int | None,
+    choices: dict[str, Any],
     table: str | None,
     keep: list[str] | None,
 ) -> "Export | Blob | Program":
@@ -299,8 +326,7 @@ def _exported(
         return exports.export_micropython(model, name=name)
     if to == "blob":
         return exports.export_blob(model, name=name)
-    kind: Any = arithmetic or ("q15" if learning else "float")
-    return exports.export_c(model, name=name, numbers=kind, learning=learning, max_flash=max_flash)
+    return exports.export_c(model, name=name, **choices)
 
 
 def _missing_parts(model: "Model", to: str) -> list[str]:
@@ -387,7 +413,7 @@ def _measure(
     model: "Model",
     data: str | None,
     names: list[str] | None,
-    arithmetic: Any,
+    choices: dict[str, Any],
     reading: ReadingOptions,
     screen: Screen,
 ) -> None:
@@ -412,7 +438,7 @@ def _measure(
         screen.note(f"skipped {platform}; to get it: {line}")
     if not platforms:
         raise SolahError("no platform can be measured here; install the tools of one")
-    exported = export_c(model, numbers=arithmetic)
+    exported = export_c(model, **choices)
     is_of_samples = exported.signals is not None
     rows = (_samples if is_of_samples else _rows)(model, data, reading)
     measure: Any = signal_footprint if is_of_samples else footprint
@@ -423,7 +449,8 @@ def _measure(
             advance(1)
     if screen.json:
         footprints = [dict(vars(one)) for one in found]
-        screen.document({"arithmetic": arithmetic, "rows": len(rows), "footprints": footprints})
+        about = {"arithmetic": exported.numbers, "style": exported.style, "rows": len(rows)}
+        screen.document({**about, "footprints": footprints})
     counted = ("sample", "window", "second") if is_of_samples else ("instructions",)
     lines = []
     for cost in found:

@@ -318,7 +318,9 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
     model, search = fitted.model, _search(fitted.estimator)
     wiring = tried = None
     if hasattr(fitted.estimator, "hierarchy_"):
-        parts = [plural(len(model.trees), "tree"), f"{model.hierarchy.n_levels} levels"]
+        kind = "node" if model.sums else "tree"
+        n_levels = fitted.estimator.hierarchy_.n_levels
+        parts = [plural(len(model.nodes), kind), plural(n_levels, "level")]
         if fitted.clusters is not None:
             given = "" if fitted.given_clusters == "auto" else f"; k was {fitted.given_clusters}"
             parts.append(f"{plural(len(fitted.clusters), 'cluster')} (K{given})")
@@ -330,9 +332,11 @@ def _tree_facts(fitted: _Fitted) -> dict[str, str | None]:
             f"{plural(search['generations'], 'generation')}, best {name} {search['score']:.3f} "
             "(cross-validated)"
         )
-    sizes = plural(model.n_rules, "rule"), plural(model.n_branches, "branch", "branches")
+    sizes = [plural(model.n_rules, "rule")]
+    if model.trees:
+        sizes.append(plural(model.n_branches, "branch", "branches"))
     return {
-        "trees": wiring,
+        "nodes" if model.sums else "trees": wiring,
         "size": f"{', '.join(sizes)}, at most {plural(rule_depth(model), 'condition')} a rule",
         "search": tried,
     }

@@ -119,7 +119,7 @@ class ColumnOptions:
 
     @property
     def gone(self) -> list[str]:
-        """The columns of --drop and --leave-out, which are no features."""
+        """The columns of --drop and --leave-out, which are not features."""
         return [*(self.drop or ()), *(self.leave_out or ())]
 
 

@@ -25,7 +25,7 @@ _ABOUT = {
     _RULES: "rules that add up",
     _TREE: "one linguistic tree",
     _WIRED: "trees wired by the user",
-    _ORGANISED: "trees wired by the paper's algorithms",
+    _ORGANISED: "rule models wired by the paper's algorithms",
     _GENETIC: "trees wired by a genetic search",
 }
 _HELP, _PAPER = "help", "@paper"

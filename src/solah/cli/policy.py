@@ -193,7 +193,7 @@ def policy(
     """Set when a model abstains and how decisions are debounced.
 
     Limits are chosen by rows of DATA that the model was not trained on. The options are the whole
-    policy: one that the model has is replaced. 'solah fit --policy' chooses out of fold.
+    policy: one that the model has is replaced. 'solah fit --policy' chooses by cross-validation.
 
     Example: solah policy model.json held_out.csv --max-error 5% --votes 2/3 -o trusted.json
     """
@@ -256,7 +256,7 @@ def _chosen(
     if is_learned_from(model, source.table, truth):
         raise ParameterError(
             "the model was trained on these rows, so that errors would seem too rare; pass "
-            f"others, or choose out of fold with 'solah fit --policy {in_fit}'"
+            f"others, or choose by cross-validation with 'solah fit --policy {in_fit}'"
         )
     return choose_policy(
         model,
@@ -271,7 +271,7 @@ def _chosen(
 def fitted_policy(
     options: PolicyOptions, estimator: Any, problem: "Problem", screen: Screen
 ) -> "tuple[Model, ChosenPolicy | None]":
-    """Give a fitted model its policy, chosen out of fold where that is asked for."""
+    """Give a fitted model its policy, chosen by cross-validation where that is asked for."""
     from solah.estimators import fit_policy
     from solah.evaluation import with_costs, with_policy
     from solah.learn.domain import learn_domain

@@ -99,7 +99,7 @@ def iter_source(data: str, reading: ReadingOptions, model: Model | None = None) 
 
 
 def _is_path(data: str) -> bool:
-    """Tell a file from a name: it exists, or looks like one."""
+    """Whether a text is a file rather than a name: it exists, or looks like one."""
     path = Path(data)
     return path.exists() or bool(path.suffix) or path.name != data
 
@@ -124,7 +124,7 @@ class Problem:
     Attributes
     ----------
     source : what the data are called
-    n_rows : the number of rows; None where it is not known
+    n_rows : the number of rows; None if unknown
     features : the features, with their types inferred; a scan for rows that are passed over
     names : the features' names
     kinds : their types; only those that are declared, for rows that are passed over
@@ -161,7 +161,7 @@ class Problem:
 
     @property
     def n_groups(self) -> int:
-        """The number of groups that are kept together; 0 where it is not known, or none are."""
+        """The number of groups that are kept together; 0 if unknown."""
         is_known = self.data is not None and self.groups is not None
         return len(set(self.groups.tolist())) if is_known else 0
 
@@ -189,7 +189,7 @@ class Problem:
 
 
 def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> Problem:
-    """Part a table into features and target, as the user says.
+    """Part a table into features and target, by the user's options.
 
     Raises
     ------
@@ -264,7 +264,7 @@ def _target(column: Column, task: Task) -> Column:
 
 
 def _with_dates(table: Table, known: Mapping[str, Any]) -> tuple[Table, list[str]]:
-    """Replace columns of dates by their useful parts, and say so."""
+    """Replace columns of dates by their useful parts, and print which."""
     columns: list[Column] = []
     notes = []
     for column in table.columns:

@@ -75,7 +75,7 @@ class Screen:
             self.result(*lines)
 
     def note(self, text: str) -> None:
-        """Tell the user something on stderr."""
+        """Print a note for the user on stderr."""
         if not self.quiet:
             _print(console(stderr=True), [cut(f"solah: note: {text}")])
 

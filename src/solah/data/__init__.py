@@ -4,7 +4,7 @@
     files.py     a file, by suffix              -> Table, or a stream of them
       delimited.py (dialect.py, textfile.py) · arff.py
     kinds.py     Table                          -> Table and a Kind for each column
-    cells.py     a cell                         -> missing, a number, a truth value or a category
+    cells.py     a cell                         -> missing, a number, a boolean or a category
     spelling.py  text                           -> numbers, and back
     json_reader.py  JSON  -> checked values (documents and messages, not tables)
 

@@ -72,7 +72,7 @@ def _header(lines: Iterator[Line], path: Path) -> list[Attribute]:
             refuse_many_columns(len(attributes), str(path))
         elif keyword != "@relation":
             raise FileFormatError(
-                f"{path}, line {number}: {line[:40]!r} is none of @relation, @attribute and @data"
+                f"{path}, line {number}: {line[:40]!r} is not @relation, @attribute or @data"
             )
     else:
         raise FileFormatError(f"{path} has no @data line; is it an ARFF file?")

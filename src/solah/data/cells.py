@@ -1,14 +1,14 @@
-"""What a cell means: missing, a number, a truth value, or a category.
+"""What a cell means: missing, a number, a boolean, or a category.
 
 Every reader and every model uses this module, so that a table means the same on every way in:
 as a file, a data frame, an array or JSON.
 
 1. Spaces around a text are not part of it, and ``MISSING_WORDS`` are missing.
-2. ``TRUE`` and ``true`` are ``True``, and a column of nothing else is truth values.
+2. ``TRUE`` and ``true`` are ``True``, and a column of nothing else is booleans.
 3. A column of texts that are all numbers is numbers: ``7``, ``07`` and ``7.0`` are equal. So are
    ``1,234``, ``25%`` and ``$5``, where all cells of a column carry the same sign.
 4. Other texts are categories. A model finds a value among its categories by number where all of
-   them are numbers or truth values, and else by its text.
+   them are numbers or booleans, and else by its text.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Known(dict[Any, str | None]):
 
 
 class TextCells:
-    """Reads texts: None for missing, "True" and "False" for truth; equal cells share one string.
+    """Reads texts: None for missing, "True" and "False" for booleans; equal cells share one string.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def order_of_texts(states: Iterable[Any]) -> tuple[str, ...]:
 
 
 def understand(column: Column) -> Column:
-    """Take text as the truth values or numbers that it is throughout; leave other text.
+    """Take text as the booleans or numbers that it is throughout; leave other text.
 
     Text that is called nominal is never numbers, and text with an order of its own stays as it is.
 
@@ -117,7 +117,7 @@ def understand(column: Column) -> Column:
 
 
 def as_truth(column: Column) -> Column:
-    """Take text that is truth values throughout as these; leave anything else.
+    """Take text that is booleans throughout as these; leave anything else.
 
     Where some are missing, they are the texts "True" and "False".
     """
@@ -128,7 +128,7 @@ def as_truth(column: Column) -> Column:
 
 
 def are_truth(cells: Iterable[str | None]) -> bool:
-    """Whether all texts are truth values, and there is at least one."""
+    """Whether all texts are booleans, and there is at least one."""
     found = False
     for cell in cells:
         if cell is not None and cell not in TRUTH:
@@ -138,12 +138,12 @@ def are_truth(cells: Iterable[str | None]) -> bool:
 
 
 def to_numbers(column: Column, *, first_row: int = 1) -> Column:
-    """Return the column as float64; truth values are 0 and 1.
+    """Return the column as float64; booleans are 0 and 1.
 
     Parameters
     ----------
     column : Column
-        Any column. All of its text must be numbers or truth values.
+        Any column. All of its text must be numbers or booleans.
     first_row : int, default=1
         The number of the column's first row, for the error message.
 
@@ -261,7 +261,7 @@ such as 1234.5")
 def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:
     """Replace each value by its index among the states; NaN where it is missing or unseen.
 
-    States that are all numbers or truth values, also as text, are found by number: ``1``, ``1.0``,
+    States that are all numbers or booleans, also as text, are found by number: ``1``, ``1.0``,
     ``"01"`` and ``True`` are one. Numbers count with seven digits, so that a float32 means the same
     as the float64 that it was. Other states are found by their text.
     """
@@ -301,6 +301,6 @@ def _number_key(value: State) -> Hashable:
 
 
 def _truth_key(value: State) -> Hashable:
-    """Compare by text, and truth values however they are written."""
+    """Compare by text, and booleans however they are written."""
     text = spell(value)
     return TRUTH[text] == "1" if text in TRUTH else text

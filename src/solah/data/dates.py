@@ -1,6 +1,6 @@
 """Features of a column of dates: hour, weekday, month, days since a day.
 
-The name of such a feature says all ("hour of time"), so a model needs the name only, and every
+The name of such a feature is complete ("hour of time"), so a model needs the name only, and every
 table with the column of dates has the feature. Hours, days and months are taken as they are
 written, whatever the offset from UTC.
 """
@@ -32,7 +32,7 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d.*)?")
 _WITH_DOTS = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})(?: (\d\d:\d\d(?::\d\d)?))?")
 _WITH_SLASHES = re.compile(r"\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)(?: .*)?")
 _FIRST_LOOK = 20
-# A pattern that shows itself less than twice is none.
+# A pattern must repeat itself at least twice.
 _TWO_WEEKS, _TWO_YEARS = np.timedelta64(14, "D"), np.timedelta64(730, "D")
 _TWO_MONTHS = np.timedelta64(62, "D")
 

@@ -48,7 +48,7 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
         # PyArrow might overlook a missing " -999" in a column of numbers.
         likely = frozenset() if any(map(is_number, options.missing)) else dialect.numeric
         with suppress(_NotPlainError):
-            # All as text, which remembers its spelling, where a likely number is none.
+            # All as text, as written, if a likely number is not one.
             for numeric in dict.fromkeys((likely, frozenset[int]())):
                 table = _read_with_arrow(path, dialect, options, numeric)
                 if table is not None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from solah.data.textfile import Lines
 
 SPACES = " "
-"""The delimiter that stands for any run of spaces and tabs."""
+"""The delimiter for any run of spaces and tabs."""
 
 _NO_DELIMITER = "\x1f"
 _LIKELY = ("\t", ";", "|", ",")
@@ -81,7 +81,7 @@ class Dialect:
         return len(row) == self.n_fields and not (self.trailing and row[-1])
 
     def respell(self, cells: Sequence[str]) -> Sequence[str]:
-        """Spell numbers with a decimal comma as numbers with a point."""
+        """Write numbers with a decimal comma as numbers with a point."""
         return [_with_point(cell) for cell in cells] if self.decimal_comma else cells
 
 
@@ -153,7 +153,7 @@ def _with_point(cell: str) -> str:
 
 
 def _rows(sample: Lines, delimiter: str) -> list[list[str]]:
-    """Cut the sample into rows; the last one, perhaps cut off, is left out."""
+    """Cut the sample into rows; the last one, perhaps cut off, is dropped."""
     rows = [row for row in cut(sample.lines, delimiter, strict=False) if row]
     return rows if sample.is_whole or len(rows) < 2 else rows[:-1]
 
@@ -168,7 +168,7 @@ def _find_delimiter(sample: Lines) -> str:
     best = max(_LIKELY, key=agreements.__getitem__)
     if agreements[best] >= _MOSTLY:
         return best
-    # Spaces that delimit stand also between names, or between numbers in every row.
+    # Spaces that delimit are also between names, or between numbers in every row.
     rows = _rows(sample, SPACES)
     are_fields = agreement(rows) >= _MOSTLY_SPACES and len(rows[0]) == _typical_width(rows)
     return SPACES if are_fields else _NO_DELIMITER
@@ -192,7 +192,7 @@ def _has_header(first: list[str], body: list[list[str]], comma: bool) -> bool:
 
 
 def _names(header: list[str], n_columns: int, path: Path) -> tuple[str, ...]:
-    # The empty field behind a trailing delimiter is no name.
+    # The empty field behind a trailing delimiter is not a name.
     while len(header) > n_columns and header[-1] == "":
         header = header[:-1]
     if len(header) != n_columns:

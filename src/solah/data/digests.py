@@ -51,7 +51,7 @@ def digest_numbers(values: NDArray[Any]) -> UInt64:
 
 
 def digest_texts(values: NDArray[Any]) -> UInt64:
-    """Digest texts, numbers and truth values by their number; None is missing."""
+    """Digest texts, numbers and booleans by their number; None is missing."""
 
     def digest(cell: Any) -> int:
         if cell is None:

@@ -1,4 +1,4 @@
-"""Read a file as a table or a stream of tables; the suffix tells the format."""
+"""Read a file as a table or a stream of tables; the suffix determines the format."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_table(path: str | os.PathLike[str], *, options: ReadOptions = _DEFAULTS
     Returns
     -------
     Table
-        Columns that are numbers throughout as float64, others as text in their own spelling.
+        Columns that are numbers throughout as float64, others as text, as written.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def iter_tables(
 ) -> Iterator[Table]:
     r"""Stream a file piece by piece, in memory that does not grow with the file.
 
-    The columns of a delimited file are all text here, since only the whole file tells which are
+    The columns of a delimited file are all text here, since only the whole file shows which are
     numbers; :func:`to_numbers` makes numbers of those that are known to be.
 
     Parameters
@@ -257,7 +257,7 @@ def _refuse_too_large(path: Path, n_rows: int, schema: Any) -> None:
 
 
 def _free_memory() -> float:
-    """Return the bytes of memory that are free; infinity where the system does not tell."""
+    """Return the bytes of memory that are free; infinity where the system does not report it."""
     try:
         found = re.search(r"MemAvailable:\s+(\d+) kB", _MEMORY.read_text(encoding="ascii"))
     except OSError:

@@ -3,7 +3,7 @@
 How the types of columns are taken:
 
 - numbers as they are, without a copy where possible; with nulls, and decimals, as float64;
-- truth values as bool; with nulls among them as the text "True" and "False";
+- booleans as bool; with nulls among them as the text "True" and "False";
 - strings as text, with None for the words for missing;
 - categoricals as ``nominal`` text; ordered ones (a pandas ordered categorical, a Polars Enum, an
   ordered dictionary of Arrow) with their ``order``;
@@ -276,10 +276,10 @@ def _pandas_column(name: str, series: Any) -> Column:
 
 
 def as_column(name: str, values: NDArray[Any]) -> Column:
-    """Make a column of an array of numbers, truth values, strings or Python objects.
+    """Make a column of an array of numbers, booleans, strings or Python objects.
 
-    Numbers and truth values are taken without a copy. Objects become numbers when all are
-    numbers, truth values when all are, and text when strings are among them. Truth values with
+    Numbers and booleans are taken without a copy. Objects become numbers when all are
+    numbers, booleans when all are, and text when strings are among them. Booleans with
     some missing become the text "True" and "False", and dates become text as in a file.
 
     Raises
@@ -358,7 +358,7 @@ def no_times(name: str) -> DataError:
     """Return the error for a column of dates or times."""
     return DataError(
         f"column {name!r} holds dates or times; convert it to numbers, such as the hour or the "
-        f"day of the week, or drop it (--drop {name})",
+        f"day of the week, or drop it (--drop {quote(name)})",
         remedy=f"--drop {quote(name)}",
     )
 
@@ -367,6 +367,6 @@ def no_use(name: str, what: str) -> DataError:
     """Return the error for a column of something that is neither number nor text."""
     return DataError(
         f"column {name!r} holds values of type {what}; convert it to numbers or text, "
-        f"or drop it (--drop {name})",
+        f"or drop it (--drop {quote(name)})",
         remedy=f"--drop {quote(name)}",
     )

@@ -1,4 +1,4 @@
-"""Read JSON that a stranger may have written.
+"""Read JSON from untrusted sources.
 
 Size, number of lists and objects, and depth are bounded before anything is parsed, so that memory
 stays in proportion to the bytes and the depth does not depend on the interpreter's recursion limit.
@@ -120,7 +120,7 @@ class JsonParser:
     def _check_nesting(self, data: bytes) -> None:
         if data.count(b"[") + data.count(b"{") <= min(MAX_DEPTH, self._most_containers):
             return  # whatever their order; those in strings count here, too
-        # A backslash stands in strings only, where it hides a quote or another backslash.
+        # A backslash is in strings only, where it escapes a quote or another backslash.
         without_escapes = data.replace(rb"\\", b"").replace(rb"\"", b"")
         signs = np.frombuffer(without_escapes.translate(_STEPS, _OTHERS), dtype=np.int8)
         is_quote = signs == _QUOTE
@@ -165,7 +165,7 @@ class Reader:
 
     @property
     def place(self) -> str:
-        """Where the value stands."""
+        """The position of the value."""
         step = str(self._step)
         if self._above is None:
             return step
@@ -174,7 +174,7 @@ class Reader:
         )
 
     def fail(self, requirement: str) -> SolahError:
-        """Return the error that says what the value must be."""
+        """Return the error for a value, with the expected one."""
         return self.error(f"{self.place} must be {requirement}. Got {shown(self.value)} instead.")
 
     def part(self, key: str) -> Reader:
@@ -275,7 +275,7 @@ class Reader:
 
 
 def _text_must_be(value: object, least: int, most: float) -> str | None:
-    """Say what is wrong with a text, as what it must be; None if nothing is."""
+    """Return the expected value if a text is invalid, else None."""
     if not isinstance(value, str) or len(value) < least:
         return "a text"
     if len(value) > most:

@@ -5,7 +5,7 @@ The rules, the first that fits:
 1. A type that the user declares holds. A sequence of categories, in order, declares an ordinal
    column.
 2. Text that came with an order is ordinal. Text that its source calls nominal is categorical.
-3. Text that is truth values or numbers throughout is taken as these, see ``cells.py``. Where at
+3. Text that is booleans or numbers throughout is taken as these, see ``cells.py``. Where at
    least half of the values are numbers and some are not, the meaning is unclear, so the user must
    declare a type. Dates are refused.
 4. Two distinct values, of any type, are binary.
@@ -144,7 +144,7 @@ def _infer_type(column: Column, wanted: Kind | str | Sequence[State] | None) -> 
         raise DataError(
             f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
             f"replace it with a number or mark it as missing, or drop the column "
-            f"(--drop {column.name})",
+            f"(--drop {quote(column.name)})",
             remedy=f"--drop {quote(column.name)}",
         )
     if wanted is None:
@@ -259,13 +259,13 @@ def _check_states(column: Column, kind: Kind) -> None:
     if n_states > MAX_CATEGORIES and column.is_text and are_ambiguous_dates(column.values):
         raise DataError(
             f"column {column.name!r} holds dates that may begin with the day or with the month; "
-            f"write them as 2026-01-31, or drop the column (--drop {column.name})",
+            f"write them as 2026-01-31, or drop the column (--drop {quote(column.name)})",
             remedy=f"--drop {quote(column.name)}",
         )
     if n_states > MAX_CATEGORIES:
         raise (likely_numbers(column) if column.is_text else None) or DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
-            f"it looks like an identifier or free text: drop it (--drop {column.name}) "
+            f"it looks like an identifier or free text: drop it (--drop {quote(column.name)}) "
             f"or group its rare values",
             remedy=f"--drop {quote(column.name)}",
         )

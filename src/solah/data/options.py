@@ -16,7 +16,7 @@ class ReadOptions:
     header : bool or None
         Whether the first row holds the columns' names.
     delimiter : str or None
-        The character between two fields; a space stands for any run of spaces and tabs.
+        The character between two fields; a space means any run of spaces and tabs.
     decimal : {".", ","} or None
         The decimal sign of the numbers.
     encoding : str or None

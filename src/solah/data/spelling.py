@@ -27,11 +27,11 @@ _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _LARGE, _VERY_LARGE = 1e4, 1e12
 
 TRUTH = {"True": "1", "TRUE": "1", "true": "1", "False": "0", "FALSE": "0", "false": "0"}
-"""The spellings of truth values, and the numbers for them."""
+"""The texts of booleans, and the numbers for them."""
 
 
 def is_number(cell: str) -> bool:
-    """Tell whether a cell reads as a number."""
+    """Whether a cell reads as a number."""
     try:
         return "_" not in cell and not math.isinf(float(cell))
     except ValueError:
@@ -93,7 +93,7 @@ def parse_written_numbers(
 
 
 def read_number(text: str) -> float | None:
-    """Read one text as a number: plain, as people write it, or a truth value; else None.
+    """Read one text as a number: plain, as people write it, or a boolean; else None.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _without_marks(cell: str) -> tuple[str, str]:
 
 
 def spell(value: Any) -> str:
-    """Spell a value as text, a whole number without a point."""
+    """Write a value as text, a whole number without a point."""
     return str(plain(value))
 
 
@@ -126,14 +126,15 @@ def plain(value: Any) -> Any:
 
 
 def count(number: int, noun: str) -> str:
-    """Say how many there are."""
+    """Write a count with its noun."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def spell_number(number: float, digits: int = 4, sign: str = "") -> str:
     """Write a number as people do: few digits, and commas between thousands from 10,000 on.
 
-    ``digits`` says how many digits count; ``sign="+"`` writes the sign of positive numbers, too.
+    ``digits`` is the number of significant digits; ``sign="+"`` also writes the sign of positive
+    numbers.
 
     Examples
     --------

@@ -33,10 +33,9 @@ class Column:
 
     ``values`` is either numeric (any bool, integer or float dtype; NaN is missing) or an object
     array of ``str`` with ``None`` for missing. ``order`` carries the states of a column that
-    came with an order of its own (an ordered categorical of a frame). ``nominal`` says that the
-    source calls the values names, whatever they look like (a categorical of a frame, an ARFF
-    nominal): the text "7" then stays text. ``note`` says how the values were read, if not as they
-    are written.
+    came with an order of its own (an ordered categorical of a frame). ``nominal`` is whether the
+    source declares the values categorical (a categorical of a frame, an ARFF nominal): the text
+    "7" then stays text. ``note`` has how the values were read, if not as they are written.
     """
 
     name: str

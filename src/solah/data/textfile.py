@@ -111,7 +111,7 @@ class _BoundedGzip(gzip.GzipFile):
         self._most = max(_ALWAYS_READ, _MOST_GROWTH * path.stat().st_size)
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read so many bytes."""
+        """Read a number of bytes."""
         return self._bounded(super().read(size))
 
     def read1(self, size: int = -1) -> bytes:

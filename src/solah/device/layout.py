@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 NO_RULE = 2**16 - 1
 """The number of a leaf that is never named as a reason."""
 _MOST_LINES = 255
+# Weights are 0 on average, up to what sums of doubles leave.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,6 +306,7 @@ class _Builder:
             unknown = self._against_first(stage, term.missing)
         else:
             unknown = mixture(axis.missing, lines)
+            unknown[np.abs(unknown) <= _ROUNDING * np.abs(lines).max()] = 0.0
         if axis.kind is AxisKind.CATEGORY:
             return StateTable(axis.source, lines, unknown, rules, share)
         bends, knots = _bending(lines), axis.peaks

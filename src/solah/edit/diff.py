@@ -42,7 +42,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     X : data frame, Table or path, default=None
         Rows to compare decisions on, with the columns of both models.
     y : array-like of shape (n_rows,), default=None
-        The truth about each row; by default the column of X with the target's name, if any.
+        The target of each row; by default the column of X with the target's name, if any.
 
     Returns
     -------

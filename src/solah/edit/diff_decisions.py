@@ -105,7 +105,7 @@ def _compare_classes(a: Model, b: Model, outputs: list[Float], truths: list[Floa
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """The decisions of one of two models; the truth is -1 where the model does not know it."""
+    """The decisions of one of two models; the target is -1 for classes unknown to it."""
 
     names: list[str]
     beliefs: Float
@@ -122,7 +122,7 @@ class _Side:
         return self.names[self.truth[row]] if self.truth[row] >= 0 else None
 
     def metrics(self) -> dict[str, float]:
-        """Measure the rows whose truth both models know."""
+        """Measure the rows whose class both models have."""
         truth, decided = self.truth[self.known], self.decided[self.known]
         beliefs = self.beliefs[self.known]
         places = np.arange(len(self.names))

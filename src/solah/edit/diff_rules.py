@@ -346,7 +346,7 @@ def _by_branch(
 
 
 def _shown(tree: TreeNode, target: Target, of: tuple[int, ...]) -> Float:
-    """Return the belief of each branch in the classes in common, or its number."""
+    """Return the shares of the common classes in each branch, or its number."""
     beliefs = np.array([branch.belief for branch in tree.branches])
     return numbers_of(target, beliefs)[:, None] if target.centres else beliefs[:, of]
 

@@ -96,7 +96,7 @@ class Flip:
     ----------
     row : its number, from 1
     before, after : the decisions: classes, or numbers
-    truth : the true class or number; None if it is not known
+    truth : the true class or number; None if unknown
     belief_before, belief_after : the probability of each decision; None for a number
     """
 
@@ -142,7 +142,7 @@ class Decisions:
     n_rows : the number of rows
     n_known : the number of rows with a true class that both models know, or with a true number
     flips : the rows that are decided differently; of a number, the largest move first
-    metrics : before and after, on the rows whose truth is known: ``accuracy``, ``log_loss``,
+    metrics : before and after, on the rows with a known class: ``accuracy``, ``log_loss``,
         ``brier``, ``calibration_error`` (of the probability of the decision), or ``r2`` and
         ``mae``; empty without such rows
     classes : the changes for each class of both models
@@ -279,7 +279,7 @@ def spell_origin(origin: Provenance) -> str:
         "" if origin.rows is None else f"{origin.rows:,} row{'' if origin.rows == 1 else 's'}",
         f"digest {origin.digest}" if origin.digest else "",
     ]
-    return ", ".join(filter(None, parts)) or "not known"
+    return ", ".join(filter(None, parts)) or "unknown"
 
 
 def _some(lines: Sequence[str], most: int | None) -> tuple[str, ...]:
@@ -326,7 +326,7 @@ def _flip(flip: Flip) -> str:
         text = decision if isinstance(decision, str) else spell_number(decision)
         return text if probability is None else f"{text} ({probability:.2f})"
 
-    truth = "" if flip.truth is None else f", truth {write(flip.truth, None)}"
+    truth = "" if flip.truth is None else f", target {write(flip.truth, None)}"
     before, after = write(flip.before, flip.belief_before), write(flip.after, flip.belief_after)
     return f"row {flip.row}: {before} becomes {after}{truth}"
 

@@ -215,7 +215,7 @@ class _RulesReader:
             if name not in self._used:
                 raise token.fail(f"no rules are on {shorten(name)}, and only the last node decides")
         if self._next_beliefs:
-            raise end.fail(f"no node follows the belief {shorten(min(self._next_beliefs))}")
+            raise end.fail(f"no node follows the input {shorten(min(self._next_beliefs))}")
 
     # --- target and features ---------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class _RulesReader:
     def _read_belief(self, token: Token) -> None:
         """Read words over the output of a node, for the node that comes next."""
         cursor, place = self._cursor, ".beliefs"
-        name = cursor.name("a name for the belief")
+        name = cursor.name("a name for the input")
         self._draft.locate(place, token)
         cursor.word("of")
         node = self._known(cursor.token, cursor.name("the name of a node"), self._nodes, "node")
@@ -302,7 +302,7 @@ class _RulesReader:
         """Return the sum that rules or a group belong to, and its path."""
         nodes = self._lists["nodes"]
         if not nodes or "terms" not in nodes[-1] or self._next_beliefs:
-            raise token.fail("this stands below a sum ('sum NAME')")
+            raise token.fail("this must be below a sum ('sum NAME')")
         return nodes[-1], f".nodes[{len(nodes) - 1}]"
 
     def _read_features(self, known: Mapping[str, Feature]) -> list[Feature]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from solah.estimators.base import LinguisticClassifier
 from solah.estimators.inputs import read_features
+from solah.estimators.rules import ONE_BLAS_THREAD
 from solah.estimators.trees import BranchMixin, LinguisticTreeClassifier
 from solah.evaluation.scores import log_loss, rank_auc
 from solah.exceptions import ColumnError, ForeignNodeError, ParameterError, did_you_mean
@@ -43,16 +44,17 @@ if TYPE_CHECKING:
 Scoring = Literal["auc", "accuracy", "log_loss"]
 SCORINGS: tuple[Scoring, ...] = get_args(Scoring)
 
+_FOLDS_BETWEEN = 5
 OF_THE_MODEL = ("feature_types", "class_weight", "thresholds", "n_jobs")
 """The parameters of the whole model, which a tree in it must not have."""
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     "tree": [LinguisticTreeClassifier, None],
-    "node": [StrOptions(set(NODE_KINDS)), dict, HasMethods(["fit", "predict_proba"])],
+    "node": [StrOptions(set(NODE_KINDS)), dict, HasMethods(["fit", "predict_proba"]), None],
     "belief_words": [
         Interval(Integral, min(BELIEF_WORDS), max(BELIEF_WORDS), closed="both"),
         None,
     ],
-    "cross_fit": [Interval(Integral, 2, None, closed="left"), None],
+    "cross_fit": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
     **{name: LinguisticTreeClassifier._parameter_constraints[name] for name in OF_THE_MODEL},
 }
 
@@ -78,7 +80,7 @@ class HierarchyEstimator(BranchMixin):
     tree: LinguisticTreeClassifier | None = None
     node: Any = "tree"
     belief_words: int | None = None
-    cross_fit: int | None = None
+    cross_fit: int | Literal["auto"] | None = "auto"
     feature_types: Mapping[str, str | Sequence[str]] | None = None
     class_weight: str | Mapping[Any, float] | None = None
     thresholds: Mapping[Any, float] | None = None
@@ -104,6 +106,21 @@ class HierarchyEstimator(BranchMixin):
         settings = self._grown._tree_settings(weights, weight_unit)
         return replace(settings, n_belief_words=self.belief_words)
 
+    @property
+    def _kind(self) -> Any:
+        """The model at the nodes: rule models, or trees if it is said how they grow."""
+        if self.node is not None:
+            return self.node
+        return "rules" if self.tree is None else "tree"
+
+    @property
+    def _n_folds_between(self) -> int | None:
+        """In how many folds beliefs go up; rule models need them to be honest."""
+        if self.cross_fit != "auto":
+            return self.cross_fit
+        kinds = self._kind.values() if isinstance(self._kind, dict) else [self._kind]
+        return _FOLDS_BETWEEN if any(isinstance(k, str) and k == "rules" for k in kinds) else None
+
     def _train(self, hierarchy: Hierarchy, rows: MemoryRows) -> None:
         """Train a hierarchy whose trees take the beliefs of others as inputs."""
         facts, features = rows.facts, rows.features
@@ -114,11 +131,12 @@ class HierarchyEstimator(BranchMixin):
                 "the hierarchy, which have a rule each at least; allow more rules, or use fewer "
                 "trees"
             )
-        kinds = node_kinds(self.node, hierarchy)
-        if self.cross_fit is not None:
-            rows = rows.with_folds(self.cross_fit)
+        kinds = node_kinds(self._kind, hierarchy)
+        if self._n_folds_between is not None:
+            rows = rows.with_folds(self._n_folds_between)
         vars(self).pop("model_", None)
-        self.nodes_ = train_nodes(hierarchy, rows, kinds, growth)
+        with ONE_BLAS_THREAD:
+            self.nodes_ = train_nodes(hierarchy, rows, kinds, growth)
         linguistic = [node for node in self.nodes_ if isinstance(node, DocumentNode)]
         if len(linguistic) == len(self.nodes_):
             self.model_ = hierarchy_model(facts, features, linguistic)
@@ -140,10 +158,10 @@ class HierarchyEstimator(BranchMixin):
             data,
             describe,
             self._tree_settings,
-            kinds=partial(node_kinds, self.node),
+            kinds=partial(node_kinds, self._kind),
             score_beliefs=partial(score, scoring),
             n_folds=n_folds,
-            cross_fit=self.cross_fit,
+            cross_fit=self._n_folds_between,
         )
 
     def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
@@ -223,13 +241,13 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         scikit-learn classifier with ``predict_proba``. A hierarchy with such a classifier predicts,
         but has no rules and cannot be saved.
     belief_words : int, default=None
-        Describe beliefs with this many words, from unlikely to likely (2 to 5). None takes a
+        How many words, from unlikely to likely, describe beliefs in trees (2 to 5). None takes a
         tree's whole distribution as masses, as the paper does: it shrinks towards the class shares
-        with every level.
-    cross_fit : int, default=None
-        Train trees on held-out beliefs of the trees below: in this many folds, each of which gets
-        the beliefs of trees that were trained on the others. None takes beliefs in training rows,
-        which are overconfident.
+        with every level. Rule models always have five.
+    cross_fit : int, "auto" or None, default="auto"
+        Train nodes on held-out beliefs of the nodes below: in this many folds, each of which gets
+        the beliefs of models that were trained on the others. None takes beliefs in training rows,
+        which are overconfident. "auto" is 5 if there are rule models, and None otherwise.
     feature_types, class_weight, thresholds, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`, for the whole model.
 

@@ -58,7 +58,7 @@ _MIN_ROWS_OF_IDENTIFIER = 20
 
 
 def tolerant_tags(tags: Any) -> Any:
-    """Tell scikit-learn that missing values, strings and categories are welcome."""
+    """Return the tags with missing values, strings and categories allowed."""
     tags.input_tags.allow_nan = True
     tags.input_tags.string = True
     tags.input_tags.categorical = True
@@ -306,7 +306,7 @@ def class_target(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> T
     """Name the target and its classes by an estimator's parameters."""
     if len(states) > MAX_FOCAL_SETS:
         raise DataError(
-            f"the target {name!r} has {len(states)} classes, and solah tells at most "
+            f"the target {name!r} has {len(states)} classes, and solah takes at most "
             f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
             f"(--type {name}=continuous)"
         )
@@ -388,7 +388,7 @@ def match_class_weight(
 ) -> str | dict[Any, float] | None:
     """Find the classes that a mapping of weights names, by their value or their text.
 
-    A class that no row has is ignored if all others are named, as in scikit-learn: then it is no
+    A class that no row has is ignored if all others are named, as in scikit-learn: then it is not a
     misspelling, and some folds may lack a rare class.
 
     Examples

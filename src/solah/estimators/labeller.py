@@ -52,7 +52,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     placement : {"quantile", "uniform"}, default="quantile"
         Where the words peak: at equal shares of the rows, or at equal distances over the range.
     words : mapping of column name to words, default=None
-        Words by hand: their names (``["cold", "mild", "hot"]``), names with their peaks
+        User-defined words: their names (``["cold", "mild", "hot"]``), names with their peaks
         (``{"cold": 5, "mild": 15, "hot": 30}``), or names with the peaks of all focal sets
         (``(["cold", "mild", "hot"], [0, 8, 15, 22, 30])``).
     feature_types : mapping of column name to kind, default=None

@@ -108,7 +108,7 @@ def fit_policy(
         probabilities=np.zeros((table.n_rows, len(classes))),
         n_unseen=np.zeros(table.n_rows, dtype=np.intp),
         out_of_range=np.zeros(table.n_rows, dtype=bool),
-        method=f"out of fold: {found.plan.folds} folds, {found.method}",
+        method=f"by cross-validation: {found.plan.folds} folds, {found.method}",
     )
     for fold in found.folds:
         test = fold.tested.rows

@@ -243,7 +243,7 @@ def _monotonic(
     if classes is None or not is_by_class:
         if classes is not None and len(classes) != 2:
             raise ParameterError(
-                f"'monotonic_cst' must say for which class, as there are {len(classes)}: a mapping "
+                f"'monotonic_cst' must name classes, as there are {len(classes)}: a mapping "
                 f"from classes to constraints, such as {{{classes[-1]!r}: …}}."
             )
         by_place = {int(classes is not None): _directions(given, names)}
@@ -365,7 +365,9 @@ class ByHand:
         asked = [(rule.feature, rule.word) for rule in rules]
         for name, word in asked:
             if asked.count((name, word)) > 1:
-                raise ParameterError(f"two rules by hand ask whether {name!r} is {shorten(word)}")
+                raise ParameterError(
+                    f"two user-defined rules ask whether {name!r} is {shorten(word)}"
+                )
         return tuple(replace(rule, scores=_scores(rule.scores, classes)) for rule in rules)
 
 
@@ -383,7 +385,7 @@ def _as_rule(given: Any, classes: Sequence[Any] | None) -> FixedRule:
     is_one_word = condition.form == "one of" and len(condition.names) == 1
     if len(stated.conditions) > 1 or not is_one_word or len(condition.names[0].words) > 1:
         raise ParameterError(
-            f"a rule by hand asks whether one feature is one word. Got {shorten(given)}."
+            f"a user-defined rule asks whether one feature is one word. Got {shorten(given)}."
         )
     scores = stated.scores_for(classes or ())
     (word,) = condition.names[0].words
@@ -395,10 +397,10 @@ def _scores(given: Any, classes: Sequence[Any] | None) -> tuple[float, ...]:
     """Return one number for each output; those of classes are 0 on average."""
     if classes is None:
         if not isinstance(given, Real):
-            raise ParameterError(f"a rule by hand adds a number here. Got {shorten(given)}.")
+            raise ParameterError(f"a user-defined rule adds a number here. Got {shorten(given)}.")
         return (float(given),)
     if not isinstance(given, Mapping) or not all(isinstance(v, Real) for v in given.values()):
-        raise ParameterError(f"a rule by hand adds numbers by class. Got {shorten(given)}.")
+        raise ParameterError(f"a user-defined rule adds numbers by class. Got {shorten(given)}.")
     scores = np.zeros(len(classes))
     for name, score in given.items():
         place = find_class(name, classes)

@@ -279,7 +279,7 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
         recipe = recipe_of(self, names, rows.features, rows.facts.classes.tolist())
         if self.robust_to is not None:
             recipe = recipe.losing(self.robust_to)
-        with _one_blas_thread, report_progress(None, "steps", is_shown=self.verbose) as advance:
+        with ONE_BLAS_THREAD, report_progress(None, "steps", is_shown=self.verbose) as advance:
             learned = learn(rows, recipe, lambda news: advance(1, news), self._selected)
         self._keep(learned.model, names, learned.choice)
         self.classes_, self.feature_groups_ = rows.facts.classes, learned.clusters
@@ -348,7 +348,7 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
         recipe = replace(recipe, rules=tuple(rules))
         whole = Sample.of(every, NumberObjective((values - mean) / unit, unit))
         sample = whole.first(recipe.most_rows(len(rows.names)))
-        with _one_blas_thread, report_progress(None, "steps", is_shown=self.verbose) as advance:
+        with ONE_BLAS_THREAD, report_progress(None, "steps", is_shown=self.verbose) as advance:
             structure = settle(sample, recipe, lambda news: advance(1, news), self._selected)
             groups, self.feature_groups_ = find_groups(structure, rows, recipe.groups)
             counted = replace(whole, weights=weights)
@@ -447,4 +447,4 @@ class _OneBlasThread:
                 library.clear_controlling_thread(force=True)
 
 
-_one_blas_thread = _OneBlasThread()
+ONE_BLAS_THREAD = _OneBlasThread()

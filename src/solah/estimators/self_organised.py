@@ -30,13 +30,16 @@ _SEVERAL = (list, tuple, range)
 
 @dataclass(eq=False, repr=False)
 class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
-    """A hierarchy of linguistic trees that organises itself, as in the paper (SOLAH).
+    """A hierarchy that organises itself, as in the paper (SOLAH), with a rule model at each node.
 
-    Features that depend on each other (distance correlation) form clusters that feed a tree each
-    (Algorithm 1). Trees whose features depend more on the target are placed above others
-    (Algorithm 2), and a tree splits on the output of those below it. ``PAPER`` has the paper's
-    settings of the trees; the settings of the hierarchy are the paper's by default.
-    :class:`~solah.RuleClassifier` is usually more accurate with fewer rules.
+    Features that depend on each other (distance correlation) form clusters that feed a node each
+    (Algorithm 1). Nodes whose features depend more on the target are placed above others
+    (Algorithm 2). The probabilities that a node puts out are features of the node above it, which
+    has rules on them: ``if z1(sick) is likely: sick +1.2``. ``PAPER`` makes the hierarchy of trees
+    of the paper.
+
+    :class:`~solah.RuleClassifier` adds up the same kind of rules without levels. It is usually as
+    accurate, with fewer rules.
 
     Parameters
     ----------
@@ -50,11 +53,14 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         level. "auto" is the span of these means over ``1 + ceil(sqrt(K))``, at least 0.02. Of
         several, the best is chosen.
     top : {"fuse", "merge"}, default="fuse"
-        What to do with several trees on the last level: add a tree over their outputs, or make one
-        tree of their features and the outputs below.
-    tree, node, belief_words, cross_fit
-        As in :class:`~solah.LinguisticHierarchyClassifier`; ``node`` is one for all nodes, or a
-        dict.
+        What to do with several nodes on the last level: add a node over their outputs, or make one
+        node of their features and the outputs below.
+    node : {"rules", "tree", "cmac"}, classifier, dict of node name to one of these, or None, \
+            default=None
+        The model at each node, as in :class:`~solah.LinguisticHierarchyClassifier`. None is
+        "tree" if ``tree`` is given, and "rules" otherwise.
+    tree, belief_words, cross_fit
+        As in :class:`~solah.LinguisticHierarchyClassifier`.
     bias_corrected : bool, default=False
         Use the bias-corrected distance correlation, which is fairer with few rows.
     scoring : {"log_loss", "auc", "accuracy"}, default="log_loss"
@@ -62,7 +68,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
     n_folds : int, default=5
         The folds in which they are compared.
     max_inputs : int, default=None
-        Of several hierarchies, drop those with a tree of more inputs, unless all have one.
+        Of several hierarchies, drop those with a node of more inputs, unless all have one.
     screen : int or float, default=None
         With very many features, use those that depend on the target most: this many or, for a
         float, those with at least this dependence.
@@ -94,11 +100,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
-    >>> tree = LinguisticTreeClassifier(max_depth=2)
-    >>> model = SelfOrganisedHierarchyClassifier(n_clusters=2, level_gap=0.1, tree=tree)
-    >>> model.fit(*load_iris(return_X_y=True)).n_levels_
-    3
+    >>> from solah import SelfOrganisedHierarchyClassifier
+    >>> model = SelfOrganisedHierarchyClassifier(n_clusters=2, level_gap=0.1)
+    >>> print(model.fit(*load_iris(return_X_y=True)).hierarchy_)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -124,6 +128,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
 
     n_clusters: int | Literal["auto", "each"] | Sequence[int | str] = "auto"
     _: KW_ONLY
+    node: Any = None
     clusters: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None
     level_gap: float | Literal["auto"] | Sequence[float | Literal["auto"]] = "auto"
     top: Literal["fuse", "merge"] = "fuse"

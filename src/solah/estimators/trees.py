@@ -134,7 +134,7 @@ class TreeMixin(BranchMixin):
         )
 
     def _learn(self, rows: MemoryRows) -> None:
-        """Grow a tree, and keep it as a model document."""
+        """Grow a tree, and keep it as a model file."""
         facts = rows.facts
         settings = self._tree_settings(facts.sums, facts.weight_unit)
         name = fresh_name(facts.target.name, rows.names)
@@ -219,7 +219,7 @@ class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     model_ : Model
-        The model document.
+        The model file.
     n_branches_ : int
         The paper's branch number (beta): every edge of a split, empty ones too.
     n_rules_ : int
@@ -273,7 +273,7 @@ class LinguisticTreeRegressor(TreeMixin, LinguisticRegressor):
     Attributes
     ----------
     model_ : Model
-        The model document.
+        The model file.
     n_branches_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`~solah.LinguisticTreeClassifier`.
 
@@ -321,7 +321,7 @@ def _label_target(numbers: Float, peaks: tuple[float, ...]) -> Labels:
 def _centres(targets: Labels, weights: Int64, peaks: tuple[float, ...]) -> tuple[float, ...]:
     """Return E(y|F): the mean number of each focal set; its peak if it has no weight.
 
-    Between two peaks the mass of the upper set gives where a number stands, so that only integers
+    Between two peaks the mass of the upper set is the position of a number, so that only integers
     are summed, and the result does not depend on the order of the rows.
     """
     lower, shares = split_weights(targets, weights)

@@ -23,7 +23,7 @@ def _information_gains(tree: TreeNode) -> Float:
     beliefs = np.array([branch.belief for branch in tree.branches])
     supports = np.array([branch.support for branch in tree.branches])
     leaves = walk.split < 0
-    # Joined branches have the same belief, so it does not matter how they share their rows.
+    # Joined branches have the same shares, so it does not matter how they share their rows.
     n_leaves = np.bincount(walk.child[leaves], minlength=len(supports))
     rule = np.where(leaves, walk.child, 0)
     weight = np.where(leaves, supports[rule] / n_leaves[rule], 0.0)

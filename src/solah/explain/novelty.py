@@ -1,4 +1,4 @@
-"""Compares rows with what a model's training rows held, and says why a decision is held back."""
+"""Compares rows with the training domain, and names the reasons to abstain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Novelty:
 
     Attributes
     ----------
-    known : (n_rows,) the share of all evidence that is known
+    known : (n_rows,) the completeness: the share of importance with a value
     out_of_range : (n_rows, n_features) whether a known reading lies beyond the training rows'
     unseen : (n_rows, n_pairs) whether two cells never occurred together
 

@@ -47,10 +47,10 @@ class Agreement:
     n_rows : how many rows were compared
     share : of how many of them the decision is the same; of an estimated number, of how many it
         is within 0.5 % of the range of the target (of one that is added up, of its estimates)
-    largest_difference : between beliefs, or between estimated numbers
+    largest_difference : between probabilities, or between predicted numbers
     expected, found : (n_rows,) the classes by their places, or the numbers, as the model decides
         and as the export does
-    settled_share : of how many rows, taken in the order of time, the settled decision is the same;
+    settled_share : the share of rows, in the order of time, with the same stable decision;
         None if the model has no policy, or the export does without
     n_clipped : how many rows have a reading that integers clip before the word it belongs to
     clipped : how many rows this is of each feature
@@ -67,7 +67,7 @@ class Agreement:
 
     @property
     def least_share(self) -> float:
-        """The smaller of the shares of decisions, and of settled ones where there are any."""
+        """The smaller of the shares of equal decisions and equal stable decisions."""
         return self.share if self.settled_share is None else min(self.share, self.settled_share)
 
 
@@ -77,7 +77,7 @@ def agreement(model: Model, simulator: Simulator | Run, table: Table) -> Agreeme
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     simulator : Simulator or Run
         That of its export, which computes what the device does, bit for bit, or runs the program.
     table : Table
@@ -127,14 +127,14 @@ def require_agreement(
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     export : Export, Blob or Program
         What was made of it.
     table : Table, default=None
         The rows to compare them on; None for rows drawn around the words of the model.
     least : float, default=0.995
         The share of rows that must be decided alike; of a model with a policy also of those on
-        which the same decision is settled, in the order that they stand in.
+        which the stable decision is the same, in their order.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def require_agreement(
         found = agreement_on(model, export.simulator, drawn_rows(model))
     else:
         found = agreement(model, export.simulator, table)
-    if not found.least_share >= least:  # nor is it above one that is no number
+    if not found.least_share >= least:  # nor is it above NaN
         raise AgreementError(_refusal(export, found, is_drawn=table is None, least=least))
     return found
 
@@ -161,12 +161,12 @@ def require_agreement(
 def _refusal(
     export: Export | Blob | Program, found: Agreement, *, is_drawn: bool, least: float
 ) -> str:
-    """Say how few rows are decided alike, and what may be the reason."""
+    """Return the message for too few equal decisions, and the probable reason."""
     rows = f"{found.n_rows:,} {'drawn ' if is_drawn else ''}rows"
     what = "program" if isinstance(export, Program) else "device"
     settled = ""
     if found.settled_share is not None:
-        settled = f", settles as it does on {_percent(found.settled_share)} of them"
+        settled = f", and has the same stable decision on {_percent(found.settled_share)} of them"
     clipped = (f"readings of {found.n_clipped:,} rows are clipped",) if found.n_clipped else ()
     way_out = ("export it as C with --arithmetic float",) if export.numbers == "q15" else ()
     reasons = "; ".join((*export.warnings, *clipped, *way_out))
@@ -184,7 +184,7 @@ def drawn_rows(model: Model) -> Float:
 
 
 def _settled_share(model: Model, simulator: Simulator | Run, rows: Float) -> float | None:
-    """Judge rows in their order, and return of how many the settled decision is the same."""
+    """Decide on rows in order, and return the share of equal stable decisions."""
     if isinstance(simulator, Run) or simulator.policy is None or model.policy is None:
         return None
     expected = PolicyDecider(model).take(_table(model, rows)).settled_places
@@ -212,7 +212,7 @@ def _clipped(model: Model, simulator: Simulator | Run, rows: Float) -> tuple[int
 
 
 def _numbers(model: Model, beliefs: Float) -> Float:
-    """Return the numbers that a model estimates, given what its last node says."""
+    """Return the numbers that a model estimates, from the output of its last node."""
     if model.target.is_additive_number:
         return beliefs[:, 0]
     return np.asarray(beliefs @ np.array(model.target.centres))

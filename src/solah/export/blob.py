@@ -70,7 +70,14 @@ _ARE_NUMBERS = 2**15
 """What is added to the number of categories where these are numbers."""
 _HEADERS = (
     *("solah_blob.h", "solah_blob_check.h", "solah_blob_format.h", "solah_blob_parts.h"),
-    *("solah_crc.h", "solah_decide.h", "solah_fixed.h", "solah_flash.h", "solah_judge.h"),
+    *(
+        "solah_crc.h",
+        "solah_decide.h",
+        "solah_fixed.h",
+        "solah_fixed_math.h",
+        "solah_flash.h",
+        "solah_judge.h",
+    ),
     *("solah_reading.h", "solah_signals.h", "solah_tables.h"),
 )
 _SIMPLER = "fit it with fewer rules, words or inputs, or export it as C"

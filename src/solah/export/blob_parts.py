@@ -30,7 +30,7 @@ SIGNAL_LAYOUT = {
 
 
 def policy_sections(policy: PolicyTables | None) -> dict[str, Rows]:
-    """List the lines of what says when a decision is held back; none without a policy."""
+    """List the lines of the policy; none without one."""
     if policy is None:
         return {name: [] for name in POLICY_LAYOUT}
     line = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import version as package_version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,10 +14,11 @@ from solah.device.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.exceptions import ParameterError
 from solah.explain.rules import part_rules
 from solah.export.c_types import table_types
-from solah.export.checksum import checksum, summed_tables
+from solah.export.checksum import checksum, summed_parts, summed_tables
 from solah.export.costs import estimate_costs
 from solah.export.judging import state_bytes
 from solah.export.names import distinct, distinct_states
+from solah.export.plain import plain_parts
 from solah.export.programs import known_by
 from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
 from solah.export.signal_tables import signal_tables
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from solah.model.features import Feature
     from solah.model.program import Axis
 
+Style = Literal["plain", "tables"]
 _A_LINE = 92
 SHARE_BITS = 14
 """What a rule's share of an estimate is multiplied by, as a power of two."""
@@ -52,6 +54,9 @@ def write_c(
     name: str,
     pace: Pace | None = None,
     policy: PolicyTables | None = None,
+    *,
+    style: Style = "tables",
+    missing: bool = True,
 ) -> dict[str, str]:
     """Write a model as C.
 
@@ -62,6 +67,8 @@ def write_c(
     name : what files and functions are called
     pace : how fast the device learns, if its tables are such
     policy : when the device decides, and when it does not know; None if it always decides
+    style : a function per feature, or tables that one runtime reads
+    missing : whether a reading may be missing, in plain C
 
     Returns
     -------
@@ -72,14 +79,25 @@ def write_c(
     _refuse_more("nodes that believe", len(tables.stages), 2**8 - 1)
     _refuse_more("rules", len(tables.layout.rules), 2**16 - 1)
     is_fixed = isinstance(tables, FixedTables)
-    source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
-    own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
+    kind = "fixed" if is_fixed else "float"
+    math: tuple[str, ...] = (f"solah_{kind}_math.h", *(("solah_reading.h",) if is_fixed else ()))
+    shared = ("solah_crc.h", "solah_flash.h", *math)
     learning = ("solah_learn.h",) if pace else ()
     signals = ("solah_signals.h",) if model.signals else ()
     judging = ("solah_judge.h",) if policy else ()
-    shared = ("solah_crc.h", "solah_decide.h", "solah_flash.h", "solah_tables.h")
-    headers = (*shared, *own, *learning, *signals, *judging)
     values = {**_values(model, tables, name, pace, policy), **_learning(tables, name, pace)}
+    values |= {"style": style}
+    if style == "plain":
+        source, headers = "plain.c.j2", (*shared, *signals)
+        names = [feature["enumerator"] for feature in values["features"]]
+        values |= plain_parts(tables, names, values["rules"], missing=missing)
+        values["summed"] = summed = summed_parts(values)
+        values |= {"checksum": checksum(summed), "costs": None}
+    else:
+        source = f"model_{kind}.c.j2"
+        own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
+        own += ("solah_decide.h", "solah_tables.h")
+        headers = (*shared, *own, *learning, *signals, *judging)
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),

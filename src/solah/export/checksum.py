@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +100,45 @@ def summed_tables(
     if signals is not None:
         found += _of_signals(signals)
     found += [_column(f"{part}[i]", numbers) for part, numbers in rules.items()]
+    return [one for one in found if len(one.numbers)]
+
+
+def summed_parts(parts: Mapping[str, Any]) -> list[Summed]:
+    """List the numbers of plain C: lines, weights of categories, and grids of pairs."""
+    found = []
+    for curve in parts["curves"]:
+        rows = [(one.start, one.end, *chain(*one.values)) for one in curve.lines]
+        n_values = len(curve.lines[0].values)
+        names = ["from", "to"]
+        names += [f"of[{v}].{what}" for v in range(n_values) for what in ("weight", "slope")]
+        found.append(_table(tuple(f"lines_{curve.name}[i].{one}" for one in names), np.array(rows)))
+        if parts["is_fixed"]:
+            found.append(
+                _column(f"lines_{curve.name}[i].shift", [one.shift for one in curve.lines])
+            )
+        if curve.missing is not None:
+            found.append(_column(f"missing_{curve.name}[i]", curve.missing))
+    tables = [(f"weights_{one.name}", one.weights) for one in parts["categories"]]
+    tables += [(f"grid_{pair.name}", pair.weights) for pair in parts["pairs"]]
+    for name, rows in tables:
+        weights = np.array(rows)
+        places = tuple(f"{name}[i][{v}]" for v in range(weights.shape[1]))
+        found.append(_table(places, weights))
+    for pair in parts["pairs"]:
+        cells = np.concatenate([np.array(line) for line in pair.cells])
+        found.append(_column(f"cells_{pair.name}[i]", cells))
+        for axis, side in zip("xy", pair.sides, strict=True):
+            found.append(_column(f"{axis}_peaks_{pair.name}[i]", side.peaks))
+            found.append(_column(f"{axis}_slopes_{pair.name}[i]", side.slopes))
+    stage, preference = parts["stage"], parts["tables"].preference
+    found.append(_column("start[i]", stage.start))
+    if parts["loses"]:
+        prior, lean = np.split(stage.lost.prior, 2)
+        found += [_column("prior[i]", prior), _column("lean[i]", lean)]
+    if preference is not None:
+        found.append(_column("preference[i]", preference))
+    found.append(_column("shares[i].share", [curve.share for curve in parts["shares"]]))
+    found.append(_column("shares[i].feature", [curve.feature for curve in parts["shares"]]))
     return [one for one in found if len(one.numbers)]
 
 

@@ -46,7 +46,7 @@ _BYTES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4}
 _WORD = 4  # pointers, and numbers that are added up
 _ASKED = 3  # solah_asked: three bytes
 _REACH = 380  # bytes of stack that short instructions reach
-_SHORT = 3  # so many numbers the compiler rather puts into the code than into a table
+_SHORT = 3  # up to this many numbers the compiler puts into the code, not into a table
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def model_costs(model: Model, numbers: Numbers = "float") -> Costs:
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     numbers : {"float", "q15"}, default="float"
         What the device computes with.
 
@@ -104,7 +104,7 @@ def estimate_costs(tables: Tables, policy: PolicyTables | None = None) -> Costs:
     ----------
     tables : FloatTables or FixedTables
     policy : PolicyTables, default=None
-        By which decisions are judged; None if they are not.
+        The policy of the decisions, or None.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def estimate_costs(tables: Tables, policy: PolicyTables | None = None) -> Costs:
 
 
 def _judged(decided: Costs, policy: PolicyTables, tables: Tables) -> Costs:
-    """Add what judging takes to what deciding costs."""
+    """Add the cost of the policy to that of decisions."""
     own = judging_tables(policy, tables)
     return Costs(
         table_bytes=decided.table_bytes + own,
@@ -169,12 +169,12 @@ def _losses(tables: Tables) -> list[LostTables | FixedLost]:
 
 
 def _lost_fields(tables: Tables, value: int) -> list[int]:
-    """Return the sizes of what a line of the table of stages says of unknown parts."""
+    """Return the sizes of the entries for missing parts in a line of the table of stages."""
     return [_WORD, _WORD, value, 1] if tables.loses else []
 
 
 def _is_open(tables: Tables) -> bool:
-    """Whether the compiler cannot tell what the code of a stage may leave out.
+    """Whether the compiler cannot find code of a stage to drop.
 
     There are several, or a number is estimated, for which two functions share that code.
     """
@@ -252,7 +252,7 @@ def _code_bytes(tables: Tables, price: CodePrices) -> float:
 
 
 def _array_bytes(tables: Tables) -> int:
-    """Count the arrays that the runtime declares: beliefs, sums, and what a walk remembers."""
+    """Count the arrays that the runtime declares: probabilities, sums, and the state of a walk."""
     n_values = tables.layout.n_values
     is_fixed = isinstance(tables, FixedTables)
     beliefs = len(tables.stages) * (n_values + 1) * (2 if is_fixed else _WORD)
@@ -267,7 +267,7 @@ def _array_bytes(tables: Tables) -> int:
 
 
 def _adds_beside(tables: Tables) -> bool:
-    """Whether a number is added up from what readings say alone, beside trees or not."""
+    """Whether a number is a sum of terms on readings, beside trees or not."""
     is_added = tables.layout.is_number and tables.stages[0].is_weighed
     return is_added and bool(tables.curves or tables.states)
 
@@ -322,9 +322,9 @@ def _walk_instructions(walk: Walk, n_values: int, price: TimePrices) -> float:
 def _most(walk: Walk, node_price: float, leaf_price: float) -> float:
     """Return what the readings cost that take most branches.
 
-    At each node they are unknown, and take all branches that unknown readings take, or known, and
+    At each node they are missing, and take all branches that missing values take, or known, and
     take two neighbours. Which of both costs more depends on those below: weights that integers
-    would round off after several unknown readings are whole after known ones.
+    would round off after several missing values are whole after known ones.
     """
     cost = np.where(walk.split < 0, leaf_price, node_price).astype(np.float64)
     for node in np.flatnonzero(walk.split >= 0)[::-1].tolist():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from solah.device.fixed_simulator import FixedSimulator
-from solah.device.fixed_tables import fixed_tables
+from solah.device.fixed_tables import FixedTables, fixed_tables
 from solah.device.float_simulator import FloatSimulator
 from solah.device.float_tables import float_tables
 from solah.device.layout import lay_out
@@ -17,6 +17,7 @@ from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.costs import model_costs
 from solah.export.judging import lower_policy
 from solah.export.names import check_identifier, check_module
+from solah.export.plain import is_plain, is_small
 from solah.learn.online import Learner, LearningSimulator, Pace
 from solah.model.policy import AbstainReason
 from solah.signals.stream import SignalStream
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.fixed_tables import FixedTables
+    from solah.device.float_tables import FloatTables
     from solah.device.policy_tables import Judge, PolicyTables
     from solah.explain.rule_text import Rule
+    from solah.export.c_writer import Style
     from solah.model.document import Model
     from solah.model.signals import Signals
     from solah.signals.stream import Judged
@@ -49,6 +51,7 @@ class Export:
     rules : those that a device may name as reasons, by their numbers
     unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers
+    style : whether the C is a function per feature, or tables
     signals : how readings are made of samples; None if they are not
     """
 
@@ -59,6 +62,7 @@ class Export:
     rules: tuple[Rule, ...] = ()
     unit: float = 1.0
     warnings: tuple[str, ...] = ()
+    style: Style = "tables"
     signals: Signals | None = None
 
     def stream(self) -> SignalStream:
@@ -97,6 +101,9 @@ def export_c(
     *,
     name: str = "model",
     numbers: Numbers = "float",
+    style: Style | None = None,
+    reasons: bool = False,
+    missing: bool = True,
     learning: Pace | None = None,
     max_flash: int | None = None,
 ) -> Export:
@@ -110,6 +117,13 @@ def export_c(
         What files and functions are called.
     numbers : {"float", "q15"}, default="float"
         What the device computes with: float32, or integers alone.
+    style : {"plain", "tables"}, default=None
+        A function per feature, which a reviewer can read, or tables that one runtime reads. None
+        for what is smaller.
+    reasons : bool, default=False
+        Whether the device names the rules behind a decision; that takes tables.
+    missing : bool, default=True
+        Whether a reading may be missing. Without, code is smaller, and all readings must be known.
     learning : Pace, default=None
         How fast the device learns; None where it does not. Learning is done in integers.
     max_flash : int, default=None
@@ -138,7 +152,12 @@ def export_c(
     check_identifier(name)
     if max_flash is not None:
         _check_flash(model, numbers, learning, max_flash)
-    export = _exported(model, name, numbers, learning)
+    if learning is not None:
+        if style == "plain" or not missing:
+            raise ParameterError("a device that learns has tables, and readings may be missing")
+        export = _learning(model, name, numbers, learning)
+    else:
+        export = _exported(model, name, numbers, style, reasons, missing)
     return replace(export, signals=_asked_signals(model))
 
 
@@ -165,21 +184,45 @@ def _asked_signals(model: Model) -> Signals | None:
     return model.signals and model.signals.only([one.name for one in model.features])
 
 
-def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) -> Export:
-    if learning is not None:
-        return _learning(model, name, numbers, learning)
+def _exported(
+    model: Model, name: str, numbers: Numbers, style: Style | None, reasons: bool, missing: bool
+) -> Export:
     layout = lay_out(model)
+    if not missing:
+        layout = replace(layout, stages=tuple(replace(one, lost=None) for one in layout.stages))
+    tables: FloatTables | FixedTables
     if numbers == "float":
-        floats = float_tables(layout)
-        policy = lower_policy(model, floats)
-        files = write_c(model, floats, name, policy=policy)
-        return Export(name, numbers, files, FloatSimulator(floats, policy), rules_of(model, layout))
-    if numbers == "q15":
-        integers = fixed_tables(layout)
-        policy = lower_policy(model, integers)
-        files = write_c(model, integers, name, policy=policy)
-        return _in_integers(model, name, files, integers, policy)
-    raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
+        tables = float_tables(layout)
+    elif numbers == "q15":
+        tables = fixed_tables(layout)
+    else:
+        raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
+    style = _style(model, tables, style, reasons)
+    policy = lower_policy(model, tables) if style == "tables" else None
+    files = write_c(model, tables, name, policy=policy, style=style, missing=missing)
+    if isinstance(tables, FixedTables):
+        return replace(_in_integers(model, name, files, tables, policy), style=style)
+    simulator = FloatSimulator(tables, policy)
+    return Export(name, numbers, files, simulator, rules_of(model, layout), style=style)
+
+
+def _style(
+    model: Model, tables: FloatTables | FixedTables, wanted: Style | None, reasons: bool
+) -> Style:
+    """Choose between plain C and tables: what is smaller, where both can do what is asked for."""
+    if wanted not in (None, "plain", "tables"):
+        raise ParameterError(f"'style' must be 'plain' or 'tables'. Got {wanted!r} instead.")
+    obstacles = {
+        "reasons": reasons,
+        "policy": model.policy is not None,
+        "trees or inner nodes": not is_plain(tables),
+    }
+    found = [what for what, is_there in obstacles.items() if is_there]
+    if wanted == "plain" and found:
+        raise ParameterError(f"plain C has no {found[0]}; pass style='tables' (--style tables)")
+    if wanted is not None:
+        return wanted
+    return "plain" if not found and is_small(tables) else "tables"
 
 
 def export_micropython(model: Model, *, name: str = "model") -> Export:

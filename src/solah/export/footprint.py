@@ -89,7 +89,7 @@ class SignalFootprint:
 def footprint(export: Export, platform: Platform, rows: Float) -> Footprint:
     """Measure an exported model on a platform: its decisions or, if it learns, its learning.
 
-    Of a model with a policy, decisions are judged, and what is remembered of them is in the RAM.
+    Of a model with a policy, decisions follow the policy, and its state is in the RAM.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     name : str, default="model"
         What the file is called.
 
@@ -104,7 +104,7 @@ def _example(model: Model) -> str:
 
 
 def _states(feature: Feature) -> dict[str, Any] | None:
-    """Say how a state is known; None for a feature that is measured."""
+    """Return the key of a category; None for a continuous feature."""
     if not feature.is_coded:
         return None
     texts = [state for state in feature.categories if isinstance(state, str)]
@@ -133,7 +133,7 @@ class _NodeRun(Run):
             )
         if done.returncode:
             fault = done.stderr.decode(errors="replace").strip().splitlines()
-            said = next((line for line in fault if "Error" in line), "it said nothing")
+            said = next((line for line in fault if "Error" in line), "no message")
             raise AgreementError(f"node cannot run the module: {said}")
         return np.array(json.loads(done.stdout), dtype=np.float64)
 

@@ -29,7 +29,7 @@ def describe_program(model: Model) -> dict[str, Any]:
     Returns
     -------
     described : dict
-        ``program``, and ``policy`` if a decision may be held back, else None. All of it is JSON,
+        ``program``, and ``policy`` if a decision may be withheld, else None. All of it is JSON,
         and no key of it comes from the model.
     """
     return {"program": _program(model.program), "policy": _policy(model)}

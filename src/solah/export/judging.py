@@ -36,7 +36,7 @@ def state_bytes(policy: PolicyTables, n_values: int, *, is_fixed: bool) -> int:
 
 
 def judging_tables(policy: PolicyTables, tables: Tables) -> int:
-    """Count the bytes of the tables that judging reads."""
+    """Count the bytes of the tables of the policy."""
     is_fixed = isinstance(tables, FixedTables)
     belief, share = (2, 4) if is_fixed else (4, 8)
     return (
@@ -50,7 +50,7 @@ def judging_tables(policy: PolicyTables, tables: Tables) -> int:
 
 
 def judging_code(policy: PolicyTables, tables: Tables) -> int:
-    """Estimate the bytes of code that judging takes beside deciding."""
+    """Estimate the bytes of code of the policy beside decisions."""
     price = _prices(tables)
     return (
         price.base
@@ -66,12 +66,12 @@ def judging_code(policy: PolicyTables, tables: Tables) -> int:
 
 
 def judging_stack(policy: PolicyTables) -> int:
-    """Estimate the bytes of stack that judging takes beside deciding."""
+    """Estimate the bytes of stack of the policy beside decisions."""
     return 48 + _aligned(len(policy.cells), 8)
 
 
 def judging_instructions(policy: PolicyTables, tables: Tables) -> float:
-    """Estimate the most instructions that judging takes beside deciding."""
+    """Estimate the most instructions of the policy beside decisions."""
     price = _prices(tables)
     n_smoothed = tables.layout.n_values if policy.smoothing_bits else 0
     return (

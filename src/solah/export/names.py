@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MOST = 40
 _NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z]+")
-# What tells states such as "-1" and "1", or "<=50K" and ">50K", apart.
+# What distinguishes categories such as "-1" and "1", or "<=50K" and ">50K".
 _SIGNS = (
     (re.compile("<=|≤"), " at most "),
     (re.compile(">=|≥"), " at least "),
@@ -147,7 +147,7 @@ def _words(text: str) -> str:
 
 
 def _taken_by(name: str) -> str | None:
-    """Name who else has a name, also where capitals do not tell files apart."""
+    """Name who else has a name, also where capitals do not distinguish files."""
     plain = name.lower()
     if plain == "solah" or plain.startswith("solah_"):
         return "the names of the runtime's files and functions begin with 'solah'"

@@ -47,13 +47,13 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     """Write a model as an ONNX graph.
 
     It has one input for each feature, by its name, of shape ``(n_rows, 1)``: doubles, NaN for an
-    missing reading; for a feature whose states are texts, strings, of which any that is no state
+    missing reading; for a feature whose states are texts, strings, of which any that is unseen
     is missing. Its outputs are ``label`` and ``probabilities``, or ``variable`` for a number.
 
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     name : str, default="model"
         What the file is called.
 
@@ -66,7 +66,7 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     Raises
     ------
     ParameterError
-        If the model reads nothing: then a graph could not tell how many rows there are.
+        If the model reads nothing: then a graph could not have the number of rows.
     MissingExtraError
         If the package ``onnx`` is not installed.
 

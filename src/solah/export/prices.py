@@ -1,8 +1,8 @@
 """Costs of the parts of the runtime on a Cortex-M0+, fitted to measured models.
 
-Models of all shapes were compiled (GCC, -Os, unused sections left out) and run under QEMU. The
+Models of all shapes were compiled (GCC, -Os, unused sections dropped) and run under QEMU. The
 prices of time fit them best; those of code and of the stack bound them, so that a model that
-should fit does. ``test_costs.py`` tells when the runtime has moved away from them.
+should fit does. ``test_costs.py`` fails when the runtime has moved away from them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ class CodePrices:
 
     choice: float  # to choose among classes
     classes: float  # loops over values, where there is more than one
-    adding: float  # to add up a number from what readings say alone
+    adding: float  # to sum a number from terms on readings
     adding_walks: float  # to do so beside trees
     curves: float  # to find a piece of a broken line and add its scores
     states: float  # to add the scores of a state
     grids: float  # to find the cells of two readings and mix them
     several_grids: float  # to do so for more than one pair
     walks: float  # to describe readings and walk through trees
-    beside: float  # to do so beside beliefs that are kept, where classes are told apart
+    beside: float  # to do so beside probabilities, for classes
     far: float  # to reach what such a walk remembers, where that is much
     weighing: float  # e^x, and shares of the sum
     losing: float  # to weaken what is known by what is unknown
     losing_walks: float  # to find whether all is known that a tree asks
-    stages: float  # to compute beliefs one after the other and to ask them
+    stages: float  # to compute the outputs of stages one after the other
     preference: float  # to move the decision by thresholds
     zeros: float  # to take the zero of a feature off its readings
     arithmetic: float  # soft floating point: addition, multiplication, comparison
@@ -41,7 +41,7 @@ class StackPrices:
     """What a decision takes of the stack, in bytes, beside the arrays that the runtime declares."""
 
     frame: int  # registers and variables of all that is added up
-    choice: int  # those of beliefs, and of the choice among classes
+    choice: int  # those of probabilities, and of the choice among classes
     classes: int  # those of loops over values, where there is more than one
     grid: int  # those of a grid
     walk: int  # those of a walk through a tree
@@ -54,7 +54,7 @@ class TimePrices:
     """What a decision takes, in instructions."""
 
     chosen: float  # each class that is compared with those before
-    weighing: float  # each belief that is computed from evidence
+    weighing: float  # each probability that is computed from scores
     shared: float  # each class whose share is divided for that
     curve: float  # each broken line
     zero: float  # each of these whose reading has a zero of its own to take off
@@ -68,20 +68,20 @@ class TimePrices:
     node: float  # each node that is asked on the way
     leaf: float  # each branch that is taken
     weighed: float  # each value of a branch
-    losing: float  # to weaken what is known beside trees, which unknown readings cost most
+    losing: float  # to weaken what is known beside trees, which missing values cost most
 
 
 @dataclass(frozen=True)
 class JudgingPrices:
-    """What judging by a policy takes beside deciding: bytes of code, then instructions."""
+    """The cost of a policy beside decisions: bytes of code, then instructions."""
 
-    base: int  # to hold back and to settle
+    base: int  # to withhold and to debounce
     votes: int  # to count votes and time
-    hysteresis: int  # to keep the settled class
-    limits: int  # to compare the belief
+    hysteresis: int  # to keep the stable class
+    limits: int  # to compare the probability
     known: int  # to compare the share that is known
     shares: int  # to add that up of readings
-    smoothing: int  # to average evidence
+    smoothing: int  # to average scores
     cells: int  # to find the cells of readings, and those out of range
     pairs: int  # to count pairs of cells that were never seen
     judged: float  # each decision

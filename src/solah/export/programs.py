@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from solah.model.program import Axis, Grid, Term
 
 _SEVEN_DIGITS = Context(prec=7)
-# From here on a number that stands for a state is known by all its digits.
+# From here on all digits of a number that represents a category count.
 _LARGE = 1e7
 _MOST_WHOLE = 2**53
 
@@ -44,7 +44,7 @@ class Run(ABC):
 
     Attributes
     ----------
-    unit, belief_unit : 1, since a program estimates and believes in the model's own numbers
+    unit, belief_unit : 1, since a program computes in the model's own numbers
     """
 
     unit: ClassVar[float] = 1.0
@@ -55,7 +55,7 @@ class Run(ABC):
         self._features = model.features
 
     def decide(self, rows: Float) -> tuple[NDArray[np.intp], Float]:
-        """Decide on rows ``(n_rows, n_features)``; return places of classes, and beliefs."""
+        """Decide on rows ``(n_rows, n_features)``; return indices of classes, and probabilities."""
         answers = self._answers(self._columns(rows))
         return answers[:, 0].astype(np.intp), answers[:, 1:]
 
@@ -72,7 +72,7 @@ class Run(ABC):
 
     @abstractmethod
     def _answers(self, columns: list[list[State | None]]) -> Float:
-        """Run the program: a place and a belief in each class for each row, or an estimate."""
+        """Run the program: an index and class probabilities for each row, or a number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,13 +184,13 @@ def refuse_large_states(model: Model, language: str) -> None:
     for state in states:
         if isinstance(state, int) and abs(state) > _MOST_WHOLE:
             raise ParameterError(
-                f"{language} cannot tell the state {state} from its neighbours: whole numbers "
-                "beyond 2^53 are no doubles. Learn the model with texts in their place."
+                f"{language} cannot distinguish the category {state} from its neighbours: integers "
+                "beyond 2^53 have no double. Train the model with texts instead."
             )
 
 
 def reading_of(feature: Feature, value: float) -> State | None:
-    """Return what a number stands for: a state by its name, None where it is unknown."""
+    """Return what a number represents: a state by its name, None where it is unknown."""
     if value != value:
         return None
     if not feature.is_coded:

@@ -1,7 +1,7 @@
 """Quote texts for generated files, so that they cannot break out of their place.
 
 Names of targets, features, states and nodes come from the maker of the model. In a generated file
-each stands in a comment, in a string or on a line of its own, and must not end it.
+each is in a comment, in a string or on a line of its own, and must not end it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def one_line(text: str) -> str:
 def comment(text: str) -> str:
     r"""Write a text into a comment of C, Python or CMake, which it can neither end nor continue.
 
-    In Python it must not stand on the first two lines: a comment there may name an encoding.
+    In Python it must not be on the first two lines: a comment there may name an encoding.
 
     Examples
     --------
@@ -51,8 +51,8 @@ def kconfig(text: str) -> str:
 
     Examples
     --------
-    >>> kconfig('say "$(shell,date)"')
-    "say '<U+0024>(shell,date)'"
+    >>> kconfig('put "$(shell,date)"')
+    "put '<U+0024>(shell,date)'"
     """
     return comment(text).replace('"', "'").replace("$", "<U+0024>")
 
@@ -62,8 +62,8 @@ def json_string(text: str, most: int = 200) -> str:
 
     Examples
     --------
-    >>> print(json_string('say "so"'), json_string("süß" * 9, 6))
-    "say \"so\"" "süßsü…"
+    >>> print(json_string('put "so"'), json_string("süß" * 9, 6))
+    "put \"so\"" "süßsü…"
     """
     line = one_line(text)
     line = line if len(line) <= most else f"{line[: most - 1]}…"

@@ -288,6 +288,7 @@ def _values(model: Model, export: Export | Blob, rows: Float) -> dict[str, Any]:
         "is_fixed": is_fixed,
         "blob": export.data if isinstance(export, Blob) else None,
         "key": export.public_key if isinstance(export, Blob) else b"",
+        "has_reasons": isinstance(export, Blob) or export.style == "tables",
         "learns": not isinstance(export, Blob) and export.learns,
         "number": "int32_t" if is_fixed else "float",
         "belief": "uint16_t" if is_fixed else "float",

@@ -26,7 +26,7 @@ _MOST_PLACES = 2**16 - 1
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """A measured channel: a sample with every so many ticks, held over so many missing ones."""
+    """A measured channel: the ticks between samples, and the missing ones that are bridged."""
 
     name: str
     unit: str

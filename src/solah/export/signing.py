@@ -1,6 +1,6 @@
 """Sign blobs, so that a device opens only those of whoever holds a key, and none that is older.
 
-An envelope stands around the whole blob: a header with a counter, the bytes of the blob, and an
+An envelope is around the whole blob: a header with a counter, the bytes of the blob, and an
 Ed25519 signature over both. ``c_runtime/solah_signed.h`` opens it.
 """
 
@@ -79,7 +79,7 @@ def open_signed(
     Parameters
     ----------
     data : bytes
-        The envelope; what stands behind it is ignored, such as the rest of a slot in flash.
+        The envelope; bytes after it are ignored, such as the rest of a slot in flash.
     key_file : path
         An Ed25519 public key in PEM.
     least_counter : int, default=0
@@ -102,9 +102,9 @@ def open_signed(
         raise SignatureError("the signed blob is cut short, or there is none")
     magic, version, nothing, counter, size = _HEAD.unpack_from(data)
     if magic != MAGIC:
-        raise SignatureError("these bytes are no signed blob of solah")
+        raise SignatureError("these bytes are not a signed blob of solah")
     if version != VERSION or nothing != 0:
-        raise SignatureError("the signed blob has a version that is not known here")
+        raise SignatureError("the signed blob has a version that this solah does not read")
     end = _HEAD.size + size
     if end + _SIGNATURE_BYTES > len(data):
         raise SignatureError("the signed blob is cut short, or there is none")

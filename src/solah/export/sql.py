@@ -74,18 +74,18 @@ def export_sql(
     """Write a model as one SELECT over a table, for SQLite, DuckDB, PostgreSQL and their like.
 
     The table has a column for each feature; NULL is a missing reading. The answer has a line for
-    each of its rows: the keys, the decision and a belief in each class, or an estimated number.
+    each of its rows: the keys, the decision and class probabilities, or a predicted number.
 
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     name : str, default="model"
         What the files are called.
     table : str, default="readings"
         The name of the table.
     keys : sequence of str, default=()
-        Columns of the table that are to stand in the answer, so that its lines can be told apart.
+        Columns of the table to include in the result, which identify its rows.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def export_sql(
     Raises
     ------
     ParameterError
-        If the columns of the table could not be told apart, a name or a state has a direction mark,
+        If columns of the table differ only in capitals, a name or a category has a direction mark,
         or the statement would be too long.
 
     Examples
@@ -140,10 +140,10 @@ def _refuse_direction_marks(texts: Iterable[str]) -> None:
 
 
 def _check_columns(model: Model, table: str, keys: Sequence[str]) -> None:
-    """Refuse columns that databases cannot tell apart: to most, capitals are no difference."""
+    """Refuse columns that differ only in capitals, which most databases do not distinguish."""
     for given in (table, *keys):
         if not given or "\0" in given:
-            raise ParameterError(f"{shorten(given)} is no name of a table or a column")
+            raise ParameterError(f"{shorten(given)} is not a name of a table or a column")
     _refuse_repeated([one.name for one in model.features], "columns of the table")
     _refuse_repeated([*keys, *_answer_names(model.target)], "columns of the answer")
 
@@ -154,7 +154,7 @@ def _refuse_repeated(names: Sequence[str], what: str) -> None:
     if alike:
         raise ParameterError(
             f"{what} would be called {shorten(alike[0])} and {shorten(alike[1])}, which databases "
-            "do not tell apart; rename one of them"
+            "do not distinguish; rename one of them"
         )
 
 

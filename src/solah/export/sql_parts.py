@@ -46,7 +46,7 @@ def literal(number: float) -> str:
 
 
 def state_literal(state: State) -> str:
-    """Write a state: a text, a truth value or a number."""
+    """Write a state: a text, a boolean or a number."""
     if isinstance(state, str):
         return sql_string(state)
     if isinstance(state, bool):
@@ -199,4 +199,4 @@ def truncated_exp(exponent: str, least: float) -> str:
 
 
 DAMPING = math.pi / 8.0
-"""How much of a variance counts where evidence is weakened (`solah.model.evaluate.damping`)."""
+"""How much of a variance counts where scores are weakened (`solah.model.evaluate.damping`)."""

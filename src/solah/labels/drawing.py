@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.data.digests import UInt64
-    from solah.kernels.arrays import Int64
+    from solah.kernels.arrays import Float, Int64
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,14 @@ class Drawn(NamedTuple):
     ----------
     rows : (n_drawn,) the index of the first occurrence of each
     weights : (n_drawn,) the weight of all rows equal to it
-    counts : (n_drawn,) how many rows are equal to it, itself included
+    counts : (n_drawn,) how many rows are equal to it, itself included; where these differ in
+        weight, how many equally weighted ones are as informative (Kish's effective sample size)
     digests : (n_drawn,) increasing
     """
 
     rows: NDArray[np.intp]
     weights: Int64
-    counts: Int64
+    counts: Float
     digests: UInt64
 
 
@@ -85,7 +86,7 @@ def digest_within(digests: UInt64, groups: UInt64 | None) -> UInt64:
     return digests if groups is None else mix(digests ^ groups)
 
 
-def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None = None) -> Drawn:
+def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Float | None = None) -> Drawn:
     """Draw the different rows whose digests are smallest.
 
     Parameters
@@ -94,7 +95,7 @@ def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None
     weights : (n_rows,) rows of weight zero are not drawn
     n_rows : int
         How many to draw, or all if there are fewer different ones.
-    counts : (n_rows,) how often each row occurred, where equal rows are joined already
+    counts : (n_rows,) as those of ``Drawn``, where equal rows are joined already
     """
     used = np.flatnonzero(weights)
     if len(used) > n_rows:
@@ -105,8 +106,10 @@ def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None
         if len(np.unique(digests[few])) >= n_rows:
             used = few
     distinct, first, kind = np.unique(digests[used], return_index=True, return_inverse=True)
-    sums, occurred = np.zeros((2, len(distinct)), dtype=np.int64)
+    sums = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(sums, kind, weights[used])
-    np.add.at(occurred, kind, 1 if counts is None else counts[used])
+    of_rows = 1.0 if counts is None else counts[used]
+    squares = np.bincount(kind, weights[used].astype(np.float64) ** 2 / of_rows)
+    counts = sums.astype(np.float64) ** 2 / squares
     drawn = slice(n_rows)
-    return Drawn(used[first[drawn]], sums[drawn], occurred[drawn], distinct[drawn])
+    return Drawn(used[first[drawn]], sums[drawn], counts[drawn], distinct[drawn])

@@ -1,6 +1,6 @@
 """Fits and counts the rules of all rows, in a few passes over them.
 
-A sample has settled the rules. It then stands in for all rows, corrected by the slope of their loss
+A sample has selected the rules. It then replaces all rows, corrected by the slope of their loss
 (the surrogate likelihood of Jordan, Lee and Yang, 2019)::
 
     minimise  loss of the sample(v) + < slope of all(v_k) - slope of the sample(v_k), v > + penalty
@@ -78,7 +78,7 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
 def draft_rules(structure: Structure, rows: Rows) -> tuple[Draft, Rows, list[Tally]]:
     """Draft the rules of all rows: return them, the rows described by their words, and counts."""
     described = rows.described_by([describe(term) for term in structure.live_singles])
-    # Counted before the mean memberships are known: the same pass tells these.
+    # Counted before the mean memberships are known: the same pass computes these.
     counter = _CountRules(
         Draft(structure, {one.name: one for one in described.features}), rows.facts.target.size
     )
@@ -235,7 +235,7 @@ class _Layout:
 
 
 def _with_missing(rules: SingleRules) -> Feature:
-    """Give missing readings that tell something a set which no known reading reaches."""
+    """Give missing values with a rule a set of their own, which no value reaches."""
     feature = rules.feature
     if rules.missing_place is None:
         return feature
@@ -246,7 +246,7 @@ def _with_missing(rules: SingleRules) -> Feature:
 class _EvidenceLoss(BlockPass):
     """Sums up how the loss of rows grows with the scores of rules."""
 
-    name = "fitting evidence"
+    name = "fitting weights"
 
     def __init__(self, layout: _Layout, scores: Float) -> None:
         self.features = tuple(rules.feature for rules in layout.draft.singles)
@@ -275,7 +275,7 @@ def _relabelled(
     sizes: NDArray[np.uint32],
     wanted: NDArray[np.int32],
 ) -> NDArray[np.uint32]:
-    """Let unknown readings have the number behind all sets, where there is one set more."""
+    """Let missing values have the number behind all sets, where there is one set more."""
     labels = np.ascontiguousarray(block.inputs(features).labels)
     more = wanted.astype(np.uint32) - sizes
     if not more.any():
@@ -288,7 +288,7 @@ def _relabelled(
 
 
 class _CountRules(BlockPass):
-    """Counts rows by focal sets and classes; those with unknown readings apart, or not at all."""
+    """Counts rows by focal sets and classes; those with missing values apart, or not at all."""
 
     name = "counting rules"
 

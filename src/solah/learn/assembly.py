@@ -1,7 +1,7 @@
-"""Makes a model of terms that were settled: words, rules with weights, groups.
+"""Makes a model of selected terms: words, rules with weights, groups.
 
-Evidence is centred: what a feature adds is 0 on average over the rows, and what a pair adds is 0
-on average for either reading, so that an unknown reading says nothing.
+Weights are centred: those of a feature are 0 on average over the rows, and those of a pair are 0 on
+average for either feature, so that a missing value adds nothing.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class SingleRules:
 
     Attributes
     ----------
-    term : what was settled
+    term : the selected term
     feature : the feature, described with the words that are left
     words : the word of each focal set, by its number
-    places : where the scores of the words stand among all parameters
-    missing_place : where that of a missing reading stands; None where it is unknown
-    scores : (n_words, n_outputs) what each word adds
-    missing : (n_outputs,) what a missing reading adds
+    places : the indices of the words' weights among all parameters
+    missing_place : that of the weight for a missing value; None if there is none
+    scores : (n_words, n_outputs) the weights of each word
+    missing : (n_outputs,) the weights for a missing value
     """
 
     term: SingleTerm
@@ -69,11 +69,11 @@ class PairRules:
 
     Attributes
     ----------
-    term : what was settled
+    term : the selected term
     sides : the rules of both features
     parts : for each side, the part that each of its words is in
     steps : for each side, the high part of each step less its mean, by part
-    places : where the parameters of the products that are left stand, each with its lifts
+    places : the indices of the parameters of the kept products, each with its lifts
     scores : (n_parts, n_parts, n_outputs) what is added for the parts of both
     """
 
@@ -86,7 +86,7 @@ class PairRules:
 
     @property
     def product_places(self) -> slice:
-        """Where the parameters of the products stand, without their lifts."""
+        """The indices of the parameters of the products, without their lifts."""
         return slice(self.places.start, self.places.stop, self.term.width)
 
     @property
@@ -149,7 +149,7 @@ class Draft:
 
     Parameters
     ----------
-    structure : what was settled
+    structure : the selected terms
     features : the features that are left, with the mean memberships of all rows, by name
     """
 
@@ -223,7 +223,7 @@ class Draft:
     def centre(self) -> None:
         """Let what is added be 0 on average, over rows and over classes.
 
-        What is given by hand stays as it is, and a pair keeps what it adds on average along an
+        What is user-defined stays as it is, and a pair keeps what it adds on average along an
         feature where scores go one way only: it does so by itself, as the feature's words do.
         """
         for pair in self.pairs:
@@ -407,12 +407,12 @@ def assemble_numbers(
     groups: Mapping[str, Sequence[str]],
     sample: Sample,
 ) -> Model:
-    """Make a model of what was settled.
+    """Make a model of the selected terms.
 
     Parameters
     ----------
     structure : Structure
-        Settled on numbers in the unit below, from their mean on.
+        Selected on numbers in the unit below, relative to their mean.
     target : Target
     numbers : (n_rows,) the numbers of the rows below as they came
     unit : what 1 is worth in the target's unit
@@ -435,7 +435,7 @@ def assemble_numbers(
     draft = Draft(structure, described)
     draft.take(structure.reduced.weights * unit, structure.reduced.bias * unit)
     draft.centre()
-    # What is added is 0 on average, but for rules by hand, so the rows begin at their mean.
+    # What is added is 0 on average, but for user-defined rules, so the rows begin at their mean.
     given = (rules for rules in draft.singles if rules.term.given is not None)
     draft.bias = mean - sum(rules.shares @ rules.scores for rules in given)
     tallies = [_tally([memberships[rules.name]], weights, numbers) for rules in draft.singles] + [

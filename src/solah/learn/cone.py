@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     Cost = Callable[[Float], tuple[float, Float]]
 
 _TINY = 1e-12
-# What keeps a system solvable where inequalities say the same.
+# Keeps a system solvable where inequalities are equal.
 _NUGGET = 1e-10
 _MAX_STEPS = 300
 _MAX_GUESSES = 60
-# So many guesses are turned round together, before one goes by one.
+# The number of guesses that are changed together, before one by one.
 _TOGETHER = 12
-# A step may raise the cost to the worst of so many before: few kinks then hold it up.
+# A step may raise the cost to the worst of this many before: few kinks then stop it.
 _MEMORY = 6
 
 

@@ -1,8 +1,8 @@
 """Terms over the rows of a sample: their columns, fitted scores, and the way to fewer rules.
 
 Pairs of features are ranked by what grids of rules could add to the words of single features. Every
-feature is parted at a few places. The score statistics of the cells of a grid tell how much of
-what is left unexplained it would explain (as the FAST of Lou et al. does for boosted trees).
+feature is parted at a few places. The score statistics of the cells of a grid show how much of
+the unexplained rest it would explain (as the FAST of Lou et al. does for boosted trees).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from solah.learn.terms import Term
     from solah.learn.vocabulary import SplitGains, Vocabulary
 
-# Parts with a smaller share of the rows tell nothing of an interaction.
+# Parts with a smaller share of the rows do not show an interaction.
 _LEAST_PART = 0.03
 
 
@@ -137,7 +137,7 @@ class Design:
             yield term.columns([memberships[j] for j in places], [self.means[j] for j in places])
 
     def _places(self) -> dict[int, slice]:
-        """Return where the parameters of each term stand, by the term's id."""
+        """Return the indices of the parameters of each term, by the term's id."""
         places, at = {}, 0
         for term in self.terms:
             places[id(term)] = slice(at, at + term.n_parameters)
@@ -204,7 +204,7 @@ class Design:
             self.fit(strength, is_rough=True)
 
     def add_missing(self) -> None:
-        """Give missing readings that tell something a rule of their own."""
+        """Give missing values a rule of their own, if they are informative."""
         slope, bend = self.sample.objective.gradient(self.totals)
         weights = self.sample.weights
         for number, term in enumerate(self.singles):
@@ -307,11 +307,10 @@ class Design:
                 parts.append(part_memberships(term.vocabulary, coarse, few_masses))
         for first, second in rank_pairs(parts, weights, slope[few], bend[few]):
             (low, of_low), (high, of_high) = found[first], found[second]
-            is_given = settings.pairs is not None
             n_more = len(of_low) * len(of_high)
             if (low, high) in there or not settings.may_be(names[low], names[high]):
                 continue
-            if n_products + n_more > settings.max_products and not is_given:
+            if n_products + n_more > settings.max_products and not settings.least:
                 return
             n_products += n_more
             yield Pair((low, high), (of_low, of_high))
@@ -327,7 +326,7 @@ def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> Si
     given = Given.read(vocabulary, rules, n_outputs) if rules else None
     if given is not None and signs is not None:
         if (np.diff(given.scores, axis=0) @ signs.T < 0).any():
-            raise ParameterError(f"rules by hand break what 'monotonic_cst' says of {name!r}")
+            raise ParameterError(f"user-defined rules violate 'monotonic_cst' for {name!r}")
         signs = None  # it keeps them
     is_required = name in recipe.budget.required
     return SingleTerm(vocabulary, is_required=is_required, given=given, signs=signs)

@@ -83,7 +83,7 @@ class Search:
     history: list[Generation] = field(default_factory=list)
 
     def run(self, start: Iterable[Genome]) -> StopReason:
-        """Search from the genomes given, filled up with random ones; say why it ended."""
+        """Search from the genomes given, filled up with random ones; return why it ended."""
         self._began = perf_counter()
         population = [*start]
         while len(population) < self.settings.population_size:
@@ -187,8 +187,8 @@ class Genome:
 
     Attributes
     ----------
-    clusters : the features of each tree, bottom-up; a tree that only hears others has none
-    parents : the tree that hears each tree, always a later one; ``ROOT`` for the last
+    clusters : the features of each tree, bottom-up; a tree with only other trees as inputs has none
+    parents : the parent of each tree, always a later one; ``ROOT`` for the last
     """
 
     clusters: tuple[tuple[int, ...], ...]
@@ -196,7 +196,7 @@ class Genome:
 
     @property
     def children(self) -> list[list[int]]:
-        """The trees that each tree hears."""
+        """The children of each tree."""
         heard: list[list[int]] = [[] for _ in self.clusters]
         for node, parent in enumerate(self.parents[:-1]):
             heard[parent].append(node)
@@ -218,9 +218,9 @@ class Genome:
         return cls(clusters, tuple(parents))
 
     def hierarchy(self, names: Sequence[str], target: str) -> Hierarchy:
-        """Spell it out; genomes that mean the same give equal hierarchies.
+        """Return the hierarchy; genomes with the same meaning give equal hierarchies.
 
-        Trees stand in the order of the first feature below them, each after those it hears.
+        Trees are in the order of the first feature below them, each after its children.
         """
         children = self.children
         # The lowest feature at or below each tree.
@@ -251,11 +251,11 @@ def mend(
     max_inputs: int,
     cascade: bool = False,
 ) -> Genome:
-    """Make a genome of any clusters and wiring in which a tree is heard by a later one.
+    """Make a genome of any clusters and wiring in which the parent of a tree is a later one.
 
-    Trees without anything to hear go, trees that only pass one other on go, and a tree with too
-    many inputs gives some of them to new trees below it. In a cascade each tree hears the one
-    before it, whatever the wiring was.
+    Trees without inputs are removed, and trees with one other tree as only input. A tree with too
+    many inputs gives some of them to new trees below it. In a cascade each tree is the parent of
+    the one before it, whatever the wiring was.
     """
     if cascade:
         narrow: list[tuple[int, ...]] = []
@@ -292,8 +292,8 @@ def mend(
 def _without_idle(
     clusters: Sequence[Sequence[int]], parents: Sequence[int]
 ) -> tuple[list[list[int]], list[int]]:
-    """Remove trees that hear nothing, or one other tree alone."""
-    # Bottom-up: what a tree hears is known before the tree is looked at.
+    """Remove trees without inputs, or with one other tree as only input."""
+    # Bottom-up: the children of a tree come before the tree.
     heard: list[list[int]] = [[] for _ in clusters]
     alive = []
     for node, cluster in enumerate(clusters):
@@ -333,7 +333,7 @@ class Variation:
     ----------
     n_features : how many features there are
     max_inputs : the most inputs of a tree
-    cascade : whether each tree hears the one before it
+    cascade : whether each tree is the parent of the one before it
     """
 
     n_features: int
@@ -373,7 +373,7 @@ class Variation:
         parents = []
         for place, part in enumerate(parts):
             genome = (mother, father)[part.source]
-            # It is heard by the first tree above it whose features went further up.
+            # Its parent is the first tree above it whose features went further up.
             above, hearing = genome.parents[part.node], list[int]()
             while above != ROOT and not hearing:
                 hearing = [home[j] for j in genome.clusters[above] if home[j] > place]
@@ -410,7 +410,7 @@ def _pick(items: list[int], rng: np.random.Generator) -> int:
 
 
 def _holders(parts: Parts, least: int = 1) -> list[int]:
-    """Return the trees with so many features."""
+    """Return the trees with this many features."""
     return [node for node, cluster in enumerate(parts[0]) if len(cluster) >= least]
 
 
@@ -466,7 +466,7 @@ def _swap_clusters(parts: Parts, rng: np.random.Generator) -> None:
 
 
 def _rewire(parts: Parts, rng: np.random.Generator) -> None:
-    """Let a tree be heard by another one."""
+    """Make another tree the parent of a tree."""
     clusters, parents = parts
     if len(clusters) > 1:
         node = int(rng.integers(len(clusters) - 1))

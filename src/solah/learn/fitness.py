@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from solah.learn.levels import share_rules, train_level
+from solah.learn.levels import choices_of, share_rules, train_level
 from solah.learn.memory import MemoryRows
 from solah.learn.sample import group_folds, stratified_folds
 
@@ -156,7 +156,7 @@ class FoldRows:
         models = train(data)
         if is_top:
             return models[0].beliefs(data.table, outputs, 1)
-        return data.beliefs_of(models, train)[node.name]
+        return data.beliefs_of(models, partial(train, choices=choices_of(models)))[node.name]
 
 
 class Memory:

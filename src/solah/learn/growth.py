@@ -136,7 +136,7 @@ def _shrunk(tree: Tree, n_rows: float, heads: NDArray[np.intp]) -> Float:
     """
     beliefs = tree.belief.copy()
     of_branch = np.bincount(heads, tree.support, len(heads))[heads]
-    # Children stand behind their parents, so a parent is done before its children.
+    # Children follow their parents, so a parent is done before its children.
     for node in np.flatnonzero(tree.split >= 0).tolist():
         below = tree.children(node)
         support = of_branch[below, None]
@@ -262,7 +262,7 @@ def _spread_ignorance(counts: Int64, sets: FocalSets) -> Float:
 def _gains(counts: Float, totals: Float, sets: FocalSets, criterion: Criterion) -> Float:
     """Return IG(B, x) for every node and feature, rounded to a grain.
 
-    With the criterion ``in_order`` the feature that stands first always gains most.
+    With the criterion ``in_order`` the first feature always gains most.
     """
     if criterion == "in_order":
         return np.tile(-np.arange(sets.n_features, dtype=np.float64), (len(totals), 1))

@@ -44,8 +44,8 @@ class Learned:
 
     Attributes
     ----------
-    model : the model document
-    choice : what was settled out of fold, and why
+    model : the model file
+    choice : the settings chosen by cross-validation, and why
     clusters : the features that are used, in groups
     used : the features that rules use
     dependence : that of the columns; of those that are used where columns are many, or where the
@@ -75,9 +75,9 @@ def learn(
         In memory, in files or on a cluster; columns in an order that is always the same.
     recipe : AdditiveRecipe
     tell : callable
-        Told of every step.
+        Called with every step.
     choice : Choice, default=None
-        What was settled before, to be taken as it is; None compares out of fold.
+        Earlier choices, to be taken as they are; None chooses by cross-validation.
     """
     most_rows = min(recipe.most_rows(len(rows.names)), rows.limits.many_rows)
     sample = Sample.draw(rows, most_rows)
@@ -116,7 +116,7 @@ def find_groups(
 ) -> tuple[dict[str, tuple[str, ...]], Clusters]:
     """Return the groups by name, and the clusters of all features that are used.
 
-    The dependence of the rows' columns is measured if it is not known.
+    The dependence of the rows' columns is measured if it is None.
     """
     used = structure.used
     if settings.by_hand is not None:
@@ -141,14 +141,14 @@ def find_groups(
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Terms that were settled on a sample, with their scores there.
+    """Terms that were selected on a sample, with their weights there.
 
     Attributes
     ----------
     design : the terms over the sample
     reduced : the scores of the parameters that are left, term by term, and the bias
     shares : how first parameters are made of those that are left
-    choice : what was settled, and why
+    choice : the chosen settings, and why
     with_copies : the rows, beside copies of which something is lost; None where nothing may be lost
     """
 
@@ -215,7 +215,7 @@ class Structure:
         return self.design.high_mean(term, boundary)
 
     def variances(self) -> dict[int, float]:
-        """Return how the evidence of each term varies over the sample, by the term's id."""
+        """Return the variance of each term over the sample, by the term's id."""
         weights = self.design.sample.weights / self.design.sample.weights.sum()
         found, at = {}, 0
         for term in self.live:

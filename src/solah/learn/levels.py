@@ -10,6 +10,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -19,9 +20,12 @@ from solah.data import Column, Table
 from solah.exceptions import TooManyCombinationsError
 from solah.kernels.reference import masses
 from solah.labels.describe import describe_by, with_mean_masses
+from solah.learn.all_rows import assemble
 from solah.learn.growth import ROOT, LeafSettings, TreeSettings, learn_tree
-from solah.learn.learning import learn
-from solah.learn.recipe import AdditiveRecipe, GroupSettings
+from solah.learn.learning import settle
+from solah.learn.lost import with_raised_variances
+from solah.learn.recipe import AdditiveRecipe, InteractionSettings, WordSettings
+from solah.learn.sample import Sample
 from solah.model import AdditiveNode, Model
 from solah.model.encode import encode_column
 from solah.model.evaluate import predict
@@ -37,7 +41,7 @@ from solah.model.structure import fresh_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from solah.kernels.arrays import Float
+    from solah.kernels.arrays import Float, Int64
     from solah.labels.targets import TargetFacts
     from solah.learn.memory import MemoryRows
     from solah.learn.selection import Choice
@@ -47,6 +51,10 @@ if TYPE_CHECKING:
 
 NODE_KINDS = ("tree", "cmac", "rules")
 MAX_CMAC_CELLS = 400_000
+_BELIEF_PEAKS = (0.02, 0.1, 0.5, 0.9, 0.98)
+"""Where the five words of belief of rule models apply fully: about equally far in log-odds."""
+_LEAST_SHARE = 0.01
+"""A word of belief that is the closest one for fewer rows is dropped."""
 
 
 class NodeModel(Protocol):
@@ -175,15 +183,24 @@ class RuleNode:
         )
         columns = [rows.table.column(name) for name in measured]
         columns += [one.column(rows.outputs) for one in below]
-        features, ends = [described[name] for name in measured], [(-np.inf, 0.0), (1.0, np.inf)]
-        features += [
-            cored_feature(one.name, BELIEF_WORDS[2], ends, (0.5, 0.5), 0.0, 1.0) for one in below
-        ]
+        believed = {
+            one.name: _belief_feature(one.column(rows.outputs), rows.target.weights)
+            for one in below
+        }
+        # Pairs of many beliefs would take longest, and each of them already has all its inputs.
+        together = (frozenset(measured),) if len(states) > 2 else None
+        recipe = AdditiveRecipe(
+            words=WordSettings(kept=believed), interactions=InteractionSettings(together=together)
+        )
+        features = [*(described[name] for name in measured), *believed.values()]
         table = Table(tuple(columns), rows.table.n_rows)
         own = describe_by(table, tuple(features), rows.target.weights, rows.n_threads)
         alone = replace(rows, described=own, outputs={}, folds=None, digests=None)
-        found = learn(alone, AdditiveRecipe(groups=GroupSettings(None)), choice=choice)
-        return cls(node.name, found.model, below, found.choice)
+        most_rows = min(recipe.most_rows(len(features)), rows.limits.many_rows)
+        sample = Sample.draw(alone, most_rows)
+        found = settle(sample, recipe, choice=choice)
+        model = with_raised_variances(assemble(found, alone, {}), sample)
+        return cls(node.name, model, below, found.choice)
 
     @property
     def inputs(self) -> tuple[Feature, ...]:
@@ -206,12 +223,25 @@ class RuleNode:
         def over_belief(one: TermInput) -> TermInput:
             if (belief := below.get(one.name)) is None:
                 return one
-            words = BELIEF_WORDS.get(len(one.feature.words), one.feature.words)
-            above = replace(one.feature, words=words, tree=belief.node, place=belief.place)
+            above = replace(one.feature, tree=belief.node, place=belief.place)
             return replace(one, feature=above)
 
         terms = (replace(term, inputs=tuple(map(over_belief, term.inputs))) for term in node.terms)
         return replace(node, name=self.name, terms=tuple(terms))
+
+
+def _belief_feature(column: Column, weights: Int64) -> Feature:
+    """Describe what a node below believes with those words of belief that rows need."""
+    middles = [(low + high) / 2 for low, high in pairwise(_BELIEF_PEAKS)]
+    closest = np.searchsorted(middles, column.values)
+    counts = np.bincount(closest, weights, len(_BELIEF_PEAKS))
+    kept = np.flatnonzero(counts >= max(_LEAST_SHARE * counts.sum(), 1.0))
+    if len(kept) < 2:
+        kept = np.sort(np.argsort(-counts, kind="stable")[:2])
+    peaks = [_BELIEF_PEAKS[one] for one in kept]
+    cores = [(-np.inf, peaks[0]), *((peak, peak) for peak in peaks[1:-1]), (peaks[-1], np.inf)]
+    words = tuple(BELIEF_WORDS[len(_BELIEF_PEAKS)][one] for one in kept)
+    return cored_feature(column.name, words, cores, (1 / len(kept),) * len(kept), 0.0, 1.0)
 
 
 def train_nodes(
@@ -241,10 +271,13 @@ def train_nodes(
         models = train(rows)
         trained |= {model.name: model for model in models}
         if hierarchy.root not in trained:
-            # What is chosen for a node on all rows holds for its folds: they fit weights only.
-            choices = {one.name: one.choice for one in models if isinstance(one, RuleNode)}
-            rows = rows.above(models, partial(train, choices=choices))
+            rows = rows.above(models, partial(train, choices=choices_of(models)))
     return tuple(trained[node.name] for node in hierarchy.nodes)
+
+
+def choices_of(models: Sequence[NodeModel]) -> dict[str, Choice]:
+    """Return what was chosen for rule models on all rows: their folds then fit weights only."""
+    return {one.name: one.choice for one in models if isinstance(one, RuleNode)}
 
 
 def hierarchy_model(

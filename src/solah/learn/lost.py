@@ -1,14 +1,14 @@
-"""Learns what is to be believed when readings are lost: of single features, or of whole groups.
+"""Fits models for missing values of single features, or of whole groups.
 
-Two things are learned from rows whose readings are taken away, each by the log-loss:
+Two things are fitted to rows with values removed, each by the log-loss:
 
-- the variances of trees (:mod:`solah.model.program`). That of its evidence is right for a tree that
-  does not depend on the others. Where features make up for each other, one counts for what the
-  other counts against, and the one that is left misleads. Then variances are larger, so that the
-  rest is drawn to the class shares;
-- where it is said what may be lost, the scores themselves. Copies of the rows, of which something
-  is lost, are fitted beside them. They weigh little, so scores change where the rows cannot tell
-  them apart anyway.
+- the variances of terms (:mod:`solah.model.program`). The measured variance is right for a term
+  that
+  is independent of the others. Where features compensate for each other and one is missing, the
+  other misleads. Then variances are larger, which moves predictions towards the class shares;
+- with ``robust_to``, the weights themselves. Copies of the rows with values removed are fitted
+  beside
+  them. The copies weigh little, so weights change where whole rows hardly determine them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # What the copies of all rows weigh, and how many of them have one part left.
 _COPIED, _LEFT_ALONE = 0.05, 0.5
-# Rows are copied again, with other losses, until there are so many copies.
+# Rows are copied again, with other losses, until there are this many copies.
 _LEAST_COPIES = 2_000
 _RANDOM_MASKS = 40
 _LEAST_ROWS, _MOST_NUMBERS = 200, 32_000
@@ -135,14 +135,14 @@ def _drawn(n_rows: int, n_parts: int) -> Flags:
 def with_raised_variances(
     model: Model, sample: Sample, groups: Sequence[Sequence[str]] = ()
 ) -> Model:
-    """Raise the variances of trees where rows with lost readings are then believed better.
+    """Raise the variances of terms if this improves predictions for rows with missing values.
 
     Parameters
     ----------
     model : Model
-        Rules that add up to classes.
+        An additive classifier.
     sample : Sample
-        Rows that were learned from.
+        Training rows.
     groups : the names of features that may be lost together; each may be lost alone, too
     """
     if len(model.terms) < 2:

@@ -15,7 +15,7 @@ from solah.labels.describe import Description, label_table
 from solah.labels.drawing import LIMITS, digest_rows, digest_within, draw_rows
 from solah.learn.blocks import RowBlock, joined_routes
 from solah.learn.rows import BlockPass, add_up
-from solah.learn.sample import content_folds, group_folds
+from solah.learn.sample import group_folds, stratified_folds
 from solah.model.features import flatten
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class MemoryRows:
     target : each row's target and weight
     n_threads : how many threads sum up
     digests : (n_rows,) numbers by which rows are drawn, where they include dropped columns
-    counts : (n_rows,) how often each row occurred, where equal ones were joined; else None
+    counts : (n_rows,) how often each row occurred, as ``Drawn`` counts, where equal ones were
+        joined; else None
     folds : (n_rows,) with cross-fitting, the fold of each row
     groups : (n_rows,) digests of what rows belong to, where folds are to keep that together
     outputs : the class probabilities of the nodes below, by name
@@ -59,7 +60,7 @@ class MemoryRows:
     target: ClassTarget
     n_threads: int = 1
     digests: UInt64 | None = None
-    counts: Int64 | None = None
+    counts: Float | None = None
     folds: Int64 | None = None
     groups: UInt64 | None = None
     outputs: Mapping[str, Float] = field(default_factory=dict)
@@ -177,9 +178,15 @@ class MemoryRows:
     def with_folds(self, n_folds: int) -> MemoryRows:
         """Return the same rows with folds, so that nodes above train on held-out outputs."""
         codes, weights = self.target.codes, self.target.weights
-        if self.groups is None:
-            return replace(self, folds=content_folds(self.labels, codes, n_folds))
-        return replace(self, folds=group_folds(self.groups, codes, weights, n_folds))
+        if self.groups is not None:
+            return replace(self, folds=group_folds(self.groups, codes, weights, n_folds))
+        used = np.flatnonzero(weights)
+        folds = stratified_folds(self.labels[used], codes[used], n_folds)
+        if folds is None:  # no two rows differ
+            return self
+        of_rows = np.zeros(len(weights), dtype=np.int64)
+        of_rows[used] = folds
+        return replace(self, folds=of_rows)
 
     def above(
         self, models: Sequence[NodeModel], train: Callable[[MemoryRows], Sequence[NodeModel]]
@@ -192,12 +199,14 @@ class MemoryRows:
     ) -> dict[str, Float]:
         """Return the class probabilities of models for each row, as inputs of the nodes above.
 
-        With folds, models that were trained on the other folds predict the rows of a fold. The
-        models themselves predict rows without weight.
+        With folds, the rows of a fold are judged by models that were trained on the others; rows
+        without weight are judged by the models themselves, as in use. So are all rows by a model
+        that believes the same of each: in folds, it would tell which class a row is not of.
         """
         beliefs = {
             model.name: model.beliefs(self.table, self.outputs, self.n_threads) for model in models
         }
+        varying = {name for name, found in beliefs.items() if np.ptp(found, axis=0).any()}
         weights = self.target.weights
         for fold in [] if self.folds is None else np.unique(self.folds):
             rows = np.flatnonzero((self.folds == fold) & (weights > 0))
@@ -207,7 +216,8 @@ class MemoryRows:
                 unseen = self.table.take(rows)
                 below = {name: output[rows] for name, output in self.outputs.items()}
                 for model in train(replace(self, target=replace(self.target, weights=others))):
-                    beliefs[model.name][rows] = model.beliefs(unseen, below, self.n_threads)
+                    if model.name in varying:
+                        beliefs[model.name][rows] = model.beliefs(unseen, below, self.n_threads)
         return beliefs
 
     def _digests(self) -> UInt64:

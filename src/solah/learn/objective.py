@@ -186,7 +186,7 @@ class ClassObjective:
         return replace(self, offset=self._moved(offset))
 
     def _moved(self, totals: Float) -> Float:
-        """Add what fixed rules say."""
+        """Add the weights of fixed rules."""
         return totals if self.offset is None else totals + self.offset
 
     def begin(self, weights: Float) -> Float:
@@ -211,7 +211,7 @@ class ClassObjective:
         return {"loss": loss, "quality": hits, "error": error}
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
-        """Return shares of belief less the truth, and their variances."""
+        """Return probabilities less the target, and their variances."""
         shares = softmax(self._moved(totals))
         excess = shares.copy()
         excess[np.arange(len(totals)), self.codes] -= 1.0

@@ -88,7 +88,7 @@ class Organiser:
     ) -> tuple[Candidate, ...]:
         """Wire clusters by their levels (Algorithm 2), each different hierarchy once.
 
-        Those with a tree of more inputs than ``max_inputs`` are left out, unless all have one.
+        Those with a tree of more inputs than ``max_inputs`` are dropped, unless all have one.
         """
         found: dict[Hierarchy, Candidate] = {}
         for n_clusters in numbers:
@@ -230,14 +230,14 @@ def _clusters(matrix: NDArray[np.float64], k: int) -> Iterator[tuple[int, ...]]:
         # Line 5. The diagonal is neither the least nor, below, the largest dependence.
         np.fill_diagonal(remaining, np.inf)
         least = remaining.min()
-        # Line 6. The first of equal entries stands in the row of the lower index.
+        # Line 6. The first of equal entries is in the row of the lower index.
         np.fill_diagonal(remaining, -np.inf)
         largest = remaining.max()
         seed, _ = np.unravel_index(
             (remaining >= largest - _SAME_DEPENDENCE).argmax(), remaining.shape
         )
         alpha = (largest - least) / k
-        # Lines 7 and 8. The paper's strict "d_max >" would leave out the partner.
+        # Lines 7 and 8. The paper's strict "d_max >" would drop the partner.
         on_seed = remaining[seed]
         order = np.argsort(-np.rint(on_seed / _SAME_DEPENDENCE), kind="stable")
         joins = on_seed[order] >= largest - alpha - _SAME_DEPENDENCE
@@ -287,8 +287,8 @@ def wire_hierarchy(
     Returns
     -------
     Hierarchy
-        The trees, each with the outputs it takes before its features. Its ``levels`` say how
-        high a tree stands above the features; a tree without children is at the bottom there,
+        The trees, each with the outputs it takes before its features. Its ``levels`` are the
+        heights of trees above the features; a tree without children is at the bottom there,
         whatever level it was made for.
 
     Examples

@@ -42,7 +42,8 @@ class Sample:
     objective : the target of each row
     weights : (n_rows,) how much each counts; in units that make them sum to the number of equally
         weighted rows that are as informative (Kish's effective sample size)
-    pieces : (n_rows,) how many observations each is: 1, or how often it occurred if that was often
+    pieces : (n_rows,) how many observations each is: 1, or how often it occurred if that was
+        often; occurrences of different weight count as fewer
     digests : (n_rows,) a number that looks random, from the content of a row
     row_weight : what a weight of 1 is in integer weights of all rows
     share : the share of the weight of all rows that these rows have
@@ -82,8 +83,10 @@ class Sample:
         if digests is None:
             digests = digest_rows(drawn.table, drawn.target.digests)
         if counts is None:
-            counts = np.ones(len(digests), dtype=np.int64)
-        pieces = np.where(counts >= OFTEN, counts, 1)
+            counts = np.ones(len(digests))
+        # A sum of floats is a little off, by the order of the rows: a half must not go either way.
+        whole = np.floor(counts + (0.5 + 1e-6)).astype(np.int64)
+        pieces = np.where(whole >= OFTEN, whole, 1)
         weights = drawn.target.weights.astype(np.float64)
         row_weight = float(np.average(weights / pieces, weights=weights))
         return cls(
@@ -153,9 +156,10 @@ class Sample:
         """Split the rows into folds, by their groups or their digests.
 
         An observation is either trained on or tested on, whatever it weighs. Without groups, equal
-        rows share a fold, which does not change as other rows come or go. Only a row that occurred
-        often is dealt out, one occurrence after the other, so that a table of few different rows
-        has every kind of row on both sides.
+        rows share a fold, which does not change as other rows come or go. Only the occurrences of a
+        row that occurred often are dealt out, so that a table of few different rows has every kind
+        of row on both sides: as many to each fold as if each went to one at random. Equal parts
+        would hold out what was learned.
         """
         tested = self._dealt(n_folds) if self.groups is None else self._dealt_by_group(n_folds)
         folds = [Fold(self._with(self.pieces - one), self._with(one)) for one in tested]
@@ -163,9 +167,18 @@ class Sample:
 
     def _dealt(self, n_folds: int) -> Int64:
         """Return how many pieces of each row are in each fold: ``(n_folds, n_rows)``."""
-        first = (self.digests >> np.uint64(7)) % np.uint64(n_folds)
-        turn = (np.arange(n_folds)[:, None] - first.astype(np.int64)[None, :]) % n_folds
-        return np.asarray(np.maximum(0, (self.pieces[None, :] - turn + n_folds - 1) // n_folds))
+        first = ((self.digests >> np.uint64(7)) % np.uint64(n_folds)).astype(np.int64)
+        dealt = (np.arange(n_folds)[:, None] == first).astype(np.int64)
+        often = np.flatnonzero(self.pieces > 1)
+        digests, left = self.digests[often], self.pieces[often].copy()
+        for fold in range(n_folds - 1):
+            digests, share = mix(digests), 1 / (n_folds - fold)
+            spread = np.sqrt(left * share * (1 - share))
+            taken = np.rint(left * share + spread * _normal(digests)).astype(np.int64)
+            dealt[fold, often] = np.clip(taken, 0, left)
+            left -= dealt[fold, often]
+        dealt[-1, often] = left
+        return dealt
 
     def _dealt_by_group(self, n_folds: int) -> Int64:
         """Return the same with each group in one fold."""
@@ -177,6 +190,12 @@ class Sample:
         """Return the rows of which there are pieces, with as much of their weight."""
         weights = self.weights * (pieces / self.pieces)
         return replace(self, weights=weights, pieces=pieces).take(np.flatnonzero(pieces))
+
+
+def _normal(digests: UInt64) -> Float:
+    """Turn digests into numbers that look drawn from a normal distribution: sums of even ones."""
+    parts = mix(digests[:, None] + np.arange(1, 13, dtype=np.uint64)) >> np.uint64(11)
+    return np.asarray(parts.astype(np.float64).sum(axis=1) * 2.0**-53 - 6.0)
 
 
 def mean_and_error(
@@ -217,32 +236,17 @@ class Fold:
         return not isinstance(objective, ClassObjective) or len(np.unique(objective.codes)) > 1
 
 
-def content_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64:
-    """Put rows into folds by what they say.
+def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None:
+    """Put rows into folds by what they say, the classes spread evenly.
 
     Rows that say the same are in one fold, so that no row is judged by a model that has learned
-    its simulator; and neither the order of the rows nor their partition matters.
+    from its like; and neither the order of the rows nor their partition matters.
 
     Parameters
     ----------
     labels : (n_rows, n_features) the rows described
     codes : (n_rows,) their classes
     n_folds : int
-
-    Returns
-    -------
-    folds : (n_rows,) numbers from 0
-    """
-    return (row_digests(labels, codes) % np.uint64(n_folds)).astype(np.int64)
-
-
-def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None:
-    """Put rows into folds by what they say, the classes spread evenly.
-
-    Parameters
-    ----------
-    labels, codes, n_folds
-        As in :func:`content_folds`.
 
     Returns
     -------
@@ -264,9 +268,10 @@ def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None
 def group_folds(groups: UInt64, codes: Int64, weights: Int64 | Float, n_folds: int) -> Int64:
     """Deal groups of rows out to folds, so that no group is learned from and tested on.
 
-    Groups are dealt out in turn: by the class that most of a group is of, so that classes are
-    spread where each group has one, and by their digests, so that neither the order of the rows
-    nor the names' order matters.
+    Groups are dealt out in turn in the order of their digests, so that neither the order of the
+    rows nor the names' order matters, and as if at random: folds with even classes would report
+    too little loss. Only where all groups of a class would be in one fold, and the others could
+    not learn it, are groups dealt out by the class that most of each is of.
 
     Parameters
     ----------
@@ -280,11 +285,13 @@ def group_folds(groups: UInt64, codes: Int64, weights: Int64 | Float, n_folds: i
     folds : (n_rows,) numbers from 0; there are as many as groups, if these are fewer than folds
     """
     names, numbers = np.unique(groups, return_inverse=True)
+    folds = np.arange(len(names)) % n_folds
     of_classes = np.zeros((len(names), int(codes.max()) + 1))
     np.add.at(of_classes, (numbers, codes), weights)
-    order = np.lexsort((names, of_classes.argmax(axis=1)))
-    folds = np.empty(len(names), dtype=np.int64)
-    folds[order] = np.arange(len(names)) % n_folds
+    is_of, in_folds = of_classes > 0, np.eye(n_folds, dtype=bool)[folds]
+    n_folds_of_class = (is_of.T[:, :, None] & in_folds).any(axis=1).sum(axis=1)
+    if (n_folds_of_class < np.minimum(is_of.sum(axis=0), 2)).any():
+        folds[np.lexsort((names, of_classes.argmax(axis=1)))] = np.arange(len(names)) % n_folds
     return folds[numbers]
 
 

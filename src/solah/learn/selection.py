@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was settled.
+    """The chosen settings.
 
     Attributes
     ----------
     words : the kind of words
-    strength : how strongly scores are held back
-    n_pairs : how many pairs of features have rules
+    strength : how strongly weights are penalised
+    n_pairs : the number of pairs of features with rules
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
     measured : how the figures of the path were measured
@@ -88,7 +88,7 @@ class Choice:
 
     @property
     def word_kind(self) -> str:
-        """Where words stand, as users call it."""
+        """The placement of words, as users call it."""
         return self.words if self.words in ("quantile", "uniform") else "supervised"
 
 

@@ -176,7 +176,7 @@ def simplify_tree(tree: Tree, max_rules: int | None = None, rule_cost: float = 0
     ----------
     tree : Tree
     max_rules : int, default=None
-        Go on until at most so many branches have weight.
+        Continue until at most this many branches have weight.
     rule_cost : float, default=0.0
         The log-likelihood (nats) that a branch must be worth to stay.
 

@@ -1,7 +1,7 @@
 """The words that a feature begins with: knots over its numbers, or its states.
 
 A knot is a place where one word has all the membership; between two knots memberships go over
-linearly. Many knots are placed at first; the budget joins and leaves out what is not needed.
+linearly. Many knots are placed at first; the budget joins words and drops others.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Vocabulary:
     feature : the feature as it came
     knots : (n,) where each word has all the membership; empty for states without an order
     cuts : the knots before which ramps of learned cuts begin, with what the cuts gain
-    is_fixed : whether the words were given by hand, and stay
-    cores : of words by hand that have cores, the knots of each
+    is_fixed : whether the words are user-defined, and stay
+    cores : of user-defined words that have cores, the knots of each
     """
 
     place: int
@@ -148,7 +148,7 @@ def _blind(numbers: Float, weights: Float, settings: WordSettings) -> Float:
 def _far_from(
     knots: list[float], cuts: list[Cut], blind: Float, numbers: Float, apart: float
 ) -> list[float]:
-    """Leave out blind knots that stand on a ramp, or too near to one."""
+    """Drop blind knots on a ramp, or too near to one."""
 
     def rank(value: float) -> float:
         return float(np.searchsorted(numbers, value)) / len(numbers)

@@ -71,9 +71,9 @@ class Hierarchy:
     Raises
     ------
     ParameterError
-        If nodes feed each other in a cycle, there is not exactly one root, two nodes have one
-        name, or a node feeds two others. ``parse``, ``from_dict`` and ``load`` also refuse a
-        feature that feeds two nodes.
+        If nodes feed each other in a cycle, there is not exactly one root, or two nodes have one
+        name. ``parse``, ``from_dict`` and ``load`` also refuse a feature or a node that feeds two
+        nodes, as only terms of one sum may do.
 
     Examples
     --------
@@ -99,13 +99,13 @@ class Hierarchy:
         if twice := first_repeated(node.name for node in nodes):
             raise ParameterError(f"two nodes are called {shorten(twice)}")
         names = {node.name for node in nodes}
-        parents = _parents((node.name, names.intersection(node.inputs)) for node in nodes)
         try:
             TopologicalSorter({node.name: names & {*node.inputs} for node in nodes}).prepare()
         except CycleError as error:
             shown = " <- ".join(map(_spelled, reversed(error.args[1])))
             raise ParameterError(f"the nodes feed each other in a cycle: {shown}") from None
-        roots = [node.name for node in nodes if node.name not in parents]
+        fed = {name for node in nodes for name in node.inputs}
+        roots = [node.name for node in nodes if node.name not in fed]
         if len(roots) > 1:
             shown = ", ".join(map(shorten, roots[:8])) + (", …" if len(roots) > 8 else "")
             raise ParameterError(
@@ -187,7 +187,7 @@ class Hierarchy:
         return "; ".join(map(str, self.nodes))
 
     def each_once(self) -> Self:
-        """Return the hierarchy itself, if no feature feeds two nodes."""
+        """Return the hierarchy itself, if no feature and no node feeds two nodes."""
         _parents((node.name, node.inputs) for node in self.nodes)
         return self
 
@@ -246,7 +246,8 @@ class Hierarchy:
         Returns
         -------
         str
-            A line per node, its features behind an arrow and its children indented below it.
+            A line per node, its features behind an arrow and its children indented below it. What
+            is below a node that feeds several is drawn once.
 
         Examples
         --------
@@ -271,8 +272,13 @@ class Hierarchy:
             return f"{shown} ({notes[name]})" if name in notes else shown
 
         waiting = [(self.root, "", "")]  # a node, what is before it, and before the lines below
+        drawn: set[str] = set()
         while waiting:
             name, lead, below = waiting.pop()
+            if name in drawn:
+                yield f"{lead}{label(name)} …"
+                continue
+            drawn.add(name)
             children = list(self.children(name))
             head, indent = lead + label(name), below + ("│" if children else " ")
             if children:

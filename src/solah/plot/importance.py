@@ -208,9 +208,13 @@ class HierarchyDisplay(Display):
 
     def _outline(self) -> Iterator[tuple[str, int, list[str]]]:
         """Yield name, depth and lines of features of each node, from the root down."""
-        waiting = [(self.hierarchy.root, 0)]
+        waiting, shown_below = [(self.hierarchy.root, 0)], set[str]()
         while waiting:
             name, depth = waiting.pop()
+            if name in shown_below:  # it feeds several, and what is below it is shown once
+                yield name, depth, ["…"]
+                continue
+            shown_below.add(name)
             # Lines are broken between names only.
             features = [
                 shown(one).replace(" ", "\N{NO-BREAK SPACE}")

@@ -3,7 +3,7 @@
 summary.py       model, scores   -> dict of plain values, ready for JSON
 page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
   measuring.py · live.py · node_cards.py
-groups.py        measures        -> their names and spelling; tables of groups of rows
+groups.py        measures        -> their names and texts; tables of groups of rows
 markdown.py      that dict       -> Markdown
 page.py          that dict       -> one HTML page
   hierarchy_drawing.py · charts.py (svg.py)

@@ -126,7 +126,7 @@ def group_table(described: Mapping[str, Any]) -> tuple[list[str], list[list[str]
 
 
 def group_notes(described: Mapping[str, Any]) -> list[str]:
-    """Say how to read the table: what is counted, what is too few, and what may be chance."""
+    """Return the notes on the table: its counts, small groups, and gaps that may be chance."""
     notes = []
     classes = described["classes"]
     if classes:
@@ -138,10 +138,7 @@ def group_notes(described: Mapping[str, Any]) -> list[str]:
             f"False negatives: of those that are {yes}, decided {no}."
         )
     if any(one["few"] for one in described["groups"]):
-        notes.append(
-            f"* fewer than {described['few_rows']} rows: too few to say how such rows are "
-            "decided on."
-        )
+        notes.append(f"* fewer than {described['few_rows']} rows: too few for a conclusion.")
     if classes:
         notes += _gaps(described)
     return notes
@@ -171,10 +168,10 @@ def _gaps(described: Mapping[str, Any]) -> list[str]:
 
 
 def _measures(described: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """List what stands in the columns of the table, and where it is found."""
+    """List the columns of the table, and the keys of their values."""
     classes = described["classes"]
     if not classes:
-        return [("mean absolute error", ("mae",)), ("estimate less truth", ("mean_error",))]
+        return [("mean absolute error", ("mae",)), ("estimate less target", ("mean_error",))]
     shown: list[tuple[str, tuple[str, ...]]] = [("accuracy", ("accuracy",))]
     if positive := described["positive"]:
         shown += [

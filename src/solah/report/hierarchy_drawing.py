@@ -23,7 +23,7 @@ _LETTER, _SMALL_LETTER = 8.4, 6.4
 
 @dataclass(frozen=True)
 class _Card:
-    """Where the card of a node stands."""
+    """The position of a node's card."""
 
     node: int
     x: float
@@ -38,7 +38,7 @@ class _Block:
     Attributes
     ----------
     width, height : the block's size
-    cards : where the nodes stand, the uppermost first
+    cards : the positions of the nodes, the uppermost first
     wires : the lines between them
     """
 

@@ -34,8 +34,8 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
     Returns
     -------
     described : dict
-        ``nodes`` says where each part is in the program: ``part`` is None for a whole stage, and
-        ``rules`` has the numbers of the rules that are listed.
+        ``nodes`` has the position of each part in the program: ``part`` is None for a whole stage,
+        and ``rules`` has the numbers of the rules that are listed.
     """
     described = describe_program(model)
     for stage in described["program"]["stages"]:
@@ -111,16 +111,16 @@ def describe_editing(model: Model) -> dict[str, Any]:
     Returns
     -------
     editing : dict
-        ``why_not`` tells why the model cannot be edited rule by rule; it is empty if it can. Then
-        ``document`` has the parts of the document as JSON text, of its lists each item, and
-        ``node`` those of its only node: what is not edited is downloaded as it was, to the last
+        ``why_not`` has the reason if the model cannot be edited rule by rule, else it is empty.
+        Then ``document`` has the parts of the model file as JSON text, of its lists each item, and
+        ``node`` those of its only node. Parts without edits are downloaded unchanged, to the last
         digit.
     """
     if len(model.nodes) > 1 or not model.is_additive:
         reason = (
             "This model cannot be edited here: its rules are branches of trees, which share their "
-            "conditions, so that none can be changed by itself. Rules that add up can be; solah "
-            "fit learns such rules by default."
+            "conditions, so that none can be changed by itself. The rules of additive models, the "
+            "default of solah fit, can be edited."
         )
         return {"why_not": reason, "document": {}, "node": {}}
     document = json.loads(to_json(model))

@@ -137,23 +137,23 @@ def _thinned(first: Float, second: Float) -> list[list[float]]:
 
 
 def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> dict[str, Any]:
-    """Measure decisions that may be held back, and settled in the order of the rows.
+    """Measure decisions by the policy, which may abstain and debounce in the order of the rows.
 
     Parameters
     ----------
     model : Model
     table : Table
-        The rows, in the order of time; windows tell their recording in a column of this name.
+        The rows, in the order of time; windows have their recording in a column of this name.
     truth : ndarray of shape (n_rows,)
-        The places of the true classes; -1 where they are not known.
+        The indices of the true classes; -1 where they are missing.
     beliefs : ndarray of shape (n_rows, n_classes)
         Those of each row by itself.
 
     Returns
     -------
     measured : dict
-        Risk against coverage, what is held back and why, and what settling does to false alarms
-        and delay.
+        Risk against coverage, the withheld decisions and their reasons, and the effect of
+        debouncing on false alarms and delay.
     """
     target, is_known = model.target, truth >= 0
     places = target.decide(beliefs)
@@ -185,7 +185,7 @@ def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> 
 
 
 def _chosen(model: Model, curve: RiskCoverage) -> dict[str, Any] | None:
-    """Tell coverage and risk at the limit of belief; None if classes have different ones."""
+    """Return coverage and risk at the minimum probability; None if classes have several."""
     policy = model.policy
     if policy is None or not any(policy.min_probability):
         return None
@@ -198,7 +198,7 @@ def _chosen(model: Model, curve: RiskCoverage) -> dict[str, Any] | None:
 
 
 def _held(judged: Decisions, truth: Places) -> dict[str, Any]:
-    """Tell how many decisions are held back, and how many are in abstain_reason for each reason."""
+    """Count the withheld decisions, and the rows with each reason."""
     is_decided = judged.places >= 0
     counted = is_decided & (truth >= 0)
     wrong = float((judged.places != truth)[counted].mean()) if counted.any() else None
@@ -218,13 +218,13 @@ _N_PAIRS = 8
 def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
     """Measure the distance correlations of features, ordered by the parts that read them.
 
-    Without ``names`` there is nothing to compare; the ``note`` says why.
+    Without ``names`` there is nothing to compare; the ``note`` has the reason.
     """
     features = len(model.features)
     if features < 2:
         return {"names": [], "note": "There is only one feature, so nothing to compare it with."}
     if features > MAX_FEATURES:
-        note = f"Left out: a picture of {features} features would not be legible."
+        note = f"Not drawn: a figure of {features} features would not be legible."
         return {"names": [], "note": note}
     order, groups = _by_part(model)
     rows = spread_evenly(len(readings), MAX_ROWS)

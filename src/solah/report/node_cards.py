@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def describe_nodes(model: Model, rules_a_part: int) -> list[dict[str, Any]]:
-    """Describe the parts from bottom to top, with their beliefs when nothing is known.
+    """Describe the parts from bottom to top, with their outputs if everything is missing.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ Value = str | float | int | None
 
 
 def tag(name: str, *contents: str | Markup, **features: Value) -> Markup:
-    """Write an element; contents that are no markup are escaped.
+    """Write an element; contents that are not markup are escaped.
 
     A trailing underscore of a feature is dropped and others become hyphens, so that Python's
     own words can be used; None leaves a feature out.
@@ -48,7 +48,7 @@ def path(points: Iterable[tuple[float, float]], *, closed: bool = False) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Cut text that is wider than so many letters; wide letters count twice."""
+    """Cut text that is wider than a number of letters; wide letters count twice."""
     if sum(map(_width, text)) <= width:
         return text
     kept, used = "", 1
@@ -65,7 +65,7 @@ def _width(letter: str) -> int:
 
 
 def _spell(value: Value) -> str:
-    """Spell numbers as short as a picture needs them."""
+    """Format numbers as short as a figure needs them."""
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0", "0", value > -0.005)
     return str(value)
@@ -83,7 +83,7 @@ class Marker:
     Parameters
     ----------
     names : iterable of str
-        What may stand in texts beside numbers: features, words, classes.
+        Names that occur in texts beside numbers: features, words, classes.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Marker:
         self._pattern = re.compile(rf"{kept}(?P<number>{_NUMBER})")
 
     def split(self, text: str) -> list[str]:
-        """Cut a text into what is no number and what is one, in turn, as the page writes it."""
+        """Split a text into other text and numbers, in turn, as the page writes it."""
         parts, end = [""], 0
         for found in self._pattern.finditer(text):
             parts[-1] += text[end : found.start()]
@@ -127,7 +127,7 @@ def marked(number: str) -> Markup:
 
 
 def _differs(number: str) -> bool:
-    """Tell whether languages write a number differently: most are small and whole."""
+    """Whether languages write a number differently: most are small and whole."""
     return any(sign in number for sign in ".,%")
 
 
@@ -156,7 +156,7 @@ def few(number: float | None, digits: int = 4) -> Markup:
 
 
 def fixed(number: float | None, decimals: int = 3) -> Markup:
-    """Write a number with so many decimals."""
+    """Write a number with a number of decimals."""
     return marked(_UNKNOWN if number is None else written(f"{number:.{decimals}f}"))
 
 

@@ -26,7 +26,7 @@ _BYTES_DRAWN = 8 * 5  # of a value in the sample: held, joined with new rows, an
 _CHOOSING, _BYTES_A_MEMBERSHIP, _BYTES_COMPARED = 44 * 2**20, 9, 30
 _COMPARED = 6_000
 _BYTES_CURVATURE = 24  # of a pair of parameters
-_WORDS, _FEATURES = 15, 64  # a continuous feature begins with this many; so many are compared
+_WORDS, _FEATURES = 15, 64  # a continuous feature begins with this many; this many are compared
 _LEAST_BATCH, _LEAST_SAMPLE = 2_048, 500
 
 
@@ -48,7 +48,7 @@ def read_size(size: int | str) -> int:
 
 
 def resident() -> int:
-    """Return the bytes that this process holds now; a guess where the system does not tell."""
+    """Return the bytes that this process holds now; a guess on other systems."""
     try:
         return int(_STATM.read_text(encoding="ascii").split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):

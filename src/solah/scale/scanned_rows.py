@@ -91,7 +91,7 @@ class Drawn:
     codes: Int64
     weights: Int64
     digests: UInt64
-    counts: Int64
+    counts: Float
     groups: UInt64 | None
 
     @classmethod
@@ -155,7 +155,7 @@ class Draw:
             codes[few],
             weights[few],
             digests[few],
-            np.ones(len(few), dtype=np.int64),
+            np.ones(len(few)),
             None if groups is None else groups[few],
         )
         gathered.parts.append(drawn)
@@ -343,7 +343,7 @@ class _Span:
     span: tuple[float, float] | None
 
     def quantiles(self, n_parts: int) -> Float:
-        raise AssertionError("words over files stand at equal distances or where users place them")
+        raise AssertionError("words over files are at equal distances or where users place them")
 
 
 def _column(feature: Feature, column: Column, readings: Float) -> Column:

@@ -1,8 +1,8 @@
 """Sources: rows in files and frames that are read batch by batch, as often as needed.
 
 What a column is in one batch may differ from the next: whole numbers are float64 as soon as one is
-missing, and truth values with a gap are text. The survey joins what it sees (``survey.py``), and
-readers look values up by what was settled, so batches are passed on as they come.
+missing, and booleans with a gap are text. The survey joins what it sees (``survey.py``), and
+readers look values up by the inferred types, so batches are passed on as they come.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def check_columns(columns: Sequence[str], known: Sequence[str], source: str) -> 
 
 
 def find_files(data: str | os.PathLike[str]) -> list[Path]:
-    """List the files of a folder or a pattern; a path alone stands for itself, there or not."""
+    """List the files of a folder or a pattern; a plain path is kept, whether it exists or not."""
     text, path = os.fspath(data), Path(data)
     if path.is_dir():
         suffixes = (*PARQUET, *ARROW)

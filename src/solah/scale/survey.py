@@ -1,6 +1,6 @@
 """The first pass: what the columns are, which classes there are, and what rows weigh.
 
-It finds what a table in memory would show at a glance, by the same rules: a few values stand for
+It finds what a table in memory would show at a glance, by the same rules: a few values represent
 each column, and ``solah.data.infer_types`` decides on them.
 """
 
@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class ColumnRoles:
     features : the columns to predict from
     target : the column of classes
     weight : the column of row weights; None where all weigh the same
-    of_classes : the weight of a class's rows, by the class's spelling; 1 for others
+    of_classes : the weight of a class's rows, by the class's text; 1 for others
     group : the column of what rows belong to; None where that does not matter
     """
 
@@ -74,7 +75,7 @@ class ColumnRoles:
         for what, given in (("weights", weight), ("groups", group)):
             if given is not None and not isinstance(given, str):
                 raise ParameterError(
-                    f"the {what} of rows in files, frames or a Dask collection stand in one of "
+                    f"the {what} of rows in files, frames or a Dask collection are in one of "
                     f"their columns; give its name. Got {type(given).__name__}."
                 )
         apart = [name for name in (target, weight, group) if isinstance(name, str)]
@@ -130,7 +131,7 @@ class Facts:
     spans : the smallest and the largest number of continuous features, by name
     classes : the values of the target and the number of their rows, whatever these weigh
     weights : the smallest weight above zero and the largest one of each class's rows, by its
-        spelling; class weights not included
+        text; class weights not included
     """
 
     n_all: int
@@ -237,7 +238,7 @@ class Survey:
         return one
 
     def facts(self, seen: Seen, declared: Declared | None) -> Facts:
-        """Settle what the columns are."""
+        """Infer the types of the columns."""
         for name in declared or ():
             if name not in self.roles.features:
                 raise ColumnError.unknown(name, self.roles.features)
@@ -263,9 +264,9 @@ class ColumnSummary:
     kept : the smallest different numbers, in order
     low, high : the smallest and the largest number
     texts : how often each text occurred; those of numbers are not kept where they are too many
-    marks : how text is numbers: truth values, plain, with a percent sign, …; and the first row
+    marks : how text is numbers: booleans, plain, with a percent sign, …; and the first row
     strange : whether some text is not numbers
-    is_typed : whether some of the data hold numbers or truth values rather than text
+    is_typed : whether some of the data hold numbers or booleans rather than text
     """
 
     name: str
@@ -315,13 +316,13 @@ class ColumnSummary:
         self._refuse_many()
 
     def count(self, column: Column, counts: Mapping[str, int]) -> None:
-        """Count the values of a target, by their spelling."""
+        """Count the values of a target, by their text."""
         self.is_text |= column.is_text
         self.is_truth |= column.values.dtype.kind == "b"
         self.texts.update(counts)
 
     def _read_numbers(self, texts: list[str]) -> None:
-        """Read text as truth values or numbers, which all must be written alike."""
+        """Read text as booleans or numbers, which all must be written alike."""
         if are_truth(texts):
             values = np.array([float(TRUTH[text]) for text in texts])
             self.marks.add(_TRUTH)
@@ -356,7 +357,7 @@ class ColumnSummary:
         texts = np.array(list(self.texts), dtype=object)
         raise likely_numbers(Column(self.name, texts)) or DataError(
             f"column {self.name!r} has more than {MAX_TEXTS:,} different texts; it looks like an "
-            f"identifier or free text: drop it (--drop {self.name}) or group its rare values"
+            f"identifier or free text: drop it (--drop {quote(self.name)}) or group its rare values"
         )
 
     def merge(self, other: ColumnSummary) -> None:
@@ -388,7 +389,7 @@ class ColumnSummary:
         return (self.low, self.high) if self.low <= self.high else None
 
     def settled(self, declared: Declared | None) -> tuple[Column, Kind]:
-        """Settle the column by the values that stand for it."""
+        """Infer the type of the column from the values that represent it."""
         wanted = {self.name: declared[self.name]} if declared and self.name in declared else {}
         if self.is_number and self.is_text and not self.is_numeric:
             raise DataError(
@@ -403,7 +404,7 @@ class ColumnSummary:
         return table.columns[0], kind
 
     def _column(self, *, is_declared: bool) -> Column:
-        """Make a column of the values that stand for it."""
+        """Make a column of the values that represent it."""
         if not self.is_typed and not self.is_text:
             nothing = np.array([None], dtype=object)
             return Column(self.name, nothing, self.order, self.is_nominal)
@@ -423,7 +424,7 @@ class ColumnSummary:
 
 
 def _distinct(column: Column) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the spelling of each different value, and the index of each row's."""
+    """Return the text of each different value, and the index of each row's."""
     if not column.is_text:
         values, places = np.unique(column.values, return_inverse=True)
         return list(map(spell, values.tolist())), places
@@ -433,7 +434,7 @@ def _distinct(column: Column) -> tuple[list[str], NDArray[np.intp]]:
 
 
 def _classes(seen: ColumnSummary, *, is_untyped: bool) -> dict[State, int]:
-    """Order the classes: whole numbers are numbers, others are known by their spelling.
+    """Order the classes: whole numbers are numbers, others are known by their text.
 
     Text in frames stays text. In files without types it may be numbers, as in memory.
     """

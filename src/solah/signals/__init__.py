@@ -1,6 +1,6 @@
 """From raw samples to readings: windows, and features of them.
 
-    describing.py    what people write           -> Signals, the description in a model document
+    describing.py    what people write           -> Signals, the description in a model file
     recordings.py    frames, files and folders   -> recordings
     windows.py       recordings                  -> windows on a regular grid
     arithmetic.py    windows                     -> features, in float32 as on a device

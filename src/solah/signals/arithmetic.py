@@ -2,7 +2,7 @@
 
 The simulator of ``export/c_runtime/solah_signals.h``: only ``+ - * /`` and square roots, each sum
 from
-the first sample to the last, so that a device computes the same bits. Samples stand in rows, one
+the first sample to the last, so that a device computes the same bits. Samples are in rows, one
 row per time, and windows in columns: a step of a sum serves all windows at once.
 """
 
@@ -136,7 +136,7 @@ def pitch_unit(signals: Signals) -> np.float32:
 
 
 def wave_coefficient(wave: int, n_samples: int) -> np.float32:
-    """Return the coefficient of the Goertzel filter for so many waves in a window."""
+    """Return the coefficient of the Goertzel filter for a number of waves in a window."""
     return np.float32(2.0 * math.cos(2.0 * math.pi * wave / n_samples))
 
 
@@ -217,7 +217,7 @@ def _crossings(x: Float32) -> Float32:
 
 
 def _peaks(x: _Windows) -> Float32:
-    """Count the samples that stand out: above both neighbours, and the mean by the deviation."""
+    """Count the peaks: samples above both neighbours, and above the mean by the deviation."""
     middle = x.centred[1:-1]
     is_peak = (middle > x.centred[:-2]) & (middle >= x.centred[2:]) & (middle > x.deviation)
     return np.asarray(np.count_nonzero(is_peak, axis=0), dtype=np.float32)

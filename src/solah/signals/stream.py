@@ -84,7 +84,7 @@ class SignalStream:
         ----------
         sample : sequence of float
             In the order of ``signals.measured``; NaN for a missing one. Of a slower channel, only
-            every so many count.
+            every ``every``-th counts.
 
         Returns
         -------

@@ -52,7 +52,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     Attributes
     ----------
     signals_ : Signals
-        The description that a model document carries.
+        The description that a model file carries.
 
     Examples
     --------

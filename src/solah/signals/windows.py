@@ -2,7 +2,7 @@
 
 Samples are first put onto a regular grid: a tick takes the last sample that came up to half a tick
 after it. A tick without one repeats the sample before, for as long as the signals allow. A window
-with a longer gap has unknown readings (NaN) for the channels that lack samples.
+with a longer gap has missing values (NaN) for the channels that lack samples.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In the order of the data:
 
-- ``settings``, ``site_file``: what a site file says, checked with the line of every error
+- ``settings``, ``site_file``: the site file, checked with the line of every error
 - ``units``, ``templates``: units and durations; what common firmware publishes
 - ``sensor_source``, ``kafka``, ``sparkplug``, ``payloads``, ``sensor_mapping``: messages of sensors
   become readings of features

@@ -66,7 +66,7 @@ class Backlog:
         return []
 
     def take(self, wait: float, most: int) -> list[tuple[str, Any]]:
-        """Return the oldest, at most so many, after waiting so many seconds for the first."""
+        """Return the oldest, at most ``most``, after waiting ``wait`` seconds for the first."""
         with self._changed:
             self._changed.wait_for(lambda: self._items, wait)
             taken = [self._pop() for _ in range(min(most, len(self._items)))]
@@ -80,7 +80,7 @@ class Backlog:
 
 @dataclass
 class _Kind:
-    """A kind of problem: when it was told last, how often it came since, and how it was at last."""
+    """A kind of problem: when it was last reported, how often it came since, and its last text."""
 
     told: float
     times: int = 0
@@ -88,7 +88,7 @@ class _Kind:
 
 
 class Complaints:
-    """Tells the first problem of each kind at once, and of those that follow their number.
+    """Reports the first problem of each kind at once, and the number of those that follow.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Complaints:
         self.tell(now)
 
     def tell(self, now: float, *, all_of_it: bool = False) -> None:
-        """Tell how many came of each kind, if it is time to; forget those that came no more."""
+        """Report how many came of each kind, if it is time to; drop those that stopped."""
         for kind, known in [*self._kinds.items()]:
             if now < known.told + self._every and not all_of_it:
                 continue

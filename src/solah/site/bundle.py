@@ -1,8 +1,8 @@
-"""Write a plan and its model as the one document that nodes start from, and read it with checks.
+"""Write a plan and its model as one bundle for all nodes, and read it with checks.
 
-The document goes into a file and, kept by the broker, to every node. An Ed25519 signature says who
-made it. It stands at the document's end and is over all bytes before it, so that it is checked
-before anything is parsed (:mod:`solah.site.trust`).
+The bundle goes into a file and, as a retained message, to every node. An Ed25519 signature
+identifies its author. It is at the end and over all bytes before it, so that it is checked before
+anything is parsed (:mod:`solah.site.trust`).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Bundle:
     def as_shadow(self) -> Bundle:
         """Return the same to be compared and not acted on, without a signature.
 
-        Its nodes send every row, so that none is left out of the comparison.
+        Its nodes send every row, so that none is dropped of the comparison.
         """
         plan = replace(self.plan, sending=None)
         return replace(self, plan=plan, is_shadow=True, signature=b"", counter=0)

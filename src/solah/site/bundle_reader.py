@@ -70,12 +70,12 @@ class Fitting:
         return self.labels.index(decision) if self.labels else None
 
     def output(self, part: str, signal: tuple[float, ...]) -> Output:
-        """Return what a part believes, given what goes up from it: of a term, evidence."""
+        """Return the output of a part from its message: of a term, scores."""
         belief = part_outputs(self.bundle.model.program, part, np.array([signal]))[0]
         return self._spelt(tuple(belief.tolist()))
 
     def root_output(self, row: Decided) -> Output:
-        """Return what is believed at the top, given a decision."""
+        """Return the probabilities at the top from a decision."""
         if self.labels:
             return self._spelt(tuple(row.beliefs[label] for label in self.labels))
         return Output((), _about(float(row.decision)), None)

@@ -44,7 +44,7 @@ class Reporter:
     def __init__(self, sending: Sending, keep: int) -> None:
         self._sending, self._keep = sending, keep
         self._terms = TermsBook()
-        self._rows: dict[int, NodeOutput] = {}  # with exact evidence
+        self._rows: dict[int, NodeOutput] = {}  # with exact scores
         self._order: list[int] = []
         self._sent: dict[int, NodeOutput] = {}  # as the receiver sees them
         self._sent_order: list[int] = []

@@ -228,6 +228,8 @@ class NodeCore(OpenRows):
             return
         readings = {name: as_signal(reading) for name, reading in row.readings.items()}
         for part, signal in (*row.signals.items(), *readings.items()):
+            if part not in version.sources:  # another node takes it
+                continue
             if part in case.signals:
                 self.counters["duplicates"] += 1
                 continue

@@ -1,10 +1,10 @@
 """Write decisions to a file before they are sent, so that a restarted node repeats the same.
 
-A node's memory (remembering.py) is written when the broker has confirmed what was sent. A node that
-is killed in between has told others a decision that it does not remember, and by then it may know
-more or less about the row. So every decision is appended here first: a line of base64 for each
+A node's state file is written when the broker has confirmed a message. A node that is killed in
+between has published a decision that is not in the file, and by then other values of the row may
+have arrived. So every decision is appended here first: a line of base64 for each
 message, with an empty one before it, so that a line that was cut short spoils no other. What the
-memory has by now is passed over, and goes when the file has grown.
+state file has by now is skipped, and removed when the file has grown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DecidedLog:
     Parameters
     ----------
     state : pathlib.Path
-        The file of the node's memory; the log stands beside it.
+        The state file of the node; the log is beside it.
 
     Examples
     --------

@@ -73,10 +73,10 @@ class Judged:
 
     Attributes
     ----------
-    place : the class that leads, as smoothed; it may be held back
-    belief : the belief in each class, as smoothed
-    settled : the class that stands after it; -1 for "don't know"
-    abstain_reasons : why it is or could be held back
+    place : the class that leads, as smoothed; it may be withheld
+    belief : the probability of each class, as smoothed
+    settled : the stable decision after it; -1 for "don't know"
+    abstain_reasons : why it is or could be withheld
     """
 
     place: int
@@ -117,13 +117,13 @@ class Judging:
         Parameters
         ----------
         scores : ndarray of shape (n_classes,)
-            What is decided by: evidence, or beliefs.
+            Scores, or probabilities.
         known : float
-            The share of all evidence that is known.
+            The completeness.
         abstain_reasons : tuple of int
             How many readings are out of range, and how many pairs unseen.
         is_evidence : bool
-            Whether the scores are evidence.
+            Whether they are scores.
         """
         self._last = scores, known, abstain_reasons, is_evidence
         belief = self._smoothed(scores, is_evidence=is_evidence)

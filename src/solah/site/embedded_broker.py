@@ -41,7 +41,7 @@ class EmbeddedBroker:
 
     def start(self) -> EmbeddedBroker:
         """Start it; return when it listens."""
-        # -P: no file of the current folder may stand in for a module.
+        # -P: no file of the current folder may replace a module.
         command = [sys.executable, "-P", "-m", "solah.site.embedded_broker", str(self.port)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -100,6 +100,7 @@ class Version:
             one for one in model.features if one.name in self.plan.reads
         ]
         self.sources = dict(self.plan.hears)  # of each input from elsewhere the node that sends it
+        self._sent_by = {node.name: frozenset(node.sends) for node in bundle.plan.nodes}
         own = {one.name: one for one in self.features}
         self.inputs = {
             part.name: Inputs(
@@ -160,11 +161,12 @@ class Version:
         return len(set(self.sources.values())) + bool(self.features)
 
     def is_expected(self, node: str, row: NodeOutput) -> bool:
-        """Whether this node waits for exactly such signals of that one."""
+        """Whether this node waits for that one, which sends such signals."""
         sent = (*row.signals, *row.readings)
         return (
             (bool(sent) or row.previous is not None)
-            and all(self.sources.get(part) == node for part in sent)
+            and node in self.sources.values()
+            and all(part in self._sent_by[node] for part in sent)
             and self._expectation.fits(row)
         )
 

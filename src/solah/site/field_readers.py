@@ -1,4 +1,4 @@
-"""Read values of a site file that stand in several of its parts."""
+"""Read values of a site file that occur in several of its parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_SECONDS = 366 * 86_400.0
 
 
 def checked(reader: Reader, check: Callable[[str], Value]) -> Value:
-    """Read a text by a function that complains without knowing where the text stands."""
+    """Read a text by a function whose errors lack the position."""
     text = reader.text(1)
     try:
         return check(text)
@@ -42,7 +42,7 @@ def duration(reader: Reader, least: float = 0.0) -> float:
 
 
 def flag(reader: Reader) -> bool:
-    """Read a truth value."""
+    """Read a boolean."""
     if not isinstance(reader.value, bool):
         raise reader.fail("true or false")
     return reader.value

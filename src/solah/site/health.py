@@ -82,7 +82,7 @@ def serving_health(
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     url = f"http://{f'[{host}]' if ':' in host else host}:{server.server_address[1]}/"
-    log(Event(f"health is told at {url}healthz and {url}readyz", "health_served", url=url))
+    log(Event(f"health is served at {url}healthz and {url}readyz", "health_served", url=url))
     try:
         yield url
     finally:

@@ -1,4 +1,4 @@
-"""Keep what nodes that send on change sent last, and tell whether a decision can stand on it."""
+"""Keep the last rows of nodes that send on change, and check whether a decision is final."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Lead(NamedTuple):
     Attributes
     ----------
     winner : the place of the class that is decided for
-    over : (n_classes,) its lead over each class in evidence, in nats; infinite over itself
+    over : (n_classes,) its lead over each class in scores, in nats; infinite over itself
     """
 
     winner: int
@@ -108,7 +108,7 @@ class Holding:
         return all(row is not None and (row.is_exact or not is_exact) for row in rows)
 
     def stands(self, sequence: int, lead: Lead, missing: Collection[str]) -> bool:
-        """Whether a decision is the one that all evidence would give.
+        """Whether a decision is the one that all values would give.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Holding:
         return is_number or _stands(lead, [self._hides(one, sequence, lead) for one in nodes])
 
     def _hides(self, node: _Held, sequence: int, lead: Lead) -> Float:
-        """Return by how much a lead may be less than it seems, for what a node left out."""
+        """Return by how much a lead may be less than it seems, for what a node dropped."""
         size = len(lead.over)
         row = node.rows.get(sequence)
         if row is None and self._terms.of(sequence) is None and not self._sending.is_exact:
@@ -133,7 +133,7 @@ class Holding:
     def tighten(
         self, model: str, sequence: int, lead: Lead, now: float, times: int
     ) -> Terms | None:
-        """Return terms from a row on whose decision does not stand; None for a late row.
+        """Return terms from a row on whose decision is not final; None for a late row.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Holding:
         return terms
 
     def _terms_for(self, model: str, sequence: int, lead: Lead) -> Terms:
-        """Return terms by which the decision stands while all nodes are silent."""
+        """Return terms by which the decision is final while all nodes are silent."""
         unit, over = self._sending.unit, lead.over.copy()
         over[lead.winner] = 0.0
         share = self._sending.slack * over / max(len(self._nodes), 1)
@@ -175,7 +175,7 @@ class Holding:
         return terms if self._will_stand(terms, lead) else replace(terms, allowed=())
 
     def _will_stand(self, terms: Terms, lead: Lead) -> bool:
-        """Whether a decision stands while all nodes are silent by these terms."""
+        """Whether a decision is final while all nodes are silent by these terms."""
         hides = hidden(self._sending, terms, lead.winner, len(lead.over))
         return _stands(lead, [hides] * len(self._nodes))
 

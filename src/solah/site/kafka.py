@@ -93,7 +93,7 @@ def check_kafka_topic(topic_filter: str) -> str:
     Raises
     ------
     ParameterError
-        It is no name that Kafka takes.
+        Kafka does not take the name.
     """
     topic = topic_filter.partition("/")[0]
     if topic in (".", "..") or not _TOPIC.fullmatch(topic):
@@ -146,7 +146,7 @@ class KafkaSource:
 
     @property
     def is_connected(self) -> bool:
-        """Whether a connection to a broker of the cluster stands."""
+        """Whether there is a connection to a broker of the cluster."""
         return self._connected.is_set()
 
     def start(self) -> None:
@@ -174,7 +174,7 @@ class KafkaSource:
             "ssl.ca.location": broker.authority,
             "ssl.certificate.location": broker.certificate,
             "ssl.key.location": broker.key,
-            # Nobody shares the records with us, and what was kept while we were away is no news.
+            # Nobody shares the records with us, and records from our absence are out of date.
             "group.id": f"{name}:{uuid4().hex[:12]}",
             "auto.offset.reset": "latest",
             "enable.auto.commit": False,
@@ -186,7 +186,7 @@ class KafkaSource:
             "statistics.interval.ms": _STATES_EVERY,
             "stats_cb": self._note_states,
             "error_cb": self._note_error,
-            "log_level": 0,  # errors are told by the callback
+            "log_level": 0,  # the callback reports errors
         }
         try:
             return self._kafka.Consumer({k: v for k, v in settings.items() if v is not None})
@@ -250,7 +250,7 @@ class KafkaSource:
             self._log(Event(text, "connection_lost", "warning"))
 
     def _note_error(self, error: Any) -> None:
-        """Tell in words what is wrong; librdkafka itself tries again."""
+        """Report an error in words; librdkafka itself tries again."""
         self.counters["kafka_errors"] += 1
         codes = self._kafka.KafkaError
         code, text = error.code(), error.str()
@@ -269,5 +269,5 @@ class KafkaSource:
             codes._TRANSPORT: "no connection",
             codes._RESOLVE: "no connection",
             codes._TIMED_OUT: "no connection",
-        }.get(code, "Kafka says")
+        }.get(code, "Kafka reports")
         self._complaints.add(f"{self._broker!r}: {words}", text, time.monotonic())

@@ -1,7 +1,7 @@
 """Save what a node received and did before the broker may forget it.
 
-A message is acknowledged when the rows that it was about are safe: their decisions are with the
-broker, or they stand in the file. Decisions are written before they are sent (decided_log.py). So a
+A message is acknowledged when its rows are safe: their decisions are with the broker, or the rows
+are in the file. Decisions are written before they are sent (decided_log.py). So a
 node that is killed loses nothing, and decides no row again otherwise than before. Where the file
 cannot be written, a node goes on from memory, reports it, and tries again.
 """
@@ -44,7 +44,7 @@ class Keeper:
     Parameters
     ----------
     path : the file; None where nothing is kept
-    client : who is told what is safe
+    client : acknowledges messages that are safe
     counters : where failures are counted
     log : called with what an operator should know
     """
@@ -92,7 +92,7 @@ class Keeper:
         self._write_plans(time.monotonic())
 
     def step(self, now: float, memory: Callable[[], Memory]) -> bool:
-        """Write what there is to write; return whether the settled row changed."""
+        """Write what there is to write; return whether the safe row changed."""
         if self._pending is None and (now >= self._next or len(self._receipts) >= _MOST_RECEIPTS):
             self._next = now + _EVERY
             self._pending = _Pending(memory(), self._receipts, self._client.published)

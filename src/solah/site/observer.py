@@ -56,12 +56,12 @@ REFUSALS = ("unreadable", "unfit", "other_model", "elsewhere")
 _MOST_BUNDLES = 4
 _MOST_NAMES = 50
 _MOST_ARRIVALS = 64
-# A row that is further off tells of a replay or of a clock, not of a way through the network.
+# A row that is further off shows a replay or a wrong clock, not a delay in the network.
 _MOST_LATENCY = 3_600.0
 
 
 class _RefusedError(Exception):
-    """A message that can be read, and is not taken; tells why."""
+    """A readable message that is not taken, with the reason."""
 
 
 class Observer:
@@ -118,7 +118,7 @@ class Observer:
 
     @property
     def is_connected(self) -> bool | None:
-        """Whether there is a connection to the broker; None where nobody said."""
+        """Whether there is a connection to the broker; None if unknown."""
         is_connected: bool | None = self._link["is_connected"]
         return is_connected
 
@@ -148,7 +148,7 @@ class Observer:
                 del self._nodes[gone]
 
     def note_link(self, is_connected: bool, now: float) -> None:
-        """Note that the connection to the broker stands, or is lost."""
+        """Note that the connection to the broker is up, or lost."""
         with self._lock:
             self._changes += 1
             self._link = {"is_connected": is_connected, "since": now}
@@ -173,12 +173,12 @@ class Observer:
                 self._take(topic, payload, now)
             except _RefusedError as refused:
                 self._totals[str(refused)] += 1
-            # A stranger's text may be nested too deeply, or have letters that cannot be written.
+            # An untrusted text may be nested too deeply, or have letters that cannot be written.
             except (SolahError, ValueError, RecursionError):
                 self._totals["unreadable"] += 1
 
     def snapshot(self, now: float, last: int = MOST_DECISIONS) -> dict[str, Any]:
-        """Return the picture, ready for JSON.
+        """Return the snapshot, ready for JSON.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Observer:
 
         Returns
         -------
-        picture : dict
+        snapshot : dict
             ``site``, ``now``, ``condition`` (see :mod:`solah.site.site_state`), ``link`` (to the
             broker), ``model``, ``nodes``, ``parts`` (the parts of the model, from bottom to top),
             ``decisions``, ``shadow``, ``alerts``, ``progress`` and ``messages``. Every text in it
@@ -377,7 +377,7 @@ class Observer:
         node.rows.add(n_rows, now)
 
     def _believe(self, part: str, output: Output, row: int, now: float) -> None:
-        """Note what a part believes, unless an old row is only sent again."""
+        """Note the output of a part, unless an old row is only sent again."""
         before = self._parts.get(part)
         if before is None or row >= before.row or now - before.received > WINDOW:
             self._parts[part] = WatchedPart(output, row, now)

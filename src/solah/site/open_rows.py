@@ -33,7 +33,7 @@ class Settings:
     ----------
     deadline : seconds after which a row is decided with what is there; nodes below wait less
     patience : seconds after which what is missing is asked for again
-    window : seconds of a row, where rows are told apart by time; None where they have numbers
+    window : seconds of a row, where rows are distinguished by time; None where they have numbers
     keep : the rows that are kept, open or to be sent again
     """
 
@@ -44,7 +44,7 @@ class Settings:
 
 
 class OpenRows:
-    """The rows of a node, from the first that is heard of one on until it is forgotten.
+    """The rows of a node, from the first message about one until it is dropped.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tell whether what a node sends of a row is what the parts of a model can send."""
+"""Check the message of a node about a row against the parts of the model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Expectation:
 
     Attributes
     ----------
-    most_unknown : of each term and group the share and the variance of the evidence that is unknown
+    most_unknown : of each term and group the missing share and its variance
         if no reading is known
     without_readings : what each part sends if no reading is known
     """

@@ -1,6 +1,6 @@
 """Plan which node of a network runs which part of a model.
 
-What goes from node to node are beliefs and evidence. Readings stay where they are measured, except
+Nodes send probabilities and scores to each other. Readings stay where they are measured, except
 those of a part whose features are measured on several nodes and have parts of their own there.
 """
 
@@ -95,7 +95,7 @@ def make_plan(
     site: str = SITE,
     sending: Sending | None = None,
 ) -> Plan:
-    """Say which node runs what.
+    """Assign the parts of a model to nodes.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class _Placing:
             else:
                 self._home[part.name] = home
         for name in scattered:
-            # Readings go there with what is sent anyway, and its own evidence to nobody.
+            # Readings go there with other messages, and its own scores to nobody.
             self._home[name] = self._home.get(self._parent.get(name, ""), self._gateway)
         return plan_of_homes(self._model, self._home, self._site, self._measured)
 
@@ -234,7 +234,7 @@ class _Placing:
         if nowhere := sorted(self._n_asking.keys() - measured.keys()):
             hint = did_you_mean(nowhere[0], measured.keys() - features)
             raise ParameterError(
-                f"the placement does not say where {shorten(nowhere[0])} is measured; each "
+                f"the placement does not name a node for {shorten(nowhere[0])} is measured; each "
                 f"feature of the model needs a node{hint}"
             )
         return {name: node for name, node in measured.items() if name in features}, placed
@@ -261,7 +261,7 @@ class _Placing:
     def _where_measured(self, part: Part) -> dict[str, str]:
         """Map the nodes where the features of a part are measured to one of them.
 
-        There are several only if all features have other parts, too: who wires a hierarchy by
+        There are several only if all features have other parts, too: in a user-defined hierarchy
         hand can keep them apart.
         """
         homes = {self._measured[name]: name for name in self._own_features(part)}
@@ -349,7 +349,7 @@ def _senders(node: NodePlan) -> list[str]:
 
 
 def _checked_names(node: str, names: object) -> Sequence[str]:
-    """Return what is placed at a node, or raise an error where it is no list of names."""
+    """Return what is placed at a node, or raise an error if it is not a list of names."""
     if (
         not isinstance(names, Sequence)
         or isinstance(names, str)

@@ -17,7 +17,7 @@ _MOST = 8
 
 
 class NoRoomError(BundleError):
-    """So many plans wait for rows to come that another has to wait."""
+    """The maximum number of plans that wait for rows has been reached."""
 
 
 class Versions:
@@ -80,7 +80,7 @@ class Versions:
         Raises
         ------
         NoRoomError
-            So many plans wait for rows to come that there is no room for another.
+            The maximum number of plans that wait for rows has been reached.
         """
         if (bundle.hash, bundle.starts) == (self.newest.hash, self.newest.starts):
             if bundle.counter > self.newest.bundle.counter:  # the same plan, signed again

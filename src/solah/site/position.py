@@ -92,7 +92,7 @@ class Position:
         self._resumed = _NEVER
 
     def update(self, now: float, patience: float) -> int:
-        """Find what is reached by now, where sources are waited for so long; return it."""
+        """Find what is reached by now, with a maximum wait for sources; return it."""
         known = [one for one in self._sources.values() if one.newest >= 0]
         live = [one for one in known if now < one.advanced + patience]
         newest = sorted((one.newest for one in live), reverse=True)

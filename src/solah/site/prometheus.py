@@ -1,4 +1,4 @@
-"""Write the picture of a network as the metrics that Prometheus collects."""
+"""Write the snapshot of a network as the metrics that Prometheus collects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def metrics(snapshot: Picture) -> str:
     Returns
     -------
     text : str
-        A metric without a value is left out.
+        A metric without a value is dropped.
 
     Examples
     --------
@@ -72,12 +72,12 @@ def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
     yield _counter("solah_decisions", "Decisions that were received.", decisions["total"])
     yield _counter(
         "solah_decisions_incomplete",
-        "Decisions without the evidence of some part of the model.",
+        "Decisions without the values of some part of the model.",
         decisions["incomplete_total"],
     )
     yield _counter(
         "solah_decisions_held_back",
-        "Decisions after which the policy says that it does not know.",
+        "Decisions that the policy withheld.",
         decisions["held_back_total"],
     )
     yield _counters(
@@ -204,7 +204,7 @@ def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:
         if len(part["belief"]) == len(labels)
         for label, share in zip(labels, part["belief"], strict=True)
     ]
-    yield Metric("solah_belief", "gauge", "What a part of the model believed last.", beliefs)
+    yield Metric("solah_belief", "gauge", "The last probability of a part of the model.", beliefs)
     named = [Sample(1, {"hash": model["hash"], "target": model["target"]})] if model else []
     yield Metric("solah_model_info", "gauge", "The newest model.", named)
 

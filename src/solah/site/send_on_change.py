@@ -1,18 +1,18 @@
-"""When nodes send: every row, or only rows in which their evidence changed enough to matter.
+"""When nodes send: every row, or only rows in which their scores changed enough to matter.
 
-A node that sends on change stays silent about a row if its evidence is near what it sent last. The
-node that decides goes on with that, and tells all nodes in *terms* how much their silence may hide.
+A node that sends on change stays silent about a row if its scores are near those it sent last. The
+node that decides continues with those, and sends *terms* to all nodes: how much silence may hide.
 With w the class that is decided for, M_c the lead of w over another class c, in nats, n the number
-of nodes and u the unit in which evidence is written, the terms allow each node::
+of nodes and u the unit in which scores are written, the terms allow each node::
 
     A_c = slack * M_c / n
 
 and a node is silent as long as its own lead of w over every c has fallen by no more than u + A_c
 since it last sent. So the lead over c is never less than what the deciding node knows, minus the
 sum of u + A_c over the silent nodes. Where that is above 0 for all c, the decision is the one that
-all evidence would give. Where it is not, the deciding node gives new terms from that row on, for
+all values would give. Where it is not, the deciding node gives new terms from that row on, for
 the class that leads by then, and waits: nodes that hid more than the new terms allow send that row,
-too, and the silence of the others tells that they did not. Where the lead is too small for any
+too, and the silence of the others shows that they did not. Where the lead is too small for any
 silence, the terms allow none: every change is sent, and exactly.
 """
 
@@ -52,7 +52,7 @@ class Sending:
     ----------
     slack : the share of the lead that the silence of all nodes together may hide, 0 to 0.9; with 0
         every change is sent
-    unit : the steps in which evidence is written, in nats; 0 for exact numbers
+    unit : the steps in which scores are written, in nats; 0 for exact numbers
     keep_alive : the seconds after which a row is sent though nothing changed
 
     Raises
@@ -77,7 +77,7 @@ class Sending:
         return not self.slack and not self.unit
 
     def written(self, signal: Sequence[float]) -> tuple[float, ...]:
-        """Return evidence as it is sent: in units, less that for the last of several classes."""
+        """Return scores as they are sent: in units, less that for the last of several classes."""
         if not self.unit:
             return tuple(signal)
         last = signal[-1] if len(signal) > 1 else 0.0
@@ -99,8 +99,7 @@ def check_sending(sending: Sending, model: Model, nodes: Sequence[NodePlan]) -> 
         part.kind in ("term", "tree") and names & set(part.origins) for part in model.parts
     ):
         raise ParameterError(
-            "'slack' and 'unit' are for models that add up evidence; with trees of trees, use 0 "
-            "for both"
+            "'slack' and 'unit' are for additive models; with stacked trees, use 0 for both"
         )
     if model.target.task is Task.REGRESSION and sending.slack:
         raise ParameterError(

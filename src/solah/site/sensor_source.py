@@ -19,9 +19,9 @@ class SensorMessage(NamedTuple):
     Attributes
     ----------
     topic : as sensors of the site file name it
-    payload : what was sent; None where the source says that there is nothing any more
+    payload : the content; None if the source reports that there is none any more
     is_retained : whether the broker had kept it, nobody knows for how long
-    time : when it was published, in seconds since 1970; None where the source does not tell
+    time : when it was published, in seconds since 1970; None if unknown
     """
 
     topic: str
@@ -35,7 +35,7 @@ class Source(Protocol):
 
     @property
     def is_connected(self) -> bool:
-        """Whether a connection stands."""
+        """Whether there is a connection."""
         ...
 
     @property
@@ -65,7 +65,7 @@ class SensorClient(Client):
     take : callable of SensorMessage
         Called in a thread of its own.
     on_connect, on_lost : callable, default=None
-        Called in that thread whenever a connection stands, or is lost.
+        Called in that thread whenever a connection is made or lost.
     """
 
     def __init__(

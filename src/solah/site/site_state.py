@@ -1,4 +1,4 @@
-"""Judge how a site is doing, so that nothing dead is ever shown as live."""
+"""Derive the state of a site, so that nothing dead is ever shown as live."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def stale_after(arrivals: Iterable[float], keep_alive: float = 0.0) -> float:
 def judge(
     nodes: Sequence[Mapping[str, Any]], decisions: Mapping[str, Any], is_connected: bool | None
 ) -> Condition:
-    """Judge a site by its nodes and decisions, as they stand in a snapshot.
+    """Derive the state of a site from the nodes and decisions of a snapshot.
 
     Parameters
     ----------

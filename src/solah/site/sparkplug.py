@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = "spBv1.0"
 UNTIL_DEATH = math.inf
-"""For how long readings are held: devices send only what changes, and tell when they are gone."""
+"""For how long readings are held: devices send only changes, and announce their death."""
 REBIRTH = "Node Control/Rebirth"
 _OF_NODES, _OF_DEVICES = ("NBIRTH", "NDATA", "NDEATH"), ("DBIRTH", "DDATA", "DDEATH")
 _PURPOSE = "reading Sparkplug B"
@@ -102,13 +102,13 @@ def metrics_of(sensors: Iterable[Sensor]) -> dict[str, list[str]]:
 
 
 class Decoded(NamedTuple):
-    """What a message says of a device.
+    """The content of a message about a device.
 
     Attributes
     ----------
     place : the device, as :func:`place_of` writes it
     metrics : by name ``value``, None where unknown, and ``time`` in milliseconds, None where there
-        is none; None where the message cannot be read
+        has none; None if the message is unreadable
     begins : whether the device begins again, or ended, so that what came before counts no more
     """
 
@@ -119,7 +119,7 @@ class Decoded(NamedTuple):
 
 @dataclass
 class _Device:
-    """A device that is wanted, or an edge node itself, and what its birth said."""
+    """A subscribed device, or an edge node itself, and the content of its birth."""
 
     place: str
     wanted: tuple[str, ...]
@@ -173,14 +173,14 @@ class Decoder:
             _, group, name, *device = place.split("/")
             edge = self._edges.setdefault((group, name), _Edge(command_topic(place)))
             edge.devices["".join(device)] = _Device(place, tuple(names))
-        _payload_type()  # a missing package is told at the start
+        _payload_type()  # a missing package is an error at the start
 
     def is_about(self, topic: str) -> bool:
         """Whether a topic is that of an edge node that is wanted."""
         return self._address(topic) is not None
 
     def read(self, topic: str, payload: bytes) -> list[Decoded]:
-        """Return what a message says of the devices that are wanted."""
+        """Return the content of a message about subscribed devices."""
         address = self._address(topic)
         if address is None:
             return []
@@ -203,7 +203,7 @@ class Decoder:
             device.begin(message)
         edge.needs_birth |= not device.is_born
         metrics = self._metrics(edge, device, message)
-        if is_birth:  # it lists all metrics, so that those are gone which it leaves out
+        if is_birth:  # it lists all metrics, so that others are gone
             metrics = dict.fromkeys(device.wanted, _UNKNOWN) | metrics
         return [*ended, Decoded(device.place, metrics, is_birth)]
 
@@ -224,7 +224,7 @@ class Decoder:
         return ended
 
     def ask_all(self) -> None:
-        """Want births of all edge nodes, which tell what does not change, too."""
+        """Request births of all edge nodes, which have unchanged values, too."""
         for edge in self._edges.values():
             edge.needs_birth = True
 
@@ -305,7 +305,7 @@ def _session(message: Any) -> int | None:
 
 
 def _value(metric: Any, datatype: int) -> Any:
-    """Return a metric's value; an empty list for what is no single value."""
+    """Return a metric's value; an empty list if it is not a single value."""
     kind = metric.WhichOneof("value")
     if metric.is_null or kind is None:
         return None
@@ -348,7 +348,7 @@ def _parse(payload: bytes) -> Any:
 
 @cache
 def _payload_type() -> Any:
-    """Make the type of messages; what is of no use here is left out, or left as bytes."""
+    """Make the type of messages; fields without use here are left as bytes."""
     descriptors = require("google.protobuf.descriptor_pb2", "site", _PURPOSE)
     pools = require("google.protobuf.descriptor_pool", "site", _PURPOSE)
     factory = require("google.protobuf.message_factory", "site", _PURPOSE)

@@ -28,9 +28,9 @@ class OpenRow:
     sequence, time : the row's
     model : the hash of the bundle that its signals were made with
     readings : those that were measured here; None where none came
-    signals : the evidence of other nodes, and the readings that they sent
+    signals : the scores of other nodes, and the readings that they sent
     missing : what they lacked
-    unknown : how much of that evidence is unknown
+    unknown : the missing share of these
     """
 
     sequence: int
@@ -78,7 +78,7 @@ def read_memory(path: Path | None) -> Memory:
         return _read(_parse(path).value)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ParameterError(
-            f"{path} does not say how far a node came; delete it to begin from the first row"
+            f"{path} has no position of a node; delete it to begin from the first row"
         ) from None
 
 

@@ -26,7 +26,7 @@ _MOST_INDENT = 18
 _STATES = {"online": "green", "silent": "bold red", "offline": "bold red", "unknown": "yellow"}
 _CONDITIONS = {"live": "bold green", "degraded": "bold yellow", "waiting": "bold yellow"}
 _SILENT = {
-    "missing": "missing; mean_masses stands for it",
+    "missing": "missing; its average counts",
     "waiting": "no message yet",
     "inside": "stays in its node",
 }
@@ -51,7 +51,7 @@ def render(snapshot: Picture, width: int) -> RenderableType:
         _block("Nodes", _nodes(snapshot, width)),
         _block("Sensors to look at", _sensors(snapshot, width)),
         _block("Last decisions", _decisions(snapshot, width)),
-        _block(f"Beliefs about {_target(snapshot)}", _parts(snapshot, width)),
+        _block(f"Probabilities of {_target(snapshot)}", _parts(snapshot, width)),
     ]
     return Group(*(line for block in blocks for line in block))
 
@@ -80,7 +80,7 @@ def _headline(snapshot: Picture) -> list[RenderableType]:
 
 
 def _condition(snapshot: Picture) -> Text:
-    """Say how the site is doing, and why it is not live."""
+    """Return the state of the site, and why it is not live."""
     state, reasons = snapshot["condition"]["state"], snapshot["condition"]["reasons"]
     return Text(
         f"{state}; {', '.join(reasons)}" if reasons else state, _CONDITIONS.get(state, "bold red")
@@ -88,7 +88,7 @@ def _condition(snapshot: Picture) -> Text:
 
 
 def _compared(shadow: Picture) -> str:
-    """Say how often the model that is only tried out agrees."""
+    """Return how often the shadow model agrees."""
     if not shadow["rows"]:
         return f"shadow {shadow['hash'][:8]}: no row compared yet"
     rows = count(shadow["rows"], "row")
@@ -116,13 +116,13 @@ def _pace(decisions: Picture, now: float) -> str:
 
 
 def _lacking(decisions: Picture) -> str:
-    """Say how many decisions lacked evidence, and whose."""
+    """Return how many decisions lacked values, and of which parts."""
     most = decisions["missing"][:_MOST_MISSING]
     whose = ", ".join(f"{one['part']} ({one['times']})" for one in most)
     more = len(decisions["missing"]) - len(most)
     return (
         f"{100 * decisions['incomplete']:.1f} % of the last {count(decisions['kept'], 'decision')} "
-        f"lacked evidence of {whose}{f' and {more} more' if more else ''}"
+        f"lacked values of {whose}{f' and {more} more' if more else ''}"
     )
 
 
@@ -145,7 +145,7 @@ def _block(title: str, grid: Table) -> list[RenderableType]:
 
 
 def _grid(width: int, *columns: str) -> Table:
-    """Begin a table with headings; one that ends in a blank stands on the right."""
+    """Begin a table with headings; one that ends in a blank is on the right."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.width = width
     for place, column in enumerate(columns):
@@ -226,9 +226,9 @@ def _decisions(snapshot: Picture, width: int) -> Table:
         return Table.grid()
     has_ages = any(one["age"] is not None for one in last)
     has_policy = any(one["settled"] != "" for one in last)
-    columns = ("decision", "belief ", "latency ", "known ")
-    stands, oldest = ["stands"] * has_policy, ["oldest "] * has_ages
-    why = "missing; abstain_reasons" if has_policy else "missing"
+    columns = ("decision", "probability ", "latency ", "known ")
+    stands, oldest = ["stable"] * has_policy, ["oldest "] * has_ages
+    why = "missing; reasons" if has_policy else "missing"
     grid = _grid(width, "row ", *stands, *columns, *oldest, why)
     for one in last:
         age = "-" if one["age"] is None else _duration(one["age"])
@@ -246,13 +246,13 @@ def _decisions(snapshot: Picture, width: int) -> Table:
 
 
 def _standing(decision: Picture) -> Text:
-    """Name the class that stands after a decision."""
+    """Name the stable decision after a decision."""
     stands = standing(decision)
     return Text("don't know", "bold yellow") if stands is None else Text(stands, "bold")
 
 
 def _lacks(decision: Picture) -> Text:
-    """Name what a decision lacked, and why it is or could be held back."""
+    """Name what a decision lacked, and why it is or could be withheld."""
     missing, abstain_reasons = (
         ", ".join(decision["missing"]),
         ", ".join(decision["abstain_reasons"]),
@@ -275,7 +275,7 @@ def _parts(snapshot: Picture, width: int) -> Table:
 
 
 def _outline(parts: Sequence[Picture]) -> Iterator[tuple[str, Picture]]:
-    """Go from the root down; what is deeper than the page is wide stands at its edge."""
+    """Go from the root down; what is deeper than the page is wide is at its edge."""
     waiting = [(parts[-1], "", "")]
     while waiting:
         part, lead, below = waiting.pop()
@@ -287,7 +287,7 @@ def _outline(parts: Sequence[Picture]) -> Iterator[tuple[str, Picture]]:
 
 
 def _output(part: Picture) -> tuple[Text, Text]:
-    """Show what a part believes as a bar and in words."""
+    """Show the output of a part as a bar and in words."""
     if part["state"] != "heard":
         style = "bold red" if part["state"] == "missing" else "dim"
         return Text("·" * _BAR, "dim"), Text(_SILENT[part["state"]], style)
@@ -298,7 +298,7 @@ def _output(part: Picture) -> tuple[Text, Text]:
     return bar, Text(f"{part['certainty']:.2f} {part['says']}")
 
 
-# --- spelling --------------------------------------------------------------------------------
+# --- format --------------------------------------------------------------------------------
 
 
 def _target(snapshot: Picture) -> str:

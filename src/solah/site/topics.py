@@ -85,7 +85,7 @@ class Topics:
         return self._of(node, "in")
 
     def said(self, node: str) -> str:
-        """Return the topic on which a node publishes its beliefs of rows."""
+        """Return the topic on which a node publishes its outputs."""
         return self._of(node, f"{self.lane}out")
 
     def asked(self, node: str) -> str:

@@ -1,6 +1,6 @@
 """Read the public keys that may sign plans; a signature is checked before any parsing.
 
-A file is a public key in PEM, or has one key per line: what stands between the first and the last
+A file is a public key in PEM, or has one key per line: what is between the first and the last
 line of such a PEM file, and behind it, if need be, ``not-after=2027-12-31`` or ``revoked``.
 """
 
@@ -169,7 +169,7 @@ def _read_line(words: list[str], place: str) -> TrustedKey:
             not_after = _read_date(word.removeprefix(_NOT_AFTER), place)
         else:
             raise ParameterError(
-                f"{place}: behind a key may stand {_NOT_AFTER}2027-12-31 and {_REVOKED}. "
+                f"{place}: after a key there may be {_NOT_AFTER}2027-12-31 and {_REVOKED}. "
                 f"Got {shorten(word)} instead."
             )
     return TrustedKey(_read_key(text, place), not_after, is_revoked)
@@ -194,7 +194,7 @@ def _read_key(text: str, place: str) -> Any:
         key = None
     if not isinstance(key, ed25519.Ed25519PublicKey):
         raise ParameterError(
-            f"{place}: a line begins with an Ed25519 public key, as it stands in a .pub.pem file. "
+            f"{place}: a line begins with an Ed25519 public key, as in a .pub.pem file. "
             f"Got {shorten(text)} instead."
         )
     return key

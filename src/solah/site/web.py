@@ -1,7 +1,7 @@
 """Serve a small live web page about a network, and the same for machines.
 
-``/`` is the page, ``/events`` a stream of pictures, ``/snapshot.json`` one of them, ``/metrics`` is
-for Prometheus, and ``/healthz`` and ``/readyz`` are for what restarts services.
+``/`` is the page, ``/events`` a stream of snapshots, ``/snapshot.json`` one of them, ``/metrics``
+is for Prometheus, and ``/healthz`` and ``/readyz`` are for what restarts services.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class _Answers:
         return self._responses.JSONResponse({"status": "ok"}, headers={**_HEADERS})
 
     async def readiness(self, _request: Any) -> Any:
-        """Tell whether the broker is there; what the site does is no fault of this server."""
+        """Whether the broker is there; the state of the site does not matter here."""
         is_ready = self._observer.is_connected is not False
         return self._responses.JSONResponse(
             {"status": "ok" if is_ready else "not connected to the broker"},
@@ -137,14 +137,14 @@ class _Answers:
         )
 
     async def _stream(self, state: Any) -> AsyncIterator[str]:
-        """Tell what changed; and now and then that nothing did, so that lost links are found."""
+        """Send changes, and now and then that nothing changed, so that lost links are found."""
         before, said_at, looked_at, changes = "", 0.0, -_LOOK_EVERY, -1
         self._n_streams += 1
         try:
             while not state.is_stopping():
                 now = self._now()
                 told = before
-                # Silence changes the picture too, but slowly.
+                # Silence changes the snapshot too, but slowly.
                 if changes != self._observer.changes or now - looked_at >= _LOOK_EVERY:
                     changes, looked_at = self._observer.changes, now
                     picture = self._observer.snapshot(now, _SHOWN)
@@ -164,7 +164,7 @@ class _Answers:
 
 
 def _policy(nonce: str) -> str:
-    """Allow what stands in the page and what it asks of us, and forbid all else."""
+    """Allow the content of the page and its requests to us, and forbid all else."""
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
         "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "

@@ -1,4 +1,4 @@
-"""Parse YAML that a stranger may have written, and remember the line of everything in it."""
+"""Parse YAML from untrusted sources, and keep the line of everything in it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def parse_yaml(data: bytes | str, what: str) -> tuple[Any, dict[str, int]]:
 
 
 def _loader(yaml: Any) -> Any:
-    """Make a loader that takes only true and false for truth values, dates for texts, and no tag.
+    """Make a loader that takes only true and false for booleans, dates for texts, and no tag.
 
     A tag makes any text a date, bytes or a set, and fails where the text is not one.
     """
@@ -111,7 +111,7 @@ class _Walk:
             if not isinstance(key, self._yaml.ScalarNode):
                 raise ParameterError(f"line {line}: a name must be a text")
             if key.value in found:
-                raise ParameterError(f"line {line}: {shorten(key.value)} stands there twice")
+                raise ParameterError(f"line {line}: {shorten(key.value)} is there twice")
             part = Reader(None, key.value, ParameterError, place)
             self.lines[part.place] = line
             found[key.value] = self.value(below, part, depth + 1)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.intp]
 
-# If stages feed stages that feed stages, what bends one belief bends the next.
+# If stages feed stages that feed stages, what bends one output bends the next.
 _BENDING_ROUNDS = 2
 _MOST_ROUNDS = 100
 _CLOSE = 1e-13
@@ -111,7 +111,7 @@ class Question:
         return float(self.limits.sizes(place, here, np.array([reading]))[0])
 
     def allows(self, point: Float) -> bool:
-        """Tell whether all readings that moved are where they may be."""
+        """Whether all readings that moved are where they may be."""
         moved = np.flatnonzero((point != self.row) & ~np.isnan(self.row)).tolist()
         ends = [self.limits.allowed(place, self.row[place]) for place in moved]
         return all(
@@ -127,7 +127,7 @@ class Question:
         return parted(self.decide(self.along(self.paths, knots)), knots)
 
     def _bent(self, paths: list[Path]) -> list[Path]:
-        """Add the readings at which a belief that words describe passes from one to the next."""
+        """Add the values at which an output described by words passes from one word to the next."""
         axes = [axis for axis in self._program.axes if axis.kind is AxisKind.ONE_BELIEF]
         for _ in range(_BENDING_ROUNDS if paths and axes else 0):
             stops = [path.stops for path in paths]

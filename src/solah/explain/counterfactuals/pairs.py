@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
 
 # Two readings are sought among the features that move the decision most by themselves, and
-# those that do so within the shortest path: so many of each.
+# those that do so within the shortest path: this many of each.
 _MOST_OF_EACH = 6
 _WORTH_NARROWING = 4
 # Where to look on the path to where straight scores cross, and beyond it, for those that bend.

@@ -162,7 +162,7 @@ class Paths:
             self._meets[np.ix_(read, read)] = True
 
     def meet(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell which pairs of features meet in a term; if stages feed stages, all may."""
+        """Return the pairs of features that meet in a term; if stages feed stages, all may."""
         return self._meets[first, second]
 
     def of_row(self, row: Float, *, finer: bool = True) -> list[Path]:

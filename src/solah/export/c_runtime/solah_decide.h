@@ -312,6 +312,24 @@ static inline int solah_decide(solah_model *model, const solah_reading *x,
     return (int)solah_best(model, decided, total, -1);
 }
 
+/* Decide without the beliefs of the last stage, unless these decide. */
+static inline int solah_predict(solah_model *model, const solah_reading *x)
+{
+    solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
+    solah_number total[SOLAH_N_VALUES] = {(solah_number)0};
+    const int32_t last = SOLAH_STAGES(model) - 1;
+
+    for (int32_t s = 0; s < last; s++) {
+        (void)solah_add_up(model, &model->stages[s], x, beliefs, total);
+        solah_conclude(model, &model->stages[s], total, beliefs[s]);
+    }
+    (void)solah_add_up(model, &model->stages[last], x, beliefs, total);
+    if (!model->stages[last].is_weighed) {
+        solah_conclude(model, &model->stages[last], total, beliefs[last]);
+    }
+    return (int)solah_best(model, beliefs[last], total, -1);
+}
+
 /* The rules of the last stage: one a knot of its curves, a state of its tables, of each of its grids
  * the first one and their number, and one a node of its trees, which begin at `first_node`. */
 typedef struct {

@@ -20,6 +20,7 @@
 #ifndef SOLAH_FIXED_H
 #define SOLAH_FIXED_H
 
+#include "solah_fixed_math.h"
 #include "solah_reading.h"
 
 #define SOLAH_IN_INTEGERS
@@ -32,14 +33,8 @@ typedef uint32_t solah_weight;
 #include "solah_tables.h"
 
 #define SOLAH_REACH (INT16_MAX - 1)
-#define SOLAH_ONE 32768u
 #define SOLAH_SURE SOLAH_ONE /* the weight of one word alone */
 #define SOLAH_WHOLE 16384 /* all of a tree's belief, in the unit 2^-14 */
-
-/* 2^-z is about 1 - z (a - z (b - z c)); these are a, b and c in the unit 2^-15. */
-#define SOLAH_EXP_1 22670u
-#define SOLAH_EXP_2 7600u
-#define SOLAH_EXP_3 1316u
 
 /* A curve's values are, piece by piece, how far to shift, those at the left knot and the slopes;
  * behind the pieces, those of an unknown reading. */
@@ -66,12 +61,6 @@ struct solah_walk {
     const SOLAH_FLASH int16_t *leaf;
 #endif
 };
-
-/* Divide by a power of two, towards zero. */
-static inline int32_t solah_shift(int32_t number, int32_t bits)
-{
-    return number < 0 ? -(int32_t)((uint32_t)-number >> bits) : (int32_t)((uint32_t)number >> bits);
-}
 
 /* A reading from the zero of its feature, clipped: a peak beyond SOLAH_REACH is never reached. */
 SOLAH_INLINE int32_t solah_relative(solah_model *model, int32_t feature, int32_t x)
@@ -317,36 +306,6 @@ static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH sol
 }
 #endif
 
-/* e^-x for x >= 0 in the unit 2^-value_bits: a share of one in the unit 2^-15. */
-static inline uint32_t solah_exp(uint32_t x, int32_t value_bits)
-{
-    const uint32_t finest = value_bits > 10 ? x >> (value_bits - 10) : x << (10 - value_bits);
-    if (finest >= 11264u) { /* e^-11 is less than half a unit */
-        return 0u;
-    }
-    const uint32_t halvings = (finest * 23637u) >> 14; /* log2(e), so that halves are counted */
-    const uint32_t rest = halvings & 1023u;
-    const uint32_t third = (rest * SOLAH_EXP_3) >> 10;
-    const uint32_t second = (rest * (SOLAH_EXP_2 - third)) >> 10;
-    return (SOLAH_ONE - ((rest * (SOLAH_EXP_1 - second)) >> 10)) >> (halvings >> 10);
-}
-
-/* part / whole in the unit 2^-15, for part <= whole, bit by bit. */
-static inline uint16_t solah_share_of(uint32_t part, uint32_t whole)
-{
-    uint32_t share = part >= whole ? 1u : 0u;
-    uint32_t rest = part >= whole ? part - whole : part;
-    for (int32_t bit = 0; bit < 15; bit++) {
-        rest <<= 1;
-        share <<= 1;
-        if (rest >= whole) {
-            rest -= whole;
-            share |= 1u;
-        }
-    }
-    return (uint16_t)share;
-}
-
 /* Turn evidence against the first class into shares of belief. */
 SOLAH_INLINE void solah_share(solah_model *model,
                               const SOLAH_FLASH solah_stage *stage, const int32_t *evidence,
@@ -389,40 +348,12 @@ SOLAH_INLINE void solah_complete(solah_model *model, const int32_t *scores,
 }
 
 #ifdef SOLAH_LOSES
-/* A number of 30 bits times one of 16 bits, in the unit 2^-15. */
-static inline uint32_t solah_product(uint32_t number, uint32_t by)
-{
-    return (number >> 15) * by + (((number & 32767u) * by) >> 15);
-}
-
-/* 1 / sqrt(x) in the unit 2^-15, for x >= 1 in the unit 2^-12: of a line, and of Newton's steps. */
-static inline uint32_t solah_inverse_root(uint32_t x)
-{
-    uint32_t halvings = 0;
-
-    while (x >= 16384u) {
-        x >>= 2;
-        halvings++;
-    }
-    uint32_t root = 34944u - ((x * 39u) >> 5);
-    for (int32_t i = 0; i < 2; i++) {
-        root = (root * (98304u - ((x * ((root * root) >> 15)) >> 12))) >> 16;
-    }
-    return root >> halvings;
-}
-
 /* What is left of evidence beside what is lost. */
 static inline uint32_t solah_damping(const SOLAH_FLASH solah_stage *stage, uint32_t squares)
 {
     return solah_inverse_root(4096u + (solah_product(squares, stage->factor) >> stage->factor_shift));
 }
 
-/* A share of a number. */
-static inline int32_t solah_scaled(int32_t number, uint32_t share)
-{
-    return number < 0 ? -(int32_t)solah_product((uint32_t)-number, share)
-                      : (int32_t)solah_product((uint32_t)number, share);
-}
 #endif
 
 #include "solah_decide.h"

@@ -18,6 +18,8 @@
 #ifndef SOLAH_FLOAT_H
 #define SOLAH_FLOAT_H
 
+#include "solah_float_math.h"
+
 #define SOLAH_REAL float
 #include "solah_core.h"
 
@@ -184,27 +186,6 @@ static inline float solah_weighed(float weight, float value) { return weight * v
 static inline float solah_rounded(float sum) { return sum; }
 static inline float solah_joint(float first, float second) { return first * second; }
 
-/* e^x for x <= 0, of additions and multiplications only. */
-static inline float solah_exp(float x)
-{
-    static const SOLAH_FLASH float term[] = {1.0f / 720.0f, 1.0f / 120.0f, 1.0f / 24.0f, 1.0f / 6.0f,
-                                 0.5f,          1.0f,          1.0f};
-    float y = 0.0f;
-    float scale;
-
-    if (x < -87.0f) {
-        x = -87.0f;
-    }
-    const int32_t k = (int32_t)(x * 1.44269504f - 0.5f);
-    const float r = (x - (float)k * 0.693359375f) - (float)k * -2.12194440e-4f;
-    for (int32_t i = 0; i < 7; i++) {
-        y = y * r + term[i];
-    }
-    const uint32_t bits = (uint32_t)(k + 127) << 23;
-    memcpy(&scale, &bits, sizeof scale);
-    return y * scale;
-}
-
 /* Turn evidence against the first class into shares of belief. */
 SOLAH_INLINE void solah_share(solah_model *model,
                               const SOLAH_FLASH solah_stage *stage, const float *evidence,
@@ -246,22 +227,6 @@ SOLAH_INLINE void solah_complete(solah_model *model, const float *scores,
 }
 
 #ifdef SOLAH_LOSES
-/* 1 / sqrt(x) for x >= 1, by Newton's steps from a guess that halves the exponent. */
-static inline float solah_inverse_root(float x)
-{
-    const float half = 0.5f * x;
-    uint32_t bits;
-    float root;
-
-    memcpy(&bits, &x, sizeof bits);
-    bits = 0x5f3759dfu - (bits >> 1);
-    memcpy(&root, &bits, sizeof root);
-    for (int32_t i = 0; i < 2; i++) {
-        root = root * (1.5f - half * root * root);
-    }
-    return root;
-}
-
 /* What is left of evidence beside what is lost. */
 static inline float solah_damping(const SOLAH_FLASH solah_stage *stage, float squares)
 {

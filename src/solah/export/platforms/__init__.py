@@ -1,7 +1,7 @@
 """Build, run and measure C on microcontrollers.
 
 :func:`build` compiles C for one of the :data:`PLATFORMS`, :func:`run` runs it natively or emulated,
-and :func:`measure` tells how much flash, memory, stack and time a decision takes there.
+and :func:`measure` returns the flash, memory, stack and time of a decision there.
 """
 
 from solah.export.platforms.building import Program, build

@@ -139,7 +139,7 @@ def _compile(command: list[str], file: Path, target_name: str) -> None:
 
 
 def _first_error(output: str) -> str:
-    """Pick the line that tells what is wrong, without the linker's own path before it."""
+    """Return the line with the error, without the linker's own path."""
     lines = [line for line in output.splitlines() if line.strip()]
     telling = (line for line in lines if any(sign in line for sign in _SIGNS_OF_AN_ERROR))
     return next(telling, lines[0] if lines else "it gave no reason").rpartition("/bin/ld: ")[2]

@@ -85,7 +85,7 @@ _MPS2 = _Board("mps2-an386", "4M", "4M", 25)
 
 def _cortex_m(name: str, title: str, board: _Board, *flags: str) -> Platform:
     # Under -icount shift=7 an instruction takes 128 ns: more than two ticks of SysTick, so that the
-    # ticks, each end of an interval being cut to a whole one, still tell the exact count.
+    # ticks, each end of an interval being cut to a whole one, still give the exact count.
     shift = 7
     return Platform(
         name=name,

@@ -100,7 +100,7 @@ def measure(
     warm_up : int
         How many of the first rows are run but not counted.
     timeout : float
-        After so many seconds a program is stopped.
+        The time limit of a program, in seconds.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def measure(
     Notes
     -----
     The clock of the Cortex-M platforms has 24 bits: it counts to about five million instructions.
-    Where a decision takes more, the program runs once more with a slower clock, which tells how
+    Where a decision takes more, the program runs once more with a slower clock, which shows how
     often the first one ran over. It does up to 671 million.
     """
     require_tools(platform, counting=True)
@@ -196,7 +196,7 @@ def _run(
 def _times_over(
     program: Program, watched: bytes, ticks: NDArray[np.int64], timeout: float
 ) -> NDArray[np.int64]:
-    """Return how often the clock ran over, which one that is slower tells."""
+    """Return how often the clock overflowed, from a slower one."""
     platform = program.platform
     slow, _, ran_over = _run(program, watched, timeout, platform.coarse_counter)
     if ran_over.any():

@@ -37,13 +37,13 @@ class Platform:
     name, title : str
         As a user writes it, and as a person reads it.
     compiler, size : str
-        The programs that compile, and that tell the sizes of a program's sections.
+        The programs that compile, and that print the sizes of a program's sections.
     flags, libraries : tuple of str
         The compiler's options for this platform, before and after the sources.
     support : tuple of str
         The C files of solah that every program of this platform is linked with.
     runner : tuple of str
-        The command that runs a program; ``{program}`` and ``{folder}`` stand for its paths.
+        The command that runs a program; ``{program}`` and ``{folder}`` become its paths.
     needs, counting_needs : tuple of Need
         What must be installed to build and run, and to count instructions besides.
     stack_depth : int
@@ -57,7 +57,7 @@ class Platform:
     clock_bits : int
         How many bits that clock has.
     coarse_counter : tuple of str
-        The runner's options under which it goes slower, and tells how often it ran over; empty
+        The runner's options for a slower clock, which shows how often it overflowed; empty
         where it does not.
     coarse_ticks_per_unit : float
         How fast it goes then.

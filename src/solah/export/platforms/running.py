@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from solah.export.platforms.building import Program
 
 TIMEOUT = 60.0
-"""How many seconds a program may take, unless told otherwise."""
+"""The default time limit of a program, in seconds."""
 
 
 def run(
@@ -34,7 +34,7 @@ def run(
     stdin : bytes
         What ``solah_io_read`` gives it.
     timeout : float
-        After so many seconds it is stopped.
+        The time limit, in seconds.
     options : sequence of str
         More options for the emulator.
 

@@ -36,7 +36,7 @@ def install_line(platform: Platform, *, counting: bool = False) -> str:
 
 
 def require_tools(platform: Platform, *, counting: bool = False) -> None:
-    """Do nothing where all is there, or raise an error that tells what to install."""
+    """Raise an error with the packages to install if a tool is missing."""
     names = missing_tools(platform, counting=counting)
     if names:
         verb = "is" if len(names) == 1 else "are"

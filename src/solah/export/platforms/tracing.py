@@ -37,7 +37,7 @@ def count_traced(program: Program, stdin: bytes, timeout: float) -> NDArray[np.i
 
 
 def _functions(lines: Iterable[str]) -> Iterable[str]:
-    """Pick the name of the function, the last word of every line that tells an instruction."""
+    """Pick the name of the function, the last word of every line with an instruction."""
     return (line[line.rfind(" ") + 1 : -1] for line in lines if line.startswith("Trace "))
 
 

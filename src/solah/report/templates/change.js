@@ -1,8 +1,8 @@
 // Finds the smallest change of each single reading that changes the decision.
 //
 // Between neighbouring peaks the scores of a stage are linear in one reading, so that a class is
-// decided for on an interval: looking at the ends is enough. A stage above others may turn within a piece, which is why pieces are then looked at in parts, cut where a belief passes from one
-// word to the next.
+// decided for on an interval: looking at the ends is enough. A stage above others may turn within a
+// piece, so pieces are then looked at in parts, cut where an output passes from one word to the next.
 
 const PARTS = 16;
 const BENDING_ROUNDS = 2;
@@ -20,7 +20,7 @@ function knotsTowards(feature, present, end, parts) {
       (k + 1 === parts ? knot : knots[i] + ((knot - knots[i]) * (k + 1)) / parts)));
 }
 
-/** Add the readings at which a belief that words describe passes from one word to the next. */
+/** Add the readings at which an output described by words passes from one word to the next. */
 function bent({ program }, readings, j, knots) {
   const words = program.axes.filter(({ kind }) => kind === "one_belief");
   let ways = knots;

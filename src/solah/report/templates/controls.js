@@ -36,7 +36,7 @@ function isReading(j, text) {
   return !model.features[j].coded || model.features[j].peaks.includes(reading);
 }
 
-/** Read a link's state; null if it is none of this model. */
+/** Read a link's state; null if it is not of this model. */
 function readLink(hash) {
   if (!hash.startsWith("#at=")) return null;
   const parts = hash.slice(4).split(",");

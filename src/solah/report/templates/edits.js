@@ -1,7 +1,7 @@
-// What the reader edits: where words end, what rules add, and what there is to begin with.
+// What the reader edits: the ends of words, the weights of rules, and the baseline.
 //
-// A target is one thing that can be edited. It reads and writes its value in the model, tells an edit
-// as a sentence, and knows which terms then have to be evaluated again, and whose records change.
+// A target is one thing that can be edited. It reads and writes its value in the model, describes an
+// edit as a sentence, and lists the terms to evaluate again and the records that change.
 
 const { editing } = payload;
 const { stages: [sum], size } = model.program;
@@ -22,7 +22,7 @@ const isEdited = (one) => !isSame(one.read(), one.original);
 
 // --- targets -------------------------------------------------------------------------------
 
-/** Say which end of a word a focal set stands for: "fully low up to". */
+/** Name the end of a word that a focal set represents: "fully low up to". */
 function edgeName({ words, sets, peaks }, k) {
   const side = k === 0 ? "up to" : k === peaks.length - 1 ? "from" : "at";
   if (!sets.length) {
@@ -37,7 +37,7 @@ function termsAsking(j) {
   return model.nodes.flatMap((node, i) => (node.term?.asks.includes(j) ? [i] : []));
 }
 
-/** Tell where an end of a word is now, and where it was. */
+/** Describe the move of an end of a word. */
 function tellMove({ name, words, sets }, k, from, to, say) {
   const at = (peak) => say(spellNumber(peak, 5));
   const word = sets.length ? words[sets[k]] : k % 2 ? `${words[(k - 1) / 2]}-or-${words[(k + 1) / 2]}` : words[k / 2];

@@ -68,7 +68,7 @@ function showTrial() {
     .map((line) => [...line.children].map(({ textContent }) => textContent).join(" ")).join(", "));
 }
 
-/** Tell those who listen, once the hand rests. */
+/** Announce the effects to screen readers, after a pause. */
 function announce(text) {
   clearTimeout(announcing);
   announcing = setTimeout(() => { byId("edit-announcer").textContent = text; }, 400);

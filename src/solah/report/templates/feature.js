@@ -5,7 +5,7 @@
 // the memberships of the beginning to those of the readings, and the integrand is a polynomial.
 // A contribution is a vector, one number for each class; a feature's is at its place.
 
-// A belief that moved less counts as one that did not move: it is rounding.
+// An output that moved less counts as unmoved: it is rounding.
 const STILL = 1e-12;
 const LEAST_ROOT_BELIEF = 1e-300;
 
@@ -68,7 +68,7 @@ function along(gradients, changes) {
     gradients.reduce((sum, gradient, k) => sum + gradient[c] * changes[k], 0));
 }
 
-/** Share what an axis of beliefs moved among the features that moved the stage below. */
+/** Share the effect of an axis of outputs among the features that moved the stage below. */
 function shareBelow({ kind, output }, gradients, moved, below, before, after) {
   if (kind === "all_beliefs") return below.map((changes) => along(gradients, changes));
   const change = after[output] - before[output];
@@ -103,7 +103,7 @@ function logarithmicMean(a, b) {
   return (second - first) / apart;
 }
 
-/** Turn contributions of evidence into contributions of belief that add up to its change. */
+/** Turn contributions to scores into contributions to the probability that sum to its change. */
 function throughSoftmax(contributions, before, after) {
   const means = before.map((share, c) => logarithmicMean(share, after[c]));
   const total = means.reduce((sum, mean) => sum + mean, 0);
@@ -143,7 +143,7 @@ function stageContributions(program, s, start, end, below) {
   return link === "softmax" ? throughSoftmax(total, start.outputs[s], end.outputs[s]) : total;
 }
 
-/** What each feature contributed to the belief of a model, and the beliefs at both ends. */
+/** What each feature contributed to the probability, and the probabilities at both ends. */
 function contributions({ program, start }, readings) {
   const end = run(program, readings);
   const below = [];

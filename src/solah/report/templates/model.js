@@ -54,7 +54,7 @@ function nodeWeights({ stage, part }, { parts }) {
   return parts[stage][part].weights;
 }
 
-/** What a node believes; a part of a stage, if it were alone in it. */
+/** The output of a node; of a part of a stage, as if it were alone in it. */
 function nodeBelief({ program }, node, way) {
   if (node.part === null) return way.outputs[node.stage];
   const stage = program.stages[node.stage];

@@ -11,7 +11,7 @@ const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const languages = readableLanguages();
 const formats = new Map();
 
-/** The languages of the browser, unless one of them is no language. */
+/** The languages of the browser, unless one of them is invalid. */
 function readableLanguages() {
   try {
     return Intl.getCanonicalLocales([...navigator.languages, "en"]);
@@ -20,7 +20,7 @@ function readableLanguages() {
   }
 }
 
-/** How a number with so many decimals is written; digits are those of the English text around it. */
+/** How a number with some decimals is written; digits are those of the English text around it. */
 function formatOf(decimals, useGrouping, style) {
   const key = `${decimals} ${useGrouping} ${style}`;
   if (!formats.has(key)) {
@@ -58,7 +58,7 @@ function punctuated(digits) {
   return `${sign}${grouped}${fraction === undefined ? "" : `.${fraction}`}`;
 }
 
-/** Write a number with so many digits that count, in English, as Python's spell_number does. */
+/** Write a number with significant digits, in English, as Python's spell_number does. */
 function spellNumber(value, digits) {
   const rounded = Number(value.toPrecision(digits));
   const size = Math.abs(rounded);

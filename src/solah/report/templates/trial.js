@@ -25,7 +25,7 @@ function updateTrial(model, trial, nodes) {
   trial.now = outcomesOf(model, trial);
 }
 
-/** What is decided for each row, or its estimate, and the belief in what is true. */
+/** The decision for each row, or its estimate, and the probability of the true class. */
 function outcomesOf({ program, target }, { ways, truth }) {
   const decided = new Float64Array(ways.length);
   const likelihood = new Float64Array(ways.length);
@@ -37,7 +37,7 @@ function outcomesOf({ program, target }, { ways, truth }) {
   return { decided, likelihood };
 }
 
-/** Measure outcomes on the rows of which the truth is known; null if there is none. */
+/** Measure outcomes on the rows with a class; null if there are none. */
 function measure(target, truth, { decided, likelihood }) {
   const known = [...truth.keys()].filter((r) => !Number.isNaN(truth[r]));
   const mean = (of) => known.reduce((sum, r) => sum + of(r), 0) / known.length;

@@ -68,6 +68,11 @@ int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASS
     return solah_decide(&tables_of_model, readings, belief);
 }
 
+int room_predict(const float readings[ROOM_N_READINGS])
+{
+    return solah_predict(&tables_of_model, readings);
+}
+
 int room_why(const float readings[ROOM_N_READINGS], room_reason *reasons, int n_most)
 {
     return solah_why(&tables_of_model, &rules, readings, reasons, n_most);

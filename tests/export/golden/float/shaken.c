@@ -68,6 +68,11 @@ int shaken_decide(const float readings[SHAKEN_N_READINGS], float belief[SHAKEN_N
     return solah_decide(&tables_of_model, readings, belief);
 }
 
+int shaken_predict(const float readings[SHAKEN_N_READINGS])
+{
+    return solah_predict(&tables_of_model, readings);
+}
+
 int shaken_why(const float readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most)
 {
     return solah_why(&tables_of_model, &rules, readings, reasons, n_most);

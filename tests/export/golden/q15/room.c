@@ -69,6 +69,11 @@ int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_
     return solah_decide(&tables_of_model, readings, belief);
 }
 
+int room_predict(const int32_t readings[ROOM_N_READINGS])
+{
+    return solah_predict(&tables_of_model, readings);
+}
+
 int room_why(const int32_t readings[ROOM_N_READINGS], room_reason *reasons, int n_most)
 {
     return solah_why(&tables_of_model, &rules, readings, reasons, n_most);

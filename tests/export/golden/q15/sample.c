@@ -100,6 +100,11 @@ int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAM
     return solah_decide(&tables_of_model, readings, belief);
 }
 
+int sample_predict(const int32_t readings[SAMPLE_N_READINGS])
+{
+    return solah_predict(&tables_of_model, readings);
+}
+
 int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most)
 {
     return solah_why(&tables_of_model, &rules, readings, reasons, n_most);

@@ -66,6 +66,11 @@ int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHA
     return solah_decide(&tables_of_model, readings, belief);
 }
 
+int shaken_predict(const int32_t readings[SHAKEN_N_READINGS])
+{
+    return solah_predict(&tables_of_model, readings);
+}
+
 int shaken_why(const int32_t readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most)
 {
     return solah_why(&tables_of_model, &rules, readings, reasons, n_most);

@@ -57,6 +57,9 @@ enum {
 #define SHAKEN_BELIEF_BITS (15)
 int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES]);
 
+/* Return the class alone, without beliefs: less code, and fewer instructions. */
+int shaken_predict(const int32_t readings[SHAKEN_N_READINGS]);
+
 /* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
  * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
 #define SHAKEN_CLASS_NAME_SIZE 2

@@ -1,0 +1,67 @@
+/* occupied: a solah model for devices.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learned belongs to whoever made it.
+ *
+ * Model a602639102dd82db, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Compile room.c with -ffp-contract=off: then every platform decides alike, bit for bit.
+ * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
+ * what it calls. On AVR compile room.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
+ * No malloc, no libm, no recursion, no static RAM.
+ */
+#ifndef ROOM_H
+#define ROOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The readings, in this order. NAN (or a code that is none) stands for an unknown one. */
+enum {
+    ROOM_READING_CO2, /* CO2: a number, 390 to 1500 in training rows */
+    ROOM_READING_DOOR, /* door: a code: 0 = open, 1 = shut */
+    ROOM_N_READINGS
+};
+
+/* The states of door. */
+enum {
+    ROOM_STATE_DOOR_OPEN, /* open */
+    ROOM_STATE_DOOR_SHUT /* shut */
+};
+
+/* The classes, in this order. */
+enum {
+    ROOM_CLASS_NO, /* no */
+    ROOM_CLASS_YES /* yes */
+};
+#define ROOM_N_CLASSES 2
+
+/* Decide on readings: return the class, and write the belief in each class. */
+int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES]);
+
+/* Return the class alone, without beliefs: less code, and fewer instructions. */
+int room_predict(const float readings[ROOM_N_READINGS]);
+
+/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+ * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
+#define ROOM_CLASS_NAME_SIZE 4
+size_t room_copy_class_name(int place, char *text, size_t size);
+#ifndef __AVR__
+const char *room_class_name(int place);
+#endif
+
+/* The CRC-32 of all numbers in the tables: ROOM_CHECKSUM, unless a bit of them flipped. */
+#define ROOM_CHECKSUM 0x583A1ADEu
+uint32_t room_checksum(void);
+
+/* The hash of the model document. */
+#define ROOM_MODEL "a602639102dd82db"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
