@@ -1,6 +1,6 @@
 """The decisions of a network of nodes on one machine, their speed, and the load of its broker.
 
-    python benchmarks/nodes.py [--rows 20000] [--rate 200] [--seconds 20] [--wire json]
+    python benchmarks/nodes.py [--rows 20000] [--rate 200] [--seconds 20]
 
 Five processes on three levels (three measure, one fuses two of them, one decides) and mosquitto on
 the loopback; a model of breast cancer readings that ships with scikit-learn, its rows drawn with
@@ -81,11 +81,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--rate", type=float, default=200.0)
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--wire", choices=("json", "cbor"), default="json")
     options = parser.parse_args()
     bundle, rows, truth = made(options.rows)
-    print(f"{len(bundle.plan.nodes)} nodes, {bundle.model.n_rules} rules, {options.wire}")
-    throughput(bundle, rows, options.wire)
+    print(f"{len(bundle.plan.nodes)} nodes, {bundle.model.n_rules} rules")
+    throughput(bundle, rows)
     latency(bundle, rows, options)
     alone(bundle, rows)
     without_nodes(bundle, rows.head(569), truth[:569])
@@ -177,8 +176,8 @@ def cpu_of(number: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def throughput(bundle: Bundle, rows: pd.DataFrame, wire: str) -> None:
-    site = Site(bundle, rows, ["--wire", wire, "--deadline", "60"])
+def throughput(bundle: Bundle, rows: pd.DataFrame) -> None:
+    site = Site(bundle, rows, ["--deadline", "60"])
     site.nodes.start(replay=site.table)
     site.listener.wait(1, 60.0)
     before, begun = site.cpu_seconds(), time.time()
@@ -197,7 +196,7 @@ def throughput(bundle: Bundle, rows: pd.DataFrame, wire: str) -> None:
 
 def latency(bundle: Bundle, rows: pd.DataFrame, options: argparse.Namespace) -> None:
     rows = rows.head(int(options.rate * options.seconds))
-    site = Site(bundle, rows, ["--wire", options.wire, "--deadline", "60"])
+    site = Site(bundle, rows, ["--deadline", "60"])
     site.nodes.start(replay=site.table, rate=options.rate)
     site.listener.wait(len(rows), options.seconds + 60.0)
     # Nodes start one after the other, so the first rows wait for the last node.

@@ -76,6 +76,7 @@ sensors:
 decide: {{every: 1s, deadline: 500ms}}
 """
 _WHILE_AWAY = 10.0  # seconds for which what was published may be held by a node that was away
+_RECONNECTING = 6.0  # seconds in which a second connection is there, too
 _SLACK = 0.3  # seconds by which the recorder and a node may differ in when a message came
 
 
@@ -247,11 +248,10 @@ def _is_old_count(held: Held, count: float) -> bool:
 
 @dataclass
 class Disturbance:
-    """A time in which a node may miss messages: from a kill until it counts new ones."""
+    """A time in which a node may miss messages: from a kill until it is back."""
 
     node: str
     start: float
-    n_before: int
     end: float = math.inf
 
 
@@ -265,24 +265,18 @@ class Record:
     disturbances: list[Disturbance] = field(default_factory=list)
     statuses: dict[str, Status] = field(default_factory=dict)
 
-    def disturb(self, *nodes: str, begins_again: bool) -> None:
-        """Note that nodes may miss messages from now on; their counts may begin again."""
+    def disturb(self, *nodes: str) -> None:
+        """Note that nodes may miss messages from now on."""
         for node in nodes:
-            counted = 0 if begins_again else self.n_messages(node)
-            self.disturbances.append(Disturbance(node, time.time() - 1.0, counted))
+            self.disturbances.append(Disturbance(node, time.time() - 1.0))
 
     def note(self, status: Status) -> None:
-        """Note how a node is doing, and whether it gets messages again."""
+        """Note how a node is doing, and whether it is back."""
         self.statuses[status.node] = status
         for one in self.disturbances:
-            is_over = self.n_messages(one.node) > one.n_before and status.state == "online"
-            if one.node == status.node and one.end == math.inf and is_over:
-                one.end = time.time() + max(MAX_AGE.values())
-
-    def n_messages(self, node: str) -> int:
-        """Return how many messages of sensors a node has counted."""
-        status = self.statuses.get(node)
-        return status.counters.get("sensor_messages", 0) if status else 0
+            is_after = one.node == status.node and time.time() > one.start + 1.5
+            if is_after and one.end == math.inf and status.state == "online":
+                one.end = time.time() + _RECONNECTING + max(MAX_AGE.values())
 
     def of(self, feature: str) -> list[Disturbance]:
         """Return when the node of a feature may have missed messages."""
@@ -428,7 +422,7 @@ def run(broker, folder: Path, seconds: float, seed: int = 0) -> tuple[Record, li
     recorder.start()
     everything = sorted(set(NODE.values()))
     try:
-        record.disturb(*everything, begins_again=True)
+        record.disturb(*everything)
         sensors.start()
         _wait_for_decisions(record, supervisor)
         pause = min(max(seconds / 4, 10.0), 30.0)
@@ -440,9 +434,9 @@ def run(broker, folder: Path, seconds: float, seed: int = 0) -> tuple[Record, li
                 if rng.random() < 0.6:
                     victim = rng.choice([node.name for node in bundle.plan.nodes])
                     nodes.kill(victim)
-                    record.disturb(*({victim} & set(everything)), begins_again=True)
+                    record.disturb(*({victim} & set(everything)))
                 else:
-                    record.disturb(*everything, begins_again=False)
+                    record.disturb(*everything)
                     broker.kill()
                     time.sleep(1.0)
                     broker.start()

@@ -49,12 +49,11 @@ from solah.site.bundle import Bundle
 from solah.site.compact_messages import (
     decode_rows,
     decode_terms,
-    encode_ask,
     encode_rows,
     encode_terms,
 )
 from solah.site.core import NodeCore, Settings
-from solah.site.messages import Measured, decode_ask
+from solah.site.messages import Measured, decode_ask, encode
 from solah.site.plan import make_plan, plan_of_homes, with_sending
 from solah.site.send_on_change import Sending
 from solah.site.topics import Topics
@@ -234,7 +233,7 @@ class Site:
         for said in outbox.beliefs:
             self._publish(name, self.topics.said(name), encode_rows(said, bundle), 1)
         for node, ask in outbox.asks:
-            self._publish(name, self.topics.asked(node), encode_ask(ask, bundle), 1)
+            self._publish(name, self.topics.asked(node), encode(ask), 1)
         for terms in outbox.terms:
             self._publish(name, self.topics.terms, encode_terms(terms, bundle), n_nodes)
         for decisions in outbox.decisions:

@@ -69,7 +69,16 @@ CONTENTS = {
         "diff-and-card",
         "gallery",
     ],
-    "Devices and nodes": ["export", "blob-format", "site", "network", "operations"],
+    "Devices and nodes": [
+        "export",
+        "blob-format",
+        "site",
+        "one-node-or-many",
+        "network",
+        "operations",
+        "site-security",
+        "site-reference",
+    ],
     "Large data": ["scale", "streams"],
     "Reference": [
         "glossary",

@@ -335,25 +335,22 @@ def _blob_board(model):
 # --- nodes -----------------------------------------------------------------------------------
 
 
-def _nodes(wire):
-    def answer(model, table):
-        bundle = Bundle(make_plan(model), model)
-        simulation = Simulation(bundle, wire=wire)
-        for sequence, row in enumerate(zip(*map(_sent, table.columns), strict=True)):
-            readings = dict(zip(table.names, row, strict=True))
-            for node in bundle.plan.nodes:
-                if node.reads:
-                    own = {name: readings[name] for name in node.reads}
-                    simulation.measure(node.name, sequence, own, 0.01 * sequence)
-        decided = sorted(simulation.run(), key=lambda one: one.sequence)
-        assert [one.sequence for one in decided] == list(range(table.n_rows))
-        if not model.target.classes:
-            return Answers(None, np.array([[float(one.decision)] for one in decided]))
-        states = {spell(state): state for state in model.target.classes}
-        values = np.array([[*one.beliefs.values()] for one in decided])
-        return Answers([states[one.decision] for one in decided], values)
-
-    return answer
+def _nodes(model, table):
+    bundle = Bundle(make_plan(model), model)
+    simulation = Simulation(bundle)
+    for sequence, row in enumerate(zip(*map(_sent, table.columns), strict=True)):
+        readings = dict(zip(table.names, row, strict=True))
+        for node in bundle.plan.nodes:
+            if node.reads:
+                own = {name: readings[name] for name in node.reads}
+                simulation.measure(node.name, sequence, own, 0.01 * sequence)
+    decided = sorted(simulation.run(), key=lambda one: one.sequence)
+    assert [one.sequence for one in decided] == list(range(table.n_rows))
+    if not model.target.classes:
+        return Answers(None, np.array([[float(one.decision)] for one in decided]))
+    states = {spell(state): state for state in model.target.classes}
+    values = np.array([[*one.beliefs.values()] for one in decided])
+    return Answers([states[one.decision] for one in decided], values)
 
 
 def _sent(column):
@@ -378,7 +375,6 @@ EXITS = (
     Exit("MicroPython", _board(_micropython), 0.02),
     Exit("blob, C", _blob_c, 0.02, tools=("cc",)),
     Exit("blob, MicroPython", _board(_blob_board), 0.02),
-    Exit("nodes, JSON", _nodes("json"), 1e-15),
-    Exit("nodes, CBOR", _nodes("cbor"), 1e-15),
+    Exit("nodes", _nodes, 1e-15),
 )
 """The table of exits."""

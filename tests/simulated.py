@@ -28,9 +28,9 @@ def readings_of(model, rows):
 class Simulation:
     """Nodes that talk through a broker which delays, repeats, reorders and loses messages."""
 
-    def __init__(self, bundle, *, seed=0, delay=0.0, twice=0.0, lost=0.0, wire="json", **settings):
+    def __init__(self, bundle, *, seed=0, delay=0.0, twice=0.0, lost=0.0, **settings):
         self.rng = np.random.default_rng(seed)
-        self.delay, self.twice, self.lost, self.wire = delay, twice, lost, wire
+        self.delay, self.twice, self.lost = delay, twice, lost
         self.settings = Settings(**settings)
         self.nodes = {
             node.name: NodeCore(bundle, node.name, self.settings) for node in bundle.plan.nodes
@@ -94,7 +94,7 @@ class Simulation:
         bundles = self.nodes[name].bundles
         by_hash = {bundle.hash: bundle for bundle in bundles}
         for said in outbox.beliefs:
-            payload = encode_rows(said, by_hash[said.model], self.wire)
+            payload = encode_rows(said, by_hash[said.model])
             if by_hash[said.model].plan.sending is not None:
                 self._in_order(name, lambda payload=payload: self._hear(name, payload))
                 continue
@@ -107,10 +107,10 @@ class Simulation:
                     lambda payload=payload, node=other: self._take_terms(node, payload),
                 )
         for node, ask in outbox.asks:
-            payload = encode(ask, self.wire)
+            payload = encode(ask)
             self._publish(payload, lambda payload, node=node: self._repeat(node, payload))
         for decided in outbox.decisions:
-            self.decisions += decode_decisions(encode(decided, self.wire)).rows
+            self.decisions += decode_decisions(encode(decided)).rows
 
     def _hear(self, sender, payload):
         for name, node in self.nodes.items():

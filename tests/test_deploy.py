@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 METRIC = re.compile(r"\bsolah_[a-z_]+")
 LABELS = re.compile(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}")
-OWN = {"plan.json", "alerts.yaml", "acl.txt", "passwords.txt"}  # what a user puts into site/
+OWN = {"site.yaml", "model.json", "acl.txt", "passwords.txt"}  # what a user puts into site/
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def services():
 def test_every_command_is_one_of_ours():
     commands = get_command(app).commands["site"].commands
     _, ours = services()
-    assert ours.keys() == {"office", "shop", "cellar", "watch"}
+    assert ours.keys() == {"site"}
     for service in ours.values():
         group, command, *words = service["command"]
         assert group == "site"
@@ -161,7 +161,7 @@ def test_every_command_is_one_of_ours():
         given |= {f"/run/secrets/{name}" for name in service["secrets"]}
         for path in named:
             assert any(path == one or path.startswith(f"{one}/") for one in given), path
-        port = words[words.index("--health" if command == "node" else "--web") + 1]
+        port = words[words.index("--health") + 1]
         assert f":{port}/readyz" in service["healthcheck"]["test"][-1]
 
 

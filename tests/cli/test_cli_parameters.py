@@ -102,7 +102,7 @@ def test_estimators_check_their_values(fit_wine, tmp_path):
         (("--set", "words=long"), "'words'"),
         (("--set", "interactions=[[ash, hu]]"), "did you mean 'hue'?"),
         (("--set", "feature_costs={ash: 0}"), "must be a number above 0"),
-        (("--set", "monotonic_cst={ash: 1}"), "must say for which class, as there are 3"),
+        (("--set", "monotonic_cst={ash: 1}"), "must name classes, as there are 3"),
         (("--set", "required_features=as"), "did you mean 'ash'?"),
         (("--set", "hierarchy=y <- alcool"), "did you mean 'alcohol'?"),
         (("--set", "hierarchy=a <- b; b <- a"), "a"),

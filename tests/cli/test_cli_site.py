@@ -39,7 +39,7 @@ def test_a_site_needs_a_broker_to_run(run, site):
 
 
 def test_what_the_file_says_is_not_said_again(run, site):
-    run("site", "run", site, "--wire", "cbor").check_error("--wire does not go with a site file")
+    run("site", "run", site, "--root", "a").check_error("--root does not go with a site file")
     run("site", "node", site, "--name", "a", "--broker", "mqtt://h").check_error(
         "--broker does not go"
     )

@@ -102,7 +102,7 @@ def test_what_cannot_be_is_refused():
     ):
         with pytest.raises(error, match=message):
             RuleClassifier(monotonic_cst=given_, **FAST).fit(X, y)
-    with pytest.raises(ParameterError, match="must say for which class, as there are 3"):
+    with pytest.raises(ParameterError, match="must name classes, as there are 3"):
         RuleClassifier(monotonic_cst={"heat": 1}).fit(X, rows(0, n_classes=3)[2])
     none, only = {"interaction_cst": "no_interactions"}, {"interaction_cst": [{"heat"}]}
     required = {"required_features": ["heat", "load"]}

@@ -55,6 +55,36 @@ def test_thresholds_are_completed_or_refused():
         complete_thresholds({1: 0.2, "1": 0.7}, [0, 1])
 
 
+def test_costs_of_errors_are_lowest(cancer):
+    """Where probabilities are as they say, the class with the lowest expected cost is predicted."""
+    rng = np.random.default_rng(0)
+    for costs in (
+        rng.uniform(1, 9, (2, 2)) + np.array([[-9, 0], [0, -9]]),
+        np.array([[0, 1, 1], [5, 1, 5], [2.5, 2.5, 0]]),
+    ):
+        shares = rng.dirichlet(np.ones(len(costs)), 500)
+        thresholds = complete_thresholds(costs, range(len(costs)))
+        decided = (shares / np.array(thresholds)).argmax(axis=1)
+        np.testing.assert_array_equal(decided, (shares @ costs).argmin(axis=1))
+    assert complete_thresholds(1 - np.eye(3), "abc") == ()
+    for costs, message in (
+        ([[0, 1]], "a row for each of 2 true classes"),
+        ([[0, np.nan], [1, 0]], "a row for each of 2 true classes"),
+        ("much", "a row for each of 2 true classes"),
+        ([[0, 1], [0, 0]], "an error must cost more"),
+        ([[0, 1e-13], [1, 0]], "may differ by a factor of up to"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            complete_thresholds(costs, ["a", "b"])
+    with pytest.raises(ParameterError, match="must be equal in each row"):
+        complete_thresholds([[0, 1, 2], [1, 0, 1], [1, 1, 0]], "abc")
+    X, y = cancer
+    by_costs = LinguisticTreeClassifier(max_rules=9, thresholds=[[0, 1], [9, 0]]).fit(X, y)
+    named = LinguisticTreeClassifier(max_rules=9, thresholds={"malignant": 0.1}).fit(X, y)
+    np.testing.assert_allclose(by_costs.model_.target.thresholds, named.model_.target.thresholds)
+    np.testing.assert_array_equal(by_costs.predict(X), named.predict(X))
+
+
 def test_thresholds_hold_from_when_they_are_set(cancer, tmp_path):
     X, y = cancer
     for estimator in (LinguisticTreeClassifier(max_rules=5), RuleClassifier(max_rules=5)):

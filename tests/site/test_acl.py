@@ -43,7 +43,7 @@ HISTORY = "solah-history/house/17"
 MAY_SAY = {
     "hub": {
         *OF_HUB,
-        *("solah/house/decision", "solah/house/progress", "solah/house/shadow-decision"),
+        *("solah/house/decision", "solah/house/progress", "solah/house/shadow-decision", HISTORY),
         *("solah/house/f/ask", "solah/house/z2/ask"),
         *("solah/house/f/shadow-ask", "solah/house/z2/shadow-ask"),
     },

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.site.aligner import FIRST_MAX_AGE, Aligner
+from solah.site.aligner import FIRST_MAX_AGE, UNCONFIRMED, Aligner
 from solah.site.sensor_mapping import Event, Found, InputSpec
 from solah.site.settings import Sensor
 from solah.site.units import Linear
@@ -127,3 +127,48 @@ def test_the_increase_of_a_counter_is_a_reading_and_its_restart_is_none():
         known.append(value(one, 1000.0 + now))
     assert known == [None, pytest.approx(600.0), pytest.approx(1200.0), None, pytest.approx(1200.0)]
     assert counts(one) == {"restarted": 1, "taken": 5}
+
+
+def test_a_reading_that_a_lost_connection_left_unconfirmed_does_not_count_for_long():
+    one = aligner(max_age=43_200.0)  # a door that sends when it moves
+    one.take(reading(1), "t", 100.0)
+    one.lose(1000.0)
+    assert value(one, 1000.0 + UNCONFIRMED) == 1.0
+    assert one.row(1001.0 + UNCONFIRMED).missing == ("a",)
+    one.take(reading(0), "t", 2000.0)
+    assert value(one, 9000.0) == 0.0
+
+
+@given(st.booleans(), st.sampled_from([0.0, 1.0]), st.floats(1.0, 3600.0))
+def test_a_reconnection_takes_what_the_broker_kept(takes_retained, kept, away):
+    """The same reading confirms the one that is held; another is as old as the loss."""
+    sensor = Sensor("a", "t", takes_retained=takes_retained)
+    one = aligner(max_age=43_200.0)
+    one.take(reading(1, sensor=sensor), "t", 100.0)
+    one.lose(1000.0)
+    one.take(reading(kept, sensor=sensor), "t", 1000.0 + away, is_retained=True)
+    row = one.row(5000.0)
+    assert row.readings == {"a": kept}
+    assert row.oldest == (100.0 if kept == 1.0 else 1000.0)
+    assert counts(one) == ({"confirmed": 1, "taken": 1} if kept == 1.0 else {"taken": 2})
+
+
+def test_a_device_that_is_offline_has_no_readings():
+    one, kept = aligner(max_age=600.0), Sensor("a", "t", takes_retained=True)
+    one.take(reading(1, sensor=kept), "t", 100.0)
+    one.note_device(["a"], is_online=False)
+    assert one.row(101.0).missing == ("a",)
+    one.take(reading(1, sensor=kept), "t", 102.0, is_retained=True)
+    assert one.row(102.0).missing == ("a",)  # the broker had kept it, and the device is gone
+    one.note_device(["a"], is_online=True)
+    assert one.row(103.0).missing == ("a",)
+    one.take(reading(2, sensor=kept), "t", 104.0)
+    assert value(one, 104.0) == 2.0
+    assert counts(one) == {"offline": 2, "taken": 2}
+
+
+def test_gaps_in_the_count_of_a_sensor_are_lost_messages():
+    one = aligner()
+    for number in (0, 1, 5, 6, 8):
+        one.take(reading(number, number=number), "t", 100.0)
+    assert counts(one) == {"lost": 4, "taken": 5}

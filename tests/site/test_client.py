@@ -3,9 +3,7 @@
 import datetime
 import gc
 import ipaddress
-import socket
 import subprocess
-import threading
 import warnings
 
 import pytest
@@ -149,100 +147,3 @@ def test_what_is_said_while_the_broker_is_away_is_said_later(broker):
 def test_a_wrong_address_is_refused(url, said):
     with pytest.raises(ParameterError, match=said):
         find_broker(url)
-
-
-# --- MQTT 5 ----------------------------------------------------------------------------------
-
-
-def connect(url, name, heard, **options):
-    client = Client(
-        find_broker(url, version="5"), name, lambda *said: heard.append(said), **options
-    )
-    client.subscribe(["there/#"])
-    client.start()
-    return client
-
-
-def test_messages_expire_and_say_what_they_are(broker):
-    from paho.mqtt.client import CallbackAPIVersion, MQTTv5
-    from paho.mqtt.client import Client as Paho
-
-    seen = []
-    paho = Paho(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
-    paho.on_message = lambda _client, _data, message: seen.append(message)
-    paho.connect("127.0.0.1", broker.port)
-    paho.subscribe("there/#", 1)
-    paho.loop_start()
-    heard = []
-    client = connect(broker.url, "us", heard)
-    assert client.version == "5"
-    client.publish("there/kept", b"short", retain=True, expires=1, about={"model": "1f"})
-    client.publish("there/kept too", b"long", retain=True)
-    until(lambda: len(heard) == len(seen) == 2)
-    assert seen[0].properties.UserProperty == [("model", "1f")]
-    assert seen[0].properties.MessageExpiryInterval == 1
-    paho.disconnect()
-    paho.loop_stop()
-    client.stop()
-
-    def kept():
-        later = []
-        other = connect(broker.url, "other", later, is_kept=False)
-        until(lambda: ("there/kept too", b"long") in later)
-        other.stop()
-        return later
-
-    until(lambda: kept() == [("there/kept too", b"long")])
-
-
-class Acceptor:
-    """A server that notes the versions of MQTT that clients greet it with, and takes some.
-
-    Parameters
-    ----------
-    answer : callable of the number of connections so far and the version
-        Returns what is sent back, empty to hang up, and whether the client is taken.
-    """
-
-    def __init__(self, answer):
-        self.versions, self.said, self._answer = [], [], answer
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.url = f"mqtt://127.0.0.1:{self._server.getsockname()[1]}"
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def _serve(self):
-        is_taken = False
-        while not is_taken:
-            connection, _ = self._server.accept()
-            version = connection.recv(100)[8]
-            self.versions.append(version)
-            reply, is_taken = self._answer(len(self.versions), version)
-            if reply:
-                connection.sendall(reply)
-            if is_taken:
-                self.said.append(connection.recv(100))
-            connection.close()
-
-    def wait(self):
-        self._thread.join(PATIENCE)
-        assert not self._thread.is_alive()
-        self._server.close()
-
-
-@pytest.mark.parametrize("is_patient", [False, True])
-@pytest.mark.parametrize("refusal", [b"", b"\x20\x03\x00\x84\x00"], ids=["hangs up", "refuses"])
-def test_a_broker_without_mqtt_5_is_asked_again(is_patient, refusal):
-    """Some hang up on MQTT 5, every time, and some refuse it in words; then 3.1.1 is tried."""
-    server = Acceptor(
-        lambda _, version: (b"\x20\x02\x00\x00", True) if version == 4 else (refusal, False)
-    )
-    client = Client(find_broker(server.url, version="5"), "us", lambda *_: None)
-    if is_patient:
-        client.publish("there", b"what waited")
-    client.start(is_patient=is_patient)
-    server.wait()
-    assert client.version == "3.1.1"
-    client.stop()
-    assert server.versions == ([5, 4] if refusal else [5, 5, 5, 4])
-    assert not is_patient or b"what waited" in server.said[0]

@@ -13,18 +13,15 @@ from test_send_on_change import on_change
 from solah.site.compact_messages import (
     decode_rows,
     decode_terms,
-    encode_ask,
     encode_rows,
     encode_terms,
 )
 from solah.site.messages import (
     MAX_SEQUENCE,
-    Ask,
     Beliefs,
     MessageError,
     NodeOutput,
     Terms,
-    decode_ask,
 )
 from solah.site.send_on_change import Sending
 
@@ -100,14 +97,6 @@ def test_readings_never_arrive_younger_than_they_are(time, age):
     assert len(payload) <= 64
 
 
-def test_requests_are_lists_of_rows():
-    payload = encode_ask(Ask((7, 300)), BUNDLE)
-    assert payload == cbor2.dumps([7, 300])
-    assert decode_ask(payload) == Ask((7, 300))
-    since = encode_ask(Ask(since=3), BUNDLE)
-    assert decode_ask(since) == Ask(since=3)
-
-
 GOOD = {0: 5, 2: 10, 3: [[1, 2]], 5: {0: 1.5}}
 
 
@@ -170,12 +159,6 @@ def test_messages_that_are_refused(plain):
 def test_terms_that_are_refused(plain):
     with pytest.raises(MessageError):
         decode_terms(cbor2.dumps(plain), [BUNDLE])
-
-
-@pytest.mark.parametrize("plain", [[], [-1], [1.5], ["x"], [[1]], [2**60]])
-def test_requests_that_are_refused(plain):
-    with pytest.raises(MessageError):
-        decode_ask(cbor2.dumps(plain))
 
 
 def test_noise_raises_nothing_else():

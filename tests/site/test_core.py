@@ -20,6 +20,7 @@ from solah.site.bundle import Bundle
 from solah.site.core import NodeCore, Settings
 from solah.site.messages import MAX_BYTES, Ask, Beliefs, Measured, NodeOutput, encode
 from solah.site.plan import make_plan
+from solah.site.traffic import typical_reading
 
 SHAPES = ("three groups", "masses", "words", "over a sum", *ADDITIVE_SHAPES)
 
@@ -151,7 +152,7 @@ def test_lost_nodes_and_unknown_readings_count_as_in_the_model(bundle, seed, dat
     rows = random_rows(np.random.default_rng(seed), model, 8, missing=0.2)
     mortal = [node for node in plan.nodes[1:] if not node.hears]
     dead = [node for node in mortal if data.draw(st.booleans())]
-    simulation = Simulation(bundle, deadline=1.0, wire=data.draw(st.sampled_from(["json", "cbor"])))
+    simulation = Simulation(bundle, deadline=1.0)
     simulation.dead |= {node.name for node in dead}
     replay(simulation, bundle, rows)
     decisions = simulation.run()
@@ -350,7 +351,8 @@ def test_all_that_is_missing_is_had_again():
     cores = {node.name: NodeCore(bundle, node.name) for node in bundle.plan.nodes}
     gateway, now = cores["gateway"], 0.0
     for node in bundle.plan.nodes[1:]:
-        readings = dict.fromkeys(node.reads, 1.0)
+        features = (one for one in bundle.model.features if one.name in node.reads)
+        readings = {one.name: typical_reading(one) for one in features}
         cores[node.name].read([Measured(readings, one) for one in range(3_000)], now, 0.0)
         cores[node.name].advance(now)  # all of which is lost
         cores[node.name].repeat(Ask(since=0))

@@ -7,7 +7,8 @@ from rooms import write_site
 
 from solah.exceptions import ParameterError
 from solah.site.core import NodeCore
-from solah.site.feed import Feed
+from solah.site.feed import Feed, check_sensors, unseen_categories
+from solah.site.messages import Measured
 from solah.site.site_file import load_site
 
 KITCHEN, DOOR, PLUG = "zigbee2mqtt/kitchen", "hall/binary_sensor/door/state", "tele/plug/SENSOR"
@@ -101,6 +102,73 @@ def test_a_sensor_for_an_feature_that_the_model_does_not_ask_is_refused(open_fee
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ParameterError, match="'humdity'.*did you mean 'humidity'"):
         open_feed(file=file)
+
+
+def test_a_category_that_the_model_lacks_is_missing_and_named(open_feed, tmp_path):
+    file = with_one_node(write_site(tmp_path, "mqtt://localhost"))
+    file.write_text(file.read_text(encoding="utf-8").replace("ON: open", "ON: opened"))
+    site = load_site(file)
+    assert unseen_categories(site, site.bundle()) == {"door": ["opened"]}
+    feed = open_feed("gateway", file)
+    feed.take(DOOR, b"ON", 1000.0)
+    assert "door" in feed.tick(1001.0).missing
+    assert feed.report(1001.0)["door"].counts == {"unseen_category": 1}
+
+
+def test_a_category_that_the_model_lacks_is_named_in_the_decision(tmp_path):
+    """Also where readings come by the topic of a node, without a site file."""
+    bundle = load_site(with_one_node(write_site(tmp_path, "mqtt://localhost"))).bundle()
+    core = NodeCore(bundle, "gateway")
+    readings = {"temperature": 21.0, "humidity": 40.0, "power": 0.0, "door": "opened"}
+    core.read([Measured(readings, 7)], now=0.0, wall=1000.0)
+    ((decided,),) = [one.rows for one in core.advance(now=0.0).decisions]
+    assert decided.missing == ("door",)
+    assert decided.known < 1.0
+    assert core.counters["unfit_readings"] == 1
+
+
+@pytest.mark.parametrize(
+    ("topic", "gone"),
+    [
+        ("zigbee2mqtt/kitchen/availability", b'{"state": "offline"}'),
+        ("zigbee2mqtt/bridge/state", b"offline"),
+    ],
+)
+def test_a_device_that_says_that_it_is_gone_has_missing_readings_at_once(open_feed, topic, gone):
+    feed = open_feed()
+    feed.take(KITCHEN, climate(), 1000.0)
+    feed.take(topic, gone, 1000.5)
+    assert feed.tick(1001.0).missing == ("temperature", "humidity")
+    feed.take(topic, gone.replace(b"offline", b"online"), 1001.5)
+    feed.take(KITCHEN, climate(), 1001.6)
+    assert feed.tick(1002.0).missing == ()
+    assert feed.counters["unmatched"] == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "part"),
+    [
+        ("max_age: 4s", "max_age: 500ms", "line 14: .*at least 'decide.every', 1 s"),
+        ("humidity: humidity", "humdity: humidity", "line 15: .*did you mean 'humidity'"),
+        ("decide: {", "sensor_brokers: {cellar: mqtt://h}\ndecide: {", "there is no such node"),
+    ],
+)
+def test_what_does_not_fit_the_model_is_refused_with_its_line(tmp_path, before, after, part):
+    file = write_site(tmp_path, "mqtt://localhost")
+    text = file.read_text(encoding="utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after, 1), encoding="utf-8")
+    site = load_site(file)
+    with pytest.raises(ParameterError, match=part):
+        check_sensors(site, site.bundle())
+
+
+def test_one_node_measures_all_where_the_file_places_nothing(tmp_path):
+    file = write_site(tmp_path, "mqtt://localhost")
+    head, _, rest = file.read_text(encoding="utf-8").partition("nodes:\n")
+    file.write_text(head + rest[rest.index("sensors:") :], encoding="utf-8")
+    (node,) = load_site(file).bundle().plan.nodes
+    assert (node.name, len(node.reads), node.sends) == ("gateway", 4, ())
 
 
 def test_rows_wait_on_disk_over_a_restart(open_feed):

@@ -110,11 +110,16 @@ def test_home_assistant_finds_the_decision():
     features = json.loads(rendered(sensor["json_attributes_template"], payload))
     assert features["missing"] == ["z0"]
     assert features["beliefs"]["c1"] == 0.6254
-    certainty = found["homeassistant/sensor/solah_house/certainty/config"]
-    assert rendered(certainty["value_template"], payload) == "62.5"
-    known = found["homeassistant/sensor/solah_house/known/config"]
-    assert rendered(known["value_template"], payload) == "50.0"
-    for one in (sensor, certainty, known):
+    others = {"sensor/{}/probability": "62.5", "sensor/{}/completeness": "50.0"}
+    others |= {"sensor/{}/missing": "z0", "binary_sensor/{}/problem": "ON"}
+    entities = [sensor]
+    for topic, state in others.items():
+        entities.append(found[f"homeassistant/{topic.format('solah_house')}/config"])
+        assert rendered(entities[-1]["value_template"], payload) == state
+    whole = encode(Decisions("gateway", bundle.hash, rows[:1]))
+    assert rendered(entities[-1]["value_template"], whole) == "OFF"
+    assert rendered(entities[-2]["value_template"], whole) == "none"
+    for one in entities:
         (availability,) = one["availability"]
         assert availability["topic"] == "solah/house/gateway/status"
         status = encode(Status("gateway", "offline"))
@@ -135,8 +140,10 @@ def test_home_assistant_shows_what_stands(settled, state, certainty):
     assert rendered(sensor["value_template"], payload) == state
     features = json.loads(rendered(sensor["json_attributes_template"], payload))
     assert features["abstain_reasons"] == ["low probability"]
-    belief = found["homeassistant/sensor/solah_house/certainty/config"]
+    belief = found["homeassistant/sensor/solah_house/probability/config"]
     assert rendered(belief["value_template"], payload) == certainty
+    problem = found["homeassistant/binary_sensor/solah_house/problem/config"]
+    assert rendered(problem["value_template"], payload) == ("ON" if settled is None else "OFF")
 
 
 def test_every_sensor_is_told_apart():
@@ -144,7 +151,7 @@ def test_every_sensor_is_told_apart():
     names = [feature.name for feature in model.features]
     placement = {"a.b": names[:2], "a_b": names[2:4], "a_2eb": names[4:]}
     found = announced(Bundle(make_plan(model, placement), model))
-    assert len(found) == 3 + 4
+    assert len(found) == 5 + 4
     assert len({one["unique_id"] for one in found.values()}) == len(found)
     assert all(re.fullmatch(r"[\w/-]+", topic, re.ASCII) for topic in found)
     assert len({json.dumps(one["device"]) for one in found.values()}) == 1

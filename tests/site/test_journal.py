@@ -1,11 +1,10 @@
 """Rows are kept on disk, within bounds, and found again after a restart."""
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solah.site.journal import Journal
-from solah.site.messages import Measured, Samples
+from solah.site.messages import Measured
 from solah.site.settings import Store
 
 
@@ -91,38 +90,4 @@ def test_a_disk_that_is_full_stops_nothing(tmp_path, monkeypatch):
     monkeypatch.undo()
     journal.append(row(4))
     assert [one.sequence for one in all_after(journal, 0)] == [1, 2, 3, 4]
-    journal.close()
-
-
-def sampled(number, n_samples=3):
-    channels = {"x": (1.5, float("nan"), 2.0) * (n_samples // 3), "y": ()}
-    samples = Samples(channels, 10 * number, lead=0)
-    return Measured({}, number, 1000.0 + number, samples=samples)
-
-
-def test_samples_are_kept(tmp_path):
-    journal = Journal(tmp_path, Store())
-    journal.append(sampled(7))
-    journal.append(row(8))
-    journal.close()
-    first, second = all_after(Journal(tmp_path, Store()), -1)
-    assert second == row(8)
-    assert (first.sequence, first.samples.tick, first.samples.lead) == (7, 70, 0)
-    np.testing.assert_array_equal(first.samples.channels["x"], [1.5, np.nan, 2.0])
-
-
-def test_a_line_of_strange_samples_is_no_row(tmp_path):
-    strange = ("7", "{}", '{"samples": {"x": ["a"]}, "tick": 1}', "null", "[" * 100_000)
-    for place, samples in enumerate(strange):
-        line = f"[{place},1.0,null,[],{{}},{samples}]\n"
-        (tmp_path / f"{place:020d}.rows").write_text(line, encoding="utf-8")
-    assert all_after(Journal(tmp_path, Store()), -1) == []
-
-
-def test_many_samples_take_bounded_memory(tmp_path):
-    journal = Journal(tmp_path, Store())
-    for number in range(20):
-        journal.append(sampled(number, n_samples=60_000))
-    assert len(journal._recent) == 8
-    assert [one.sequence for one in all_after(journal, -1)] == list(range(20))
     journal.close()

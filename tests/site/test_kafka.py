@@ -144,7 +144,6 @@ def test_a_site_says_how_to_come_into_a_cluster(tmp_path, monkeypatch):
         ({"brokers": "'kafka://a b'"}, "line 1: site.sensor_brokers.hall: a Kafka cluster"),
         ({"brokers": "{url: 'kafka://a', ca: x}"}, "line 1: .*certificates are for kafkas://"),
         ({"brokers": "{url: 'kafka://a', mechanism: PLAIN}"}, "goes with 'credentials'"),
-        ({"brokers": "{url: 'kafka://a', mqtt: 5}"}, "mqtt"),
         ({"brokers": "{url: 'kafka://a', password: x}"}, "does not belong into a file"),
         (
             {"brokers": "{url: 'kafka://a', credentials: {file: x}, mechanism: GSSAPI}"},

@@ -5,11 +5,7 @@ import random
 import re
 import sys
 import time
-from collections import OrderedDict
-from datetime import UTC, datetime
-from decimal import Decimal
-from fractions import Fraction
-from uuid import UUID
+from contextlib import nullcontext
 
 import cbor2
 import pytest
@@ -17,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mutations import with_noise, with_strange
 
+from solah.site.compact_messages import decode_rows
 from solah.site.messages import (
     MAX_BYTES,
     MAX_ROWS,
@@ -36,9 +33,8 @@ from solah.site.messages import (
     decode_readings,
     decode_status,
     encode,
+    parse_cbor,
 )
-
-WIRES = ("json", "cbor")
 
 
 def decode_row(payload):
@@ -55,9 +51,9 @@ DECODERS = {
 }
 
 
-def again(message, wire):
+def again(message):
     """Send a message to ourselves."""
-    return DECODERS[type(message)](encode(message, wire))
+    return DECODERS[type(message)](encode(message))
 
 
 # --- what is said arrives ------------------------------------------------------------------------
@@ -87,15 +83,18 @@ messages = st.one_of(
         st.sampled_from(["online", "offline"]),
         names,
         st.dictionaries(names, sequences, max_size=3),
+        starts=sequences,
+        shadow=names,
+        refused=st.tuples(names.filter(bool), names.filter(bool)).filter(lambda it: len({*it}) > 1)
+        | st.just(("", "")),
     ),
 )
 
 
-@pytest.mark.parametrize("wire", WIRES)
 @given(message=messages)
-def test_a_message_arrives_bit_for_bit(message, wire):
+def test_a_message_arrives_bit_for_bit(message):
     # The spelling tells 0.0 from -0.0, and every other number from its neighbours.
-    assert repr(again(message, wire)) == repr(message)
+    assert repr(again(message)) == repr(message)
 
 
 # --- readings, as others write them --------------------------------------------------------------
@@ -113,7 +112,6 @@ def test_a_message_arrives_bit_for_bit(message, wire):
         (b'{"readings": {"t": 1}, "time": 5}', Measured({"t": 1.0}, None, 5.0)),
         (b'{"t": NaN, "u": Infinity, "v": 1e999}', Measured({"t": None, "u": None, "v": None})),
         (b'{"t": ' + b"9" * 400 + b"}", Measured({"t": None})),
-        (cbor2.dumps({"t": 21.5}), Measured({"t": 21.5})),
     ],
 )
 def test_readings_come_in_several_ways(payload, row):
@@ -263,14 +261,14 @@ def test_json_that_would_do_harm_is_refused(payload):
 def test_many_lists_are_refused_in_cbor_too(monkeypatch, container):
     monkeypatch.setattr("cbor2.CBORDecoder", pytest.fail)
     with pytest.raises(MessageError, match="more than 32,768 lists and objects"):
-        decode_readings(b"\x99\xff\xff" + container * 65_535)
+        parse_cbor(b"\x99\xff\xff" + container * 65_535)
 
 
 def test_bytes_of_numbers_and_texts_are_no_lists():
     rows = [{"ä" * 200: -1.1, "b" * 20: -1.2, "c": 2**40} for _ in range(400)]
     payload = cbor2.dumps(rows)
     assert sum(0x80 <= byte < 0xC0 for byte in payload) > 32_768
-    assert [dict(row.readings) for row in decode_readings(payload)] == rows
+    assert parse_cbor(payload) == rows
 
 
 @pytest.mark.parametrize("depth", [30, 31, 32, 500])
@@ -278,10 +276,11 @@ def test_both_ways_of_writing_have_the_same_depth(depth):
     nested = None
     for _ in range(depth):
         nested = [nested]
-    for payload in (json.dumps({"t": nested}).encode(), cbor2.dumps({"t": nested})):
-        with pytest.raises(MessageError) as caught:
-            decode_readings(payload)
-        assert ("null. Got a list" in str(caught.value)) == (depth < 32)
+    with pytest.raises(MessageError) as caught:
+        decode_readings(json.dumps({"t": nested}).encode())
+    assert ("null. Got a list" in str(caught.value)) == (depth < 32)
+    with nullcontext() if depth < 32 else pytest.raises(MessageError):
+        parse_cbor(cbor2.dumps({"t": nested}))
 
 
 def tagged(number, item=b"\x01"):
@@ -303,9 +302,6 @@ CBOR_TRICKS = {
     "an object without an end": b"\xbf\x61t\x01\xff",
     "a text without an end": b"\xa1\x61t\x7f\x61a\xff",
     "a name twice": b"\xa2\x61t\x01\x61t\x02",
-    "a number for a name": b"\xa1\x01\x01",
-    "bytes for a name": b"\xa1\x41t\x01",
-    "bytes beside a text": b"\xa3\x68readings\xa0\x41t\x01\x61t\x01",
     "a list for a name": b"\xa1\x81\x01\x01",
     "undefined": b"\xa1\x61t\xf7",
     "a simple value": b"\xa1\x61t\xe5",
@@ -321,7 +317,10 @@ CBOR_TRICKS = {
 
 @pytest.mark.parametrize("payload", CBOR_TRICKS.values(), ids=CBOR_TRICKS)
 def test_cbor_builds_nothing_strange(payload):
-    check_refused(payload)
+    started = time.process_time()
+    with pytest.raises(MessageError):
+        decode_rows(payload, "kitchen", [])
+    assert time.process_time() - started < 5.0
 
 
 def check_refused(payload):
@@ -335,7 +334,7 @@ def check_refused(payload):
 def test_cbor_without_its_package_is_a_wrong_message(monkeypatch):
     monkeypatch.setitem(sys.modules, "cbor2", None)
     with pytest.raises(MessageError, match=r"pip install 'solah\[site\]'"):
-        decode_readings(b"\xa1\x61t\x01")
+        parse_cbor(b"\xa1\x61t\x01")
 
 
 # --- thousands of mutations ----------------------------------------------------------------------
@@ -345,33 +344,24 @@ STRANGE = (
     *(float("nan"), float("inf"), "", "x" * 600, "\x00", "ü", [], {}, [[]], [{}], {"": None}),
     *({"readings": {}}, {"v": 1}, [None] * 50, [[[[[[[[[[]]]]]]]]]]),
 )
-STRANGE_IN_CBOR = (
-    *(b"", b"t", Decimal("1e9"), Fraction(1, 3), datetime(2020, 1, 1, tzinfo=UTC), UUID(int=0)),
-    *(re.compile("a"), {1, 2}, cbor2.undefined, cbor2.CBORSimpleValue(1), cbor2.CBORTag(9, 1)),
-    *({1: 2}, {b"t": 1}, {None: 1}, {(1, 2): 3}, OrderedDict(a=1), 2**70),
-)
 
 
-def mutated(rng, wire):
+def mutated(rng):
     message = rng.choice(EXAMPLES)
     kind = rng.random()
     if kind < 0.4:
-        return with_noise(rng, encode(message, wire))
+        return with_noise(rng, encode(message))
     if kind < 0.5:
         return rng.randbytes(rng.randint(0, 40))
-    strange = STRANGE + (STRANGE_IN_CBOR if wire == "cbor" else ())
-    plain = with_strange(rng, plain_of(message), strange)
-    if wire == "cbor":
-        return cbor2.dumps(plain)
+    plain = with_strange(rng, plain_of(message), STRANGE)
     return json.dumps(plain).encode()
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_a_mutated_message_is_a_message_or_refused(wire):
+def test_a_mutated_message_is_a_message_or_refused():
     rng = random.Random(0)
     outcomes = {"taken": 0, "refused": 0}
     for _ in range(2_000):
-        payload = mutated(rng, wire)
+        payload = mutated(rng)
         for decode in (
             decode_beliefs,
             decode_decisions,
@@ -390,8 +380,7 @@ def outcome(decode, payload):
     except MessageError:
         return "refused"
     for message in found if isinstance(found, tuple) else [found]:
-        for wire in WIRES:  # it is whole, or it could not be said again
-            assert repr(again(message, wire)) == repr(message)
+        assert repr(again(message)) == repr(message)  # it is whole
     return "taken"
 
 

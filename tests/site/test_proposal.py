@@ -2,15 +2,16 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mixers import machine_model, placement
 from rooms import room_model
 
-from solah.site.bundle import Bundle
+from solah.model import save_document
 from solah.site.feed import check_sensors
-from solah.site.plan import make_plan
+from solah.site.messages import Status, encode
 from solah.site.proposal import Learner
+from solah.site.sensor_mapping import InputSpec, Mapper
 from solah.site.site_file import load_site
 
 
@@ -67,13 +68,72 @@ def test_names_tell_which_value_is_which_feature(tmp_path):
 
 
 def test_what_got_nothing_and_what_fits_equally_is_told(tmp_path):
-    messages = [("home/attic/temperature", b"21"), ("home/cellar/temperature", b"12")]
+    messages = [("home/attic/temperature", b"21"), ("home/cellar/temperature", b"19")]
     proposal = proposed(listened(messages))
     assert proposal.silent == ("humidity", "power", "door")
     assert proposal.ambiguous == {
         "temperature": ("home/attic/temperature", "home/cellar/temperature")
     }
     assert loaded(tmp_path, proposal).sensors == ()
+
+
+def test_values_in_the_training_range_win_and_units_are_converted(tmp_path):
+    messages = [("home/attic/temperature", b"70.5"), ("home/oven/temperature", b"230")]
+    proposal = proposed(listened(messages))
+    assert proposal.mapped == {"temperature": "home/attic/temperature"}
+    assert proposal.unmatched == ("home/oven/temperature",)
+    (sensor,) = loaded(tmp_path, proposal).sensors
+    assert sensor.convert(70.5) == pytest.approx(21.39, abs=0.01)
+    assert "unit: F to C" in proposal.text
+    both = proposed(listened([*messages, ("home/hall/temperature", b"21.5")]))
+    assert both.mapped == {"temperature": "home/hall/temperature"}
+
+
+def test_topics_of_solah_itself_are_never_read():
+    """Whatever their root is, and of plans in the history, too."""
+    reading = {"temperature": 21.0}
+    status = encode(Status("hub", "online", "1f", {"readings": 7}))
+    learner = listened(
+        [
+            ("solah/house/hub/in", reading),
+            ("solah-history/house/17", reading),
+            ("plant/site/hub/in", reading),
+            ("plant/site/hub/status", status),
+            ("plant-history/site/17", reading),
+            ("home/temperature", b"21"),
+        ]
+    )
+    assert [one.name for one in learner.sources] == ["home/temperature"]
+
+
+@pytest.mark.parametrize(
+    ("topic", "message", "template", "place"),
+    [
+        ("application/7/device/0a1b/event/up", {"object": {"door": "open"}}, "chirpstack", "door"),
+        (
+            "v3/app@ttn/devices/hall/up",
+            {"uplink_message": {"decoded_payload": {"door": "open"}}},
+            "ttn",
+            "door",
+        ),
+        ("home/gw/BTtoMQTT/A4C1", {"door": "open"}, "bthome", "door"),
+        (
+            "shelly-hall/events/rpc",
+            {"params": {"ts": 1.7e9, "door:0": {"state": "open"}}},
+            "shelly_rpc",
+            "door:0.state",
+        ),
+    ],
+)
+def test_what_a_template_says_is_proposed_and_read(tmp_path, topic, message, template, place):
+    proposal = proposed(listened([(topic, message)]))
+    assert f"template: {template}" in proposal.text
+    site = loaded(tmp_path, proposal)
+    (found,) = Mapper(site.sensors, {"door": InputSpec({"open": "open"})}).read(
+        topic, json.dumps(message).encode()
+    )
+    assert (found.feature, found.value) == ("door", "open")
+    assert place in proposal.text
 
 
 TOPIC = st.sampled_from(
@@ -98,37 +158,6 @@ def test_every_proposal_can_be_read_and_fits_the_model(tmp_path_factory, message
     messages = [(topic, payload) for topic, payload in messages if "#" not in topic]
     proposal = proposed(listened(messages))
     site = loaded(folder, proposal)
-    plan = make_plan(room_model(), site.nodes, site=site.name)
-    check_sensors(site, Bundle(plan, room_model()))
+    save_document(room_model(), folder / "room.json")
+    check_sensors(site, site.bundle())
     assert {one.feature for one in site.sensors} == set(proposal.mapped)
-
-
-BATCHES = [
-    ("plant/mixer/acceleration", {"axes": {"x": [0.1] * 20, "y": [0.2] * 20, "z": [0.3, None]}}),
-    ("plant/mixer/temperature", b"41.5"),
-    ("plant/other", {"linkquality": 3, "spectrum": [1.0, 2.0]}),
-]
-
-
-def proposed_windows(messages):
-    return listened(messages).propose(
-        machine_model(), broker="mqtt://hub", model_file="machine.json", site="plant"
-    )
-
-
-def test_lists_of_numbers_are_samples_of_channels(tmp_path):
-    proposal = proposed_windows(BATCHES)
-    assert proposal.mapped == {
-        **{axis: f"plant/mixer/acceleration axes.{axis}" for axis in "xyz"},
-        "temperature": "plant/mixer/temperature",
-    }
-    assert proposal.unmatched == ("plant/other linkquality", "plant/other spectrum")
-    site = loaded(tmp_path, proposal)
-    check_sensors(
-        site, Bundle(make_plan(machine_model(), site.nodes, site="plant"), machine_model())
-    )
-    assert {frozenset(names) for names in site.nodes.values()} == {
-        frozenset(names) for names in placement().values()
-    }
-    ages = {one.feature: one.max_age for one in site.sensors}
-    assert ages == {"x": None, "y": None, "z": None, "temperature": 90.0}

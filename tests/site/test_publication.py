@@ -112,7 +112,7 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
     first, second = network("three groups"), other_model()
     for name, bundle in (("first", first), ("second", second)):
         save_bundle(bundle, tmp_path / f"{name}.json")
-    where = ("--broker", broker.url, "--json")
+    where = ("--broker", broker.url, "--json", "--wait", "0")
     run(
         capsys,
         "site",
@@ -138,7 +138,7 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
     assert "pass --sign" in fails(capsys, *of_site, "--rollback", first.hash)
     assert "no plan whose hash" in fails(capsys, *of_site, "--rollback", "ffffffff")
     told = run(capsys, *of_site, "--rollback", second.hash[:8], "--at", 9)
-    assert told == {"site": "site", "model": second.hash, "from": 9, "shadow": False}
+    assert told.items() >= {"model": second.hash, "from": 9, "shadow": False}.items()
     kept = read_history(find_broker(broker.url), TOPICS)
     assert not find_published(kept, second.hash).bundle.is_shadow
     assert program.main([*map(str, of_site), "--end-shadow", "--quiet"]) == 0

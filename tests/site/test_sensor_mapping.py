@@ -123,16 +123,16 @@ def test_values_in_documents(document, expected):
 def test_states_are_looked_up():
     assert found(b"open", DOOR) == (Event.TAKEN, "open")
     assert found(b"ON", DOOR, states={"ON": "open", "OFF": "closed"}) == (Event.TAKEN, "open")
-    assert found(b"ajar", DOOR) == (Event.UNKNOWN_STATE, None)
+    assert found(b"ajar", DOOR) == (Event.UNSEEN_CATEGORY, None)
     assert found({"c": True}, DOOR, path=("c",), states={"true": "closed"}) == (
         Event.TAKEN,
         "closed",
     )
     assert found({"c": True}, BINARY, path=("c",)) == (Event.TAKEN, 1.0)
     assert found(b"1.0", BINARY) == (Event.TAKEN, 1.0)
-    assert found(b"2", BINARY) == (Event.UNKNOWN_STATE, None)
+    assert found(b"2", BINARY) == (Event.UNSEEN_CATEGORY, None)
     assert found(b"ON", NUMBER, states={"ON": 1.0, "OFF": 0.0}) == (Event.TAKEN, 1.0)
-    assert found(b"7", NUMBER, states={"ON": 1.0, "OFF": 0.0}) == (Event.UNKNOWN_STATE, None)
+    assert found(b"7", NUMBER, states={"ON": 1.0, "OFF": 0.0}) == (Event.UNSEEN_CATEGORY, None)
 
 
 def test_numbers_that_cannot_be_are_unknown_and_unusual_ones_are_counted():

@@ -237,7 +237,7 @@ def sparkplug_sensor():
         ({"device": "plant"}, "line 3: site.sensors.*group/edge-node or group/edge-node/device"),
         ({"device": "plant/+"}, "line 3: .*without wildcards"),
         ({"device": "a/b/c/d"}, "line 3: .*Got 'a/b/c/d' instead"),
-        ({"more": "    max_age: learned\n"}, "line 4: .*nothing can be learned"),
+        ({"more": "    max_age: learned\n"}, "line 4: .*nothing follows"),
         ({"more": "    number: seq\n"}, "line 4: .*counts its messages itself"),
         ({"more": "    time: {path: at}\n"}, "line 4: .*write 'arrival'"),
         ({"name": "temperature: null"}, "line 5: .*such as 'Motor/Temperature'"),

@@ -1,6 +1,6 @@
 """Nodes that end are started again, later and later."""
 
-from solah.site.supervisor import Supervisor
+from solah.site.supervisor import Supervisor, why_ended
 
 
 class Nodes:
@@ -16,7 +16,7 @@ class Nodes:
         return dict.fromkeys(sorted(self.dead), 2)
 
     def log(self, name):
-        return f"{name} has a problem\n"
+        return f"solah: error: {name} has a problem\n"
 
     def start(self, name):
         self.started.append(name)
@@ -41,7 +41,9 @@ def test_a_node_that_dies_again_and_again_is_given_more_time():
     assert starts(nodes, supervisor, 300, dies=True) == [1, 4, 9, 18, 35, 68, 129, 190, 251]
     assert set(nodes.started) == {"a"}
     assert supervisor.restarts == {"a": 9}
-    assert told[0] == "node a ended, and starts again in 1 s: a has a problem"
+    assert told[0] == (
+        "node a ended with code 2: solah: error: a has a problem; it starts again in 1 s"
+    )
 
 
 def test_a_node_that_ran_well_is_started_soon():
@@ -55,3 +57,9 @@ def test_a_node_that_ran_well_is_started_soon():
         supervisor.look(died + 4.0)
     assert len(nodes.started) == 3
     assert "in 1 s" in told[-1]
+
+
+def test_the_cause_of_an_end_is_an_error_and_not_the_last_line():
+    assert why_ended(0, "solah: note: node a is connected\n") == "ended with code 0"
+    assert why_ended(1, "solah: note: node a is connected\n") == "ended with code 1"
+    assert why_ended(-15, "solah: error: x\n") == "was killed by SIGTERM"

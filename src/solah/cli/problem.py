@@ -23,7 +23,6 @@ from solah.data import (
     to_text,
 )
 from solah.data.cells import as_truth
-from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.datasets import load
 from solah.exceptions import (
     ColumnError,
@@ -265,19 +264,13 @@ def _target(column: Column, task: Task) -> Column:
 
 def _with_dates(table: Table, known: Mapping[str, Any]) -> tuple[Table, list[str]]:
     """Replace columns of dates by their useful parts, and print which."""
-    columns: list[Column] = []
+    parts = table.date_parts(known)
     notes = []
-    for column in table.columns:
-        is_plain = not column.is_text or column.name in known or not are_dates(column.values)
-        dates = None if is_plain else parse_dates(column.values)
-        if dates is None:
-            columns.append(column)
-            continue
-        parts = useful_parts(column.name, dates)
-        columns += [table.column(part.name) for part in parts]
-        used = ", ".join(repr(part.name) for part in parts) or "nothing that repeats"
-        notes.append(f"{column.name}: dates, used as {used}; to drop them: --drop")
-    return Table(tuple(columns), table.n_rows), notes
+    for name, of_dates in parts.items():
+        used = ", ".join(map(repr, of_dates)) or "nothing that repeats"
+        notes.append(f"{name}: dates, used as {used}; to drop them: --drop")
+    names = [part for name in table.names for part in parts.get(name, [name])]
+    return table.select(names), notes
 
 
 def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:

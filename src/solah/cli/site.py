@@ -40,7 +40,6 @@ TrustFiles = Annotated[
 Deadline = Annotated[
     float, option("Seconds after which a row is predicted without what is missing.", min=0.0)
 ]
-Wire = Annotated[Literal["json", "cbor"], option("Encoding of messages.")]
 ReplayRate = Annotated[
     float | None, option("Rows per second of --replay. Default: all at once.", min=0.001)
 ]
@@ -81,9 +80,6 @@ class BrokerOptions:
     )
     cert: Annotated[Path | None, read_file("Client certificate."), READ] = None
     key: Annotated[Path | None, read_file("Key of the client certificate."), READ] = None
-    mqtt: Annotated[Literal["3.1.1", "5"], option("Version of MQTT; 5 falls back to 3.1.1.")] = (
-        "3.1.1"
-    )
 
     def given(self) -> dict[str, bool]:
         """Return which of them differ from their defaults."""
@@ -99,7 +95,6 @@ class BrokerOptions:
             authority=None if self.ca is None else str(self.ca),
             certificate=None if self.cert is None else str(self.cert),
             key=None if self.key is None else str(self.key),
-            version=self.mqtt,
         )
 
 
@@ -160,9 +155,10 @@ def refuse_beside_site(options: Mapping[str, object]) -> None:
 
 def log_of(screen: Screen, kind: str) -> Callable[[str], None]:
     """Return what writes the log, to stderr."""
+    from solah.site.logs import json_log, timed
+
     if kind == "text":
-        return screen.note
-    from solah.site.logs import json_log
+        return timed(screen.note)
 
     def write(line: str) -> None:
         sys.stderr.write(line)
@@ -190,16 +186,14 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
     Example: solah site check site.yaml
     """
     from solah.cli.views import facts, heading
-    from solah.site.feed import check_sensors, unasked, unfed
+    from solah.site.feed import unasked, unfed, unseen_categories
     from solah.site.site_file import load_site
 
     found = load_site(site)
     bundle = found.bundle()
-    check_sensors(found, bundle)
-    if found.sensor_brokers:
-        for node in found.sensor_brokers:
-            bundle.plan.node(node)
+    check_site(found, bundle)
     blind, spare = unfed(found, bundle), unasked(found, bundle)
+    unseen = unseen_categories(found, bundle)
     if screen.json:
         sensors = [
             {
@@ -218,6 +212,7 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
                 "sensor_brokers": brokers,
                 "unfed": blind,
                 "unasked": spare,
+                "unseen_categories": unseen,
             }
         )
     screen.say(heading(f"The site {found.name}"))
@@ -226,15 +221,31 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
         screen.result(f"\nNo sensor feeds: {', '.join(blind)}. They will be missing.")
     if spare:
         screen.result(f"\nMeasured, but not used by the model: {', '.join(spare)}")
+    for name, categories in unseen.items():
+        screen.result(
+            f"\nThe model has no category {', '.join(categories)} of {name}: such readings will be "
+            "missing."
+        )
     screen.say(f"\nRun it with: solah site run {site}")
+
+
+def check_site(site: "Site", bundle: "Bundle") -> None:
+    """Refuse a site file whose sensors or alerts do not fit its plan; errors name the line."""
+    from solah.exceptions import ParameterError
+    from solah.site.alerts import check_alerts
+    from solah.site.feed import check_sensors
+
+    check_sensors(site, bundle)
+    if site.alerts is not None:
+        try:
+            check_alerts(site.alerts, bundle, "site.alerts")
+        except ParameterError as error:
+            raise site.error(str(error)) from None
 
 
 def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
     deciding = site.deciding
-    every, signals = site.every(bundle.model), bundle.model.signals
-    when = f"every {every:g} s{' if a reading changed' if deciding.on_change else ''}"
-    if signals is not None:
-        when += f" on windows of {signals.window_seconds:g} s at {signals.rate:g} Hz"
+    when = f"every {deciding.every:g} s{' if a reading changed' if deciding.on_change else ''}"
     sending = bundle.plan.sending
     brokers = ", ".join(f"{node} {access.url}" for node, access in site.sensor_brokers.items())
     found = {
@@ -258,6 +269,7 @@ def learn(
     output: OutputFileOrStdout = STDOUT,
     seconds: Annotated[float, option("Stop after SECONDS.", min=0.1)] = 60.0,
     site: Annotated[str, option("Name of the site.", metavar="NAME")] = "site",
+    root: Root = "solah",
 ) -> None:
     """Listen to what sensors publish, and propose a site file for a model.
 
@@ -275,7 +287,7 @@ def learn(
 
     check_name(site)
     described = load_document(model)
-    learner = Learner()
+    learner = Learner(root)
 
     def take(message: "SensorMessage") -> None:
         payload = message.payload or b""
@@ -298,7 +310,7 @@ def learn(
         screen.document(vars(proposal))
         return
     with opened(output) as out:
-        out.write(proposal.text)
+        out.write(proposal.text if root == "solah" else f"{proposal.text}root: {root}\n")
     _show_proposal(screen, learner, proposal)
 
 

@@ -18,7 +18,6 @@ from solah.cli.site import (
     Root,
     SiteFile,
     TrustFiles,
-    Wire,
     health_at,
     log_of,
     refuse_beside_site,
@@ -76,7 +75,6 @@ def node(
     root: Root = "solah",
     deadline: Deadline = 2.0,
     row_seconds: RowSeconds = None,
-    wire: Wire = "json",
     trust: TrustFiles = None,
     allow_rollback: AllowRollback = False,
     state: State = None,
@@ -118,35 +116,40 @@ def node(
     own |= {"stdin": stdin, "call": call, "trust": trust}
     feed: Feed | None = None
     if site is not None:
-        changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
+        changed = {"root": root != "solah", "deadline": deadline != 2.0}
         refuse_beside_site({**own, **changed, **broker.given()})
         place = Place.of_file(site)
         described = place.site
         assert described is not None
         described.state.mkdir(parents=True, exist_ok=True)
         state = state or described.state / f"{name}.state"
-        wire, root, keys = described.wire, described.root, place.trust
+        root, keys = described.root, place.trust
     else:
         assert plan is not None
         bundle = load_bundle(plan, keys)
         place, described = Place.of_options(broker, None, bundle, root, keys), None
     assert place.bundle is not None
     if described is not None:
-        deadline = described.patience(place.bundle.model)
+        deadline = described.deciding.deadline
     core = NodeCore(place.bundle, name, Settings(deadline=deadline, window=row_seconds))
     write = log_of(screen, log)
     if described is not None and core.plan.reads:
         feed = Feed(described, place.bundle, name, write)
-    announced = home_assistant and core.decides
+    announced: tuple[tuple[str, bytes], ...] = ()
+    if core.decides:
+        # The plan that the site begins with, so that one can go back to it.
+        files = [site, plan, None if described is None else described.model]
+        written = max(one.stat().st_mtime_ns // 1_000_000 for one in files if one is not None)
+        announced = ((f"{place.topics.history}/{written}", place.bundle.to_bytes()),)
+        if home_assistant:
+            found = discovery(place.topics, place.bundle, expire_after=expire_after)
+            announced = (*announced, *found)
     options = NodeOptions(
-        wire=wire,
         trust=keys,
         allow_rollback=allow_rollback,
         state=state,
         root=root,
-        announcements=tuple(discovery(place.topics, place.bundle, expire_after=expire_after))
-        if announced
-        else (),
+        announcements=announced,
         log=write,
         is_patient=described is not None,
         feed=feed,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from solah.site.send_on_change import Sending
     from solah.site.traffic import Traffic
 
+_MEGABYTES = 45  # memory of a node, as benchmarks/idle.py measures it
+
 PlacementFile = Annotated[
     Path | None,
     read_file(
@@ -193,11 +195,8 @@ def _show(screen: Screen, written: list[str], bundle: "Bundle", traffic: "Traffi
         "instead, all readings to one place, a message per node": traffic.readings,
         "instead, all readings to one place, a message per reading": traffic.single_readings,
     }
-    lines = [
-        (name, *(f"{x:,}" for x in (load.messages, load.json, load.cbor)))
-        for name, load in loads.items()
-    ]
-    screen.result(columns_of(("", "messages", "bytes as JSON", "as CBOR"), lines))
+    lines = [(name, f"{load.messages:,}", f"{load.bytes:,}") for name, load in loads.items()]
+    screen.result(columns_of(("", "messages", "bytes"), lines))
     screen.say("", *_comment(bundle.plan, traffic))
 
 
@@ -227,15 +226,17 @@ def _comment(plan: "Plan", traffic: "Traffic") -> list[str]:
     ]
     if plan.sending is not None:
         counted += ["Nodes send on change: this is for a row in which everything changed."]
-    is_larger = {"JSON": sent.json > readings.json, "CBOR": sent.cbor > readings.cbor}
-    if not any(is_larger.values()):
-        return counted
-    wires = " and as ".join(wire for wire, larger in is_larger.items() if larger)
-    travels = any(part not in plan.home for node in plan.nodes for part in node.sends)
-    return [
-        *counted,
-        f"What the nodes send is larger than their readings in one message, as {wires}: the plan",
-        "saves no bytes."
-        if travels
-        else "saves no bytes, but readings stay where they are measured.",
+    n_nodes, status = len(plan.nodes), traffic.status
+    counted += [
+        f"Each node also sends a status once a minute: {status.bytes:,} bytes for {n_nodes} nodes.",
+        f"One node for all would take 1 process instead of {n_nodes}, about {_MEGABYTES} MB of",
+        f"memory instead of {n_nodes * _MEGABYTES}, and send no messages between nodes.",
     ]
+    if sent.bytes > readings.bytes:
+        travels = any(part not in plan.home for node in plan.nodes for part in node.sends)
+        kept = "." if travels else ", but readings stay where they are measured."
+        counted += [
+            "What the nodes send is larger than their readings in one message: the plan saves no",
+            f"bytes{kept}",
+        ]
+    return counted

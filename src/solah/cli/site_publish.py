@@ -1,5 +1,7 @@
 """``solah site publish``: send a plan to every node of a running site, or list those sent."""
 
+import math
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +19,9 @@ from solah.cli.site import (
     refuse_beside_site,
     trusted,
 )
+
+_AHEAD = 500  # rows
+_SOON = 30.0  # seconds
 
 Rollback = Annotated[str | None, option("Publish this plan of the history again.", metavar="HASH")]
 Shadow = Annotated[
@@ -41,7 +46,15 @@ AtTime = Annotated[
 RowSeconds = Annotated[
     float | None, option("The nodes' --row-seconds.", metavar="SECONDS", min=0.001)
 ]
-Ahead = Annotated[int, option("Rows that the nodes have to take the model over.", min=0)]
+Ahead = Annotated[
+    int | None,
+    option(
+        "Rows that the nodes have to take the model over. Default: those of 30 s with a site file, "
+        "else 500.",
+        min=0,
+    ),
+]
+Wait = Annotated[float, option("Seconds to wait for the nodes' answers.", min=0.0)]
 Sign = Annotated[Path | None, read_file("Sign the plan with this Ed25519 private key (PEM)."), READ]
 
 
@@ -58,7 +71,8 @@ def publish(
     at: At = None,
     at_time: AtTime = None,
     row_seconds: RowSeconds = None,
-    ahead: Ahead = 500,
+    ahead: Ahead = None,
+    wait: Wait = 10.0,
     sign: Sign = None,
     trust: TrustFiles = None,
     root: Root = "solah",
@@ -71,7 +85,7 @@ def publish(
 
     Example: solah site publish --plan new.json --broker mqtt://hub --sign operator.pem
     """
-    from solah.exceptions import ParameterError
+    from solah.exceptions import ParameterError, SolahError
     from solah.site import publication
     from solah.site.bundle import load_bundle
 
@@ -117,16 +131,29 @@ def publish(
     bundle = bundle.starting_at(_first_row(place, at, at_time, row_seconds, ahead))
     bundle = bundle.as_shadow() if shadow else bundle.to_use()
     bundle = bundle if sign is None else bundle.signed(sign)
-    publication.publish_bundle(where, topics, bundle)
+    seconds = None
+    if place.site is not None:
+        seconds = max(bundle.starts * place.site.deciding.every - time.time(), 0.0)
+    with screen.working("waiting for the nodes"):
+        answers = publication.publish_bundle(where, topics, bundle, wait)
     if screen.json:
         about = {"site": bundle.plan.site, "model": bundle.hash, "from": bundle.starts}
-        screen.document({**about, "shadow": bundle.is_shadow})
+        screen.document({**about, "shadow": bundle.is_shadow, "seconds": seconds, "nodes": answers})
     does = "compared" if bundle.is_shadow else "used"
-    screen.say(f"model {bundle.hash} is with the broker; it is {does} from row {bundle.starts:,}")
+    when = "" if seconds is None else f", in {seconds:,.0f} s"
+    screen.say(f"model {bundle.hash} is {does} from row {bundle.starts:,}{when}")
+    for name, why in answers.items():
+        screen.say(f"  {name}: {f'not taken: {why}' if why else 'taken'}")
+    if refused := [name for name, why in answers.items() if why not in publication.UNTOLD]:
+        raise SolahError(f"the plan was refused by {', '.join(refused)}")
 
 
 def _first_row(
-    place: Place, at: int | None, at_time: datetime | None, row_seconds: float | None, ahead: int
+    place: Place,
+    at: int | None,
+    at_time: datetime | None,
+    row_seconds: float | None,
+    ahead: int | None,
 ) -> int:
     """Find the row from which a plan is used, by the progress of the site where needed."""
     from solah.exceptions import ParameterError
@@ -138,17 +165,21 @@ def _first_row(
         raise ParameterError("--row-seconds requires --at-time")
     if at is not None:
         return at
+    every = None if place.site is None else place.site.deciding.every
+    if at_time is None and every is not None:
+        soon = math.ceil(max(_SOON / every, 3)) if ahead is None else ahead
+        return int(time.time() // every) + soon
     if at_time is None:
-        return newest_row(place.broker, place.topics) + ahead
+        return newest_row(place.broker, place.topics) + (_AHEAD if ahead is None else ahead)
     try:
-        time = at_time.timestamp()
+        moment = at_time.timestamp()
     except (ValueError, OverflowError, OSError):
         raise ParameterError(f"--at-time cannot be {at_time.isoformat()} on this machine") from None
-    if place.site is not None:
-        return place.site.row_at(place.site.bundle().model, time)
+    if every is not None:
+        return int(moment // every)
     if row_seconds is not None:
-        return int(time // row_seconds)
-    return row_at(place.broker, place.topics, time)
+        return int(moment // row_seconds)
+    return row_at(place.broker, place.topics, moment)
 
 
 def _list(screen: Screen, history: list[Any]) -> None:

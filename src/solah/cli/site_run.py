@@ -12,19 +12,26 @@ from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.site import (
     Deadline,
+    HealthAddress,
+    LogKind,
     PlanFile,
     ReplayRate,
     Root,
     Seconds,
     SiteFile,
-    Wire,
+    check_site,
+    health_at,
+    log_of,
     refuse_beside_site,
     trusted,
 )
-from solah.cli.site_watch import Web, page, show
+from solah.cli.site_node import ExpireAfter, HomeAssistant
+from solah.cli.site_watch import AllowHost, Host, Web, page, show
 from solah.cli.stopping import catch_ctrl_c
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from solah.data import ReadOptions, Table
     from solah.model import Model
 
@@ -45,16 +52,22 @@ def run(
     replay_rate: ReplayRate = None,
     broker: BrokerUrl = None,
     deadline: Deadline = 2.0,
-    wire: Wire = "json",
     root: Root = "solah",
     web: Web = None,
+    host: Host = "127.0.0.1",
+    allow_host: AllowHost = None,
+    home_assistant: HomeAssistant = False,
+    expire_after: ExpireAfter = 300,
+    health: HealthAddress = None,
+    log: LogKind = "text",
     seconds: Seconds = None,
 ) -> None:
-    """Run a whole site on this machine, every node a process, with a live view.
+    """Run a whole site on this machine, with a live view.
 
-    With a site file, nodes take what their sensors publish until interrupted; a node that ends is
-    started again, and alerts are raised. With --plan and --replay, nodes measure the columns of a
-    table, and the decisions are compared with the model's.
+    With a site file, one node takes what the sensors publish and decides, until interrupted; if
+    the file places features on several nodes, each is a process. A node that ends is started again,
+    and alerts are raised. With --plan and --replay, nodes measure the columns of a table, and the
+    decisions are compared with the model's.
 
     Example: solah site run site.yaml --web 8765
     """
@@ -65,20 +78,34 @@ def run(
         raise ParameterError("pass a site file, or --plan and --replay")
     if site is not None:
         own = {"replay": replay, "replay_rate": replay_rate, "broker": broker}
-        changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
+        changed = {"root": root != "solah", "deadline": deadline != 2.0}
         refuse_beside_site({**own, **changed})
-        _run_site(site, screen, web, seconds)
+        words = ["--log", log]
+        if home_assistant:
+            words += ["--home-assistant", "--expire-after", str(expire_after)]
+        write = log_of(screen, log)
+        with ExitStack() as stack:
+            _run_site(stack, site, screen, (web, host, allow_host), health, words, write, seconds)
         return
     if replay is None or plan is None:
         raise ParameterError("--plan requires --replay, the rows to measure")
-    words = ["--deadline", str(deadline), "--wire", wire, "--root", root, *reading.words()]
+    words = ["--deadline", str(deadline), "--root", root, *reading.words()]
     options = reading.read_options()
     _replay(screen, plan, replay, options, replay_rate, broker, words, root, web)
 
 
-def _run_site(file: Path, screen: Screen, web: int | None, seconds: float | None) -> None:
+def _run_site(
+    stack: ExitStack,
+    file: Path,
+    screen: Screen,
+    web: tuple[int | None, str, list[str] | None],
+    address: str | None,
+    words: list[str],
+    log: "Callable[[str], None]",
+    seconds: float | None,
+) -> None:
     """Run a site until it is interrupted, or for some seconds."""
-    from solah.site.feed import check_sensors
+    from solah.site.health import Health
     from solah.site.observer import Observer
     from solah.site.site_file import load_site
     from solah.site.supervisor import Launcher, Supervisor
@@ -87,27 +114,33 @@ def _run_site(file: Path, screen: Screen, web: int | None, seconds: float | None
 
     site = load_site(file)
     bundle = site.bundle(trusted(list(site.trust)))
-    check_sensors(site, bundle)
+    check_site(site, bundle)
     topics = Topics(site.name, site.root)
     observer = Observer(topics)
     observer.adopt(bundle)
     site.state.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        client = stack.enter_context(subscribed(site.hub.find(), topics, observer, is_patient=True))
-        stack.enter_context(page(observer, web, screen))
-        if site.alerts is not None:
-            stack.enter_context(alerting(observer, site.alerts, client, topics, screen.note))
-        nodes = Launcher.of_site(bundle, file, site.state)
-        stack.callback(nodes.stop)
-        nodes.start()
-        supervisor = Supervisor(nodes, time.monotonic(), screen.note)
-        end = None if seconds is None else time.monotonic() + seconds
+    hub = site.hub.find()
+    client = stack.enter_context(subscribed(hub, topics, observer, is_patient=True))
+    stack.enter_context(page(observer, web[0], screen, log, *web[1:]))
+    if site.alerts is not None:
+        stack.enter_context(alerting(observer, site.alerts, client, topics, log))
+    nodes = Launcher.of_site(bundle, file, site.state, words)
+    stack.callback(nodes.stop)
+    nodes.start()
+    supervisor = Supervisor(nodes, time.monotonic(), log)
 
-        def is_over() -> bool:
-            supervisor.look(time.monotonic())
-            return end is not None and time.monotonic() >= end
+    def check() -> Health:
+        is_there = observer.is_connected is True
+        return Health(True, is_there and not nodes.ended(), {"site": site.name})
 
-        show(observer, screen, is_over, in_lines=True)
+    stack.enter_context(health_at(address, check, log))
+    end = None if seconds is None else time.monotonic() + seconds
+
+    def is_over() -> bool:
+        supervisor.look(time.monotonic())
+        return end is not None and time.monotonic() >= end
+
+    show(observer, screen, is_over, in_lines=True)
 
 
 def _replay(

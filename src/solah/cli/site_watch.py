@@ -88,7 +88,7 @@ def watch(
     Example: solah site watch site.yaml --web 8765
     """
     from solah.exceptions import ParameterError
-    from solah.site.alerts import load_alerting
+    from solah.site.alerts import check_alerts, load_alerting
     from solah.site.bundle import load_bundle
     from solah.site.observer import Observer
     from solah.site.terminal import render
@@ -110,6 +110,8 @@ def watch(
         if (of := place.bundle.plan.site) != observer.site:
             raise ParameterError(f"the plan is of the site {of!r}, not {observer.site!r}")
         observer.adopt(place.bundle)
+        if rules is not None:
+            check_alerts(rules, place.bundle)
     with ExitStack() as stack:
         told = write if log == "json" else lambda _: None  # people see it in the view
         client = stack.enter_context(subscribed(place.broker, topics, observer, log=told))

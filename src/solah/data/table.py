@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.dates import date_part, parse_dates
+from solah.data.dates import are_dates, date_part, parse_dates, useful_parts
 from solah.exceptions import ColumnError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
@@ -112,6 +112,16 @@ class Table:
                 "2026-01-31 18:30"
             )
         return Column(name, *part.values(dates))
+
+    def date_parts(self, plain: Collection[str] = ()) -> dict[str, list[str]]:
+        """Return the useful parts of each column of dates, except columns that are named."""
+        found: dict[str, list[str]] = {}
+        for column in self.columns:
+            if column.is_text and column.name not in plain and are_dates(column.values):
+                dates = parse_dates(column.values)
+                if dates is not None:
+                    found[column.name] = [part.name for part in useful_parts(column.name, dates)]
+        return found
 
     def select(self, names: Iterable[str]) -> Table:
         """Keep these columns, in this order."""

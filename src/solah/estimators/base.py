@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from solah.estimators.inputs import (
     complete_thresholds,
-    known_names,
     read_class_target,
     read_features,
     read_groups,
     read_known_classes,
     read_problem,
+    sums_by_column,
     tolerant_tags,
     without_identifiers,
 )
@@ -139,10 +139,11 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories. Or the path of a file;
-            classifiers also take folders, several files, frames or a Dask collection
-            (:func:`solah.scan`), which need not fit into memory.
+        X : array, sparse array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories, and dates become their hour,
+            weekday and month, where these repeat. Or the path of a file; classifiers also take
+            folders, several files, frames or a Dask collection (:func:`solah.scan`), which need not
+            fit into memory.
         y : array of shape (n_rows,)
             The target; the name of its column if X is a file.
         sample_weight : array of shape (n_rows,), default=None
@@ -184,7 +185,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         model = self._model()
         names = [feature.name for feature in model.features]
         share_of = dict(zip(names, feature_importances(model), strict=True))
-        return np.array([share_of.get(name, 0.0) for name in known_names(self)])
+        return sums_by_column(self, share_of)
 
     def rules(self) -> Rules:
         """List the rules that carry weight, the strongest first.

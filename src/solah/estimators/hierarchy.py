@@ -83,7 +83,7 @@ class HierarchyEstimator(BranchMixin):
     cross_fit: int | Literal["auto"] | None = "auto"
     feature_types: Mapping[str, str | Sequence[str]] | None = None
     class_weight: str | Mapping[Any, float] | None = None
-    thresholds: Mapping[Any, float] | None = None
+    thresholds: Mapping[Any, float] | ArrayLike | None = None
     n_jobs: int | None = None
 
     def _validate_params(self) -> None:

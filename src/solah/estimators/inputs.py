@@ -10,6 +10,7 @@ from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
@@ -25,6 +26,7 @@ from solah.data import (
     to_numbers,
 )
 from solah.data.cells import as_truth
+from solah.data.dates import date_part
 from solah.data.digests import digest_column
 from solah.data.spelling import plain, spell
 from solah.exceptions import (
@@ -58,8 +60,9 @@ _MIN_ROWS_OF_IDENTIFIER = 20
 
 
 def tolerant_tags(tags: Any) -> Any:
-    """Return the tags with missing values, strings and categories allowed."""
+    """Return the tags with missing values, texts, categories and sparse arrays allowed."""
     tags.input_tags.allow_nan = True
+    tags.input_tags.sparse = True
     tags.input_tags.string = True
     tags.input_tags.categorical = True
     return tags
@@ -71,6 +74,8 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     With ``reset`` the estimator takes the names and the number of its features from them; without,
     they are compared with those it has.
     """
+    if issparse(X):
+        X = X.toarray()
     if is_frame(X):
         table = from_frame(X)
         validate_data(estimator, X, "no_validation", skip_check_array=True, reset=reset)
@@ -90,7 +95,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         array = validate_data(
             estimator, X, "no_validation", dtype=None, ensure_all_finite=False, reset=reset
         )
-        names = _numbered(estimator) if reset else known_names(estimator)
+        names = _numbered(estimator) if reset else _given_names(estimator)
         table = from_array(as_array(X) if array.dtype.kind in "US" else array, names)
     shape = table.n_rows, len(table.columns)
     if 0 in shape:
@@ -99,28 +104,59 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
             "while a minimum of 1 is required."
         )
     if reset:
-        estimator._column_names = list(table.names)
-        return table
-    names = known_names(estimator)
-    absent = next((name for name in names if name not in table.names), None)
-    if absent is None:
+        parts = table.date_parts(getattr(estimator, "feature_types", None) or ())
+        names = [part for name in table.names for part in parts.get(name, [name])]
+        if not names:
+            raise DataError(
+                f"there are dates in {', '.join(map(repr, parts))}, and nothing in them repeats: "
+                "no hour of the day, weekday or month; give other features"
+            )
+        estimator._given_names, estimator._column_names = list(table.names), names
         return table.select(names)
-    is_numbered = hasattr(estimator, "feature_names_in_") or names == _numbered(estimator)
+    given, names = _given_names(estimator), known_names(estimator)
+    absent = next((name for name in given if name not in table.names), None)
+    if absent is None or all(_has(table, name) for name in names):
+        return table.select(names)
+    is_numbered = hasattr(estimator, "feature_names_in_") or given == _numbered(estimator)
     if isinstance(X, Table) or not is_numbered:
         raise ColumnError.unknown(absent, table.names)
     # By position, as scikit-learn has it, which warns of the names.
-    columns = zip(table.columns, names, strict=True)
-    return replace(table, columns=tuple(replace(column, name=name) for column, name in columns))
+    columns = zip(table.columns, given, strict=True)
+    named = tuple(replace(column, name=name) for column, name in columns)
+    return replace(table, columns=named).select(names)
+
+
+def _has(table: Table, name: str) -> bool:
+    """Whether a table has a column, or the dates that it is a part of."""
+    return name in table.names or date_part(name, table.names) is not None
 
 
 def known_names(estimator: BaseEstimator) -> list[str]:
     """Return the names of the features as text: x0, x1 and so on for arrays.
 
+    Columns of dates have a feature for each part ("hour of time").
+    """
+    return list(getattr(estimator, "_column_names", None) or _given_names(estimator))
+
+
+def sums_by_column(estimator: BaseEstimator, amounts: Mapping[str, float]) -> Float:
+    """Add up an amount of each feature by the columns that they are computed from."""
+    given = _given_names(estimator)
+    sums = dict.fromkeys(given, 0.0)
+    for name in known_names(estimator):
+        part = None if name in sums else date_part(name, given)
+        sums[name if part is None else part.column] += amounts.get(name, 0.0)
+    return np.array(list(sums.values()))
+
+
+def _given_names(estimator: BaseEstimator) -> list[str]:
+    """Return the names of the columns as text.
+
     ``feature_names_in_`` has them only where all names are text, as scikit-learn demands. Its own
     estimators have no others.
     """
-    own = getattr(estimator, "_column_names", None) or _numbered(estimator)
-    return list(getattr(estimator, "feature_names_in_", own))
+    own = getattr(estimator, "_given_names", None) or getattr(estimator, "_column_names", None)
+    return list(getattr(estimator, "feature_names_in_", own or _numbered(estimator)))
 
 
 def _numbered(estimator: BaseEstimator) -> list[str]:
@@ -337,21 +373,23 @@ def read_known_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray
     return np.array(codes, dtype=np.intp)
 
 
-def complete_thresholds(
-    thresholds: Mapping[Any, float] | None, classes: Sequence[Any]
-) -> tuple[float, ...]:
-    """Complete the thresholds of some classes: the others share what is left of 1.
+def complete_thresholds(thresholds: Any, classes: Sequence[Any]) -> tuple[float, ...]:
+    """Complete the thresholds of some classes, or compute those of a cost matrix.
+
+    Other classes share what is left of 1.
 
     Examples
     --------
     >>> complete_thresholds({"sick": 0.2}, ["sick", "well"])
     (0.2, 0.8)
+    >>> complete_thresholds([[0, 4], [1, 0]], ["sick", "well"])
+    (0.2, 0.8)
     """
-    if thresholds is not None and not isinstance(thresholds, Mapping):
-        raise ParameterError(
-            f"'thresholds' must be a mapping of classes to numbers. Got {shorten(thresholds)}."
-        )
-    if not thresholds or len(classes) == 1:
+    if thresholds is None or len(classes) == 1:
+        return ()
+    if not isinstance(thresholds, Mapping):
+        return _thresholds_of_costs(thresholds, len(classes))
+    if not thresholds:
         return ()
     given, strangers = _by_class("thresholds", thresholds, classes)
     if strangers:
@@ -381,6 +419,37 @@ def complete_thresholds(
             f"classes without one. Got {min(completed):g}."
         )
     return completed
+
+
+def _thresholds_of_costs(given: Any, n_classes: int) -> tuple[float, ...]:
+    """Return the thresholds at which the expected cost is lowest.
+
+    A row of the matrix is a true class, and a column a predicted one.
+    """
+    try:
+        costs = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        costs = np.empty(0)
+    if costs.shape != (n_classes, n_classes) or not np.isfinite(costs).all():
+        raise ParameterError(
+            "'thresholds' must be a mapping of classes to numbers, or a cost matrix with a row for "
+            f"each of {n_classes} true classes and a column for each predicted one. Got "
+            f"{shorten(given)}."
+        )
+    of_errors = (costs - np.diag(costs)[:, None])[~np.eye(n_classes, dtype=bool)]
+    of_errors = of_errors.reshape(n_classes, n_classes - 1)
+    if of_errors.min() <= 0:
+        raise ParameterError("in a cost matrix, an error must cost more than a correct prediction")
+    if not np.allclose(of_errors, of_errors[:, :1]):
+        raise ParameterError(
+            "with more than two classes, the cost of an error may depend on the true class, and "
+            "not on the predicted one: the costs beside the diagonal must be equal in each row"
+        )
+    shares = 1 / of_errors[:, 0]
+    thresholds = shares / shares.sum()
+    if thresholds.min() < LEAST_THRESHOLD:
+        raise ParameterError(f"costs may differ by a factor of up to {1 / LEAST_THRESHOLD:g}")
+    return () if np.ptp(shares) == 0 else tuple(thresholds.tolist())
 
 
 def match_class_weight(

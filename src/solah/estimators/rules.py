@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from solah.data.spelling import spell_mean
@@ -17,6 +20,7 @@ from solah.estimators.inputs import known_names
 from solah.estimators.regressor import LinguisticRegressor
 from solah.estimators.rule_parameters import RULE_CONSTRAINTS, ByHand, recipe_of
 from solah.estimators.trees import LinguisticTreeClassifier
+from solah.exceptions import ParameterError
 from solah.kernels.arrays import WEIGHT_ONE
 from solah.labels.describe import LabelSettings
 from solah.labels.targets import ClassTarget
@@ -30,6 +34,8 @@ from solah.sklearn_private import StrOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
 
     from solah.data import Table
     from solah.estimators.regressor import NumberColumn
@@ -67,7 +73,10 @@ class RuleMixin:
     _sorts_columns = True
     _by_hand = ByHand()
     _selected: ClassVar[Choice | None] = None
-    _fit: ClassVar[Callable[..., None]]  # a method of classifiers and regressors
+    _fit: ClassVar[Callable[..., None]]  # methods of classifiers and regressors
+    _learn_rows: ClassVar[Callable[..., None]]
+    _set_target: ClassVar[Callable[..., None]]
+    _validate_params: ClassVar[Callable[..., None]]
 
     def fit(
         self,
@@ -82,10 +91,11 @@ class RuleMixin:
 
         Parameters
         ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories. Or the path of a file; the
-            classifier also takes folders, several files, frames or a Dask collection
-            (:func:`solah.scan`), which need not fit into memory.
+        X : array, sparse array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories, and dates become their hour,
+            weekday and month, where these repeat. Or the path of a file; the classifier also takes
+            folders, several files, frames or a Dask collection (:func:`solah.scan`), which need not
+            fit into memory.
         y : array of shape (n_rows,)
             The classes or numbers; the name of their column if X is a file.
         sample_weight : array of shape (n_rows,), default=None
@@ -150,14 +160,81 @@ class RuleMixin:
         """
         return self._fit_with(X, y, _selected=selection)
 
+    def with_rules(self, max_rules: int) -> Self:
+        """Return the model with another maximum number of rules, such as another one of ``path_``.
+
+        Nothing is compared again: words, strength and interactions stay as they were selected. For
+        this, the estimator keeps the rows that it was fitted to. Pickles do not have them.
+
+        Parameters
+        ----------
+        max_rules : int
+            The maximum number of rules.
+
+        Returns
+        -------
+        other : estimator
+            Equal to one with this ``max_rules``, fitted to the same rows. This one is not changed.
+
+        Raises
+        ------
+        ParameterError
+            If the rows are not there, as the estimator was pickled.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from solah import RuleClassifier
+        >>> model = RuleClassifier().fit(*load_wine(return_X_y=True))
+        >>> model.with_rules(8).n_rules_
+        8
+        """
+        check_is_fitted(self)
+        other = clone(self).set_params(max_rules=max_rules)
+        other._validate_params()
+        if not isinstance(max_rules, Integral):
+            raise ParameterError(f"'max_rules' must be an int. Got {max_rules!r}.")
+        if "_fitted_to" not in vars(self):
+            raise ParameterError(
+                "a pickled estimator does not have the rows that it was fitted to; fit it again, "
+                f"with max_rules={max_rules}"
+            )
+        parameters = vars(other)
+        vars(other).update(vars(self) | parameters)
+        by_hand, rows = self._fitted_to
+        choice = replace(self.selection_, max_rules=int(max_rules))
+        other._run_with(lambda: other._learn_rows(*rows), _by_hand=by_hand, _selected=choice)
+        other._set_target(replace(other._target, thresholds=self._target.thresholds))
+        if hasattr(self, "relevance_"):  # of all features, not only of those that rules use
+            other.dependence_, other.relevance_ = self.dependence_, self.relevance_
+            known = dict(zip(known_names(self), self.relevance_.tolist(), strict=True))
+            other.dropped_features_ = {name: known[name] for name in other.dropped_features_}
+        steps = (replace(one, is_chosen=one.max_rules == max_rules) for one in self.path_)
+        other.path_ = RulePath(steps)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()  # type: ignore[misc]
+        return {name: value for name, value in state.items() if name != "_fitted_to"}
+
     def _fit_with(self, *rows: Any, **for_this_fit: Any) -> Self:
+        self._run_with(lambda: self._fit(*rows), **for_this_fit)
+        return self
+
+    def _run_with(self, run: Callable[[], None], **for_this_fit: Any) -> None:
         vars(self).update(for_this_fit)
         try:
-            self._fit(*rows)
+            run()
         finally:
             for name in for_this_fit:
                 delattr(self, name)
-        return self
+
+    def _learn_and_keep(self, *rows: Any) -> None:
+        """Learn from described rows, and keep them for other numbers of rules."""
+        self._learn_rows(*rows)
+        self._fitted_to = self._by_hand, rows
+
+    _learn = _learn_numbers = _learn_and_keep
 
     def _word_settings(self) -> LabelSettings:
         """Return the words that users define; the recipe places those of other columns."""
@@ -272,9 +349,9 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
 
     robust_to: Part | None = None
     class_weight: str | Mapping[Any, float] | None = None
-    thresholds: Mapping[Any, float] | None = None
+    thresholds: Mapping[Any, float] | ArrayLike | None = None
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn_rows(self, rows: Rows) -> None:
         names = known_names(self)
         recipe = recipe_of(self, names, rows.features, rows.facts.classes.tolist())
         if self.robust_to is not None:
@@ -331,7 +408,7 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = RULE_CONSTRAINTS
 
-    def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
+    def _learn_rows(self, table: Table, numbers: NumberColumn) -> None:
         # Rows are drawn by their content; the target is part of it.
         levels, codes = np.unique(numbers.values, return_inverse=True)
         stand_in = Target(numbers.name, classes=tuple(levels.tolist()))

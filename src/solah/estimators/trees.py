@@ -202,10 +202,12 @@ class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
     prior_weight : float, default=2.0
         How many rows the counted belief weighs if leaves are refitted.
     class_weight : "balanced", mapping of class to weight, or None, default=None
-    thresholds : mapping of class to number, default=None
+    thresholds : mapping of class to number, or cost matrix, default=None
         The probability from which on a class is predicted, such as ``{"sick": 0.2}`` for a rare
         one that must not be missed. Classes that are not named share the rest of 1. The class with
-        the largest multiple of its threshold is predicted.
+        the largest multiple of its threshold is predicted. Or the cost of each error, by true
+        (row) and predicted class (column), as in ``[[0, 1], [4, 0]]``: the expected cost is then
+        lowest. With more than two classes, the costs beside the diagonal must be equal in each row.
     max_rules : int, default=None
         The maximum number of rules: branches with nearly the same beliefs are joined
         (``hue is at least medium-or-high``), those first that lose least.
@@ -245,14 +247,14 @@ class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
         "shrinkage": [Interval(Real, 0.0, None, closed="left")],
         "prior_weight": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), Mapping, None],
-        "thresholds": [Mapping, None],
+        "thresholds": [Mapping, "array-like", None],
     }
 
     leaves: Leaves = "counted"
     shrinkage: float = 0.0
     prior_weight: float = 2.0
     class_weight: str | Mapping[Any, float] | None = None
-    thresholds: Mapping[Any, float] | None = None
+    thresholds: Mapping[Any, float] | ArrayLike | None = None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

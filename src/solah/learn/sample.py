@@ -168,7 +168,7 @@ class Sample:
     def _dealt(self, n_folds: int) -> Int64:
         """Return how many pieces of each row are in each fold: ``(n_folds, n_rows)``."""
         first = ((self.digests >> np.uint64(7)) % np.uint64(n_folds)).astype(np.int64)
-        dealt = (np.arange(n_folds)[:, None] == first).astype(np.int64)
+        dealt: Int64 = (np.arange(n_folds)[:, None] == first).astype(np.int64)
         often = np.flatnonzero(self.pieces > 1)
         digests, left = self.digests[often], self.pieces[often].copy()
         for fold in range(n_folds - 1):
@@ -194,8 +194,9 @@ class Sample:
 
 def _normal(digests: UInt64) -> Float:
     """Turn digests into numbers that look drawn from a normal distribution: sums of even ones."""
-    parts = mix(digests[:, None] + np.arange(1, 13, dtype=np.uint64)) >> np.uint64(11)
-    return np.asarray(parts.astype(np.float64).sum(axis=1) * 2.0**-53 - 6.0)
+    numbered = np.add.outer(digests, np.arange(1, 13, dtype=np.uint64)).astype(np.uint64)
+    even = (mix(numbered) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return np.asarray(even.sum(axis=1) - 6.0)
 
 
 def mean_and_error(

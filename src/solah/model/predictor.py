@@ -333,7 +333,7 @@ class Predictor:
         if hasattr(X, "collect_schema"):
             raise DataError("this frame is lazy; call its collect() first")
         try:
-            array = as_array(X)
+            array = as_array(X.toarray() if hasattr(X, "toarray") else X)  # sparse arrays
         except ValueError as error:
             raise DataError(f"the rows are not of one length: {error}") from None
         self._check_shape(array)

@@ -64,6 +64,7 @@ def acl_text(
     topic write solah/house/cellar/out
     topic write solah/house/decision
     topic write solah/house/progress
+    topic write solah-history/house/+
     topic write solah/house/shadow-decision
     topic write solah/house/cellar/shadow-out
     topic read solah/house/cellar/in
@@ -139,6 +140,7 @@ def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterable[str]
     if decides:
         yield _write(topics.decisions)
         yield _write(topics.progress)
+        yield _write(f"{topics.history}/{_ANY}")
         yield _write(topics.shadow.decisions)
     yield _write(topics.shadow.said(name))
     for lane in (topics, topics.shadow):

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from solah.data.json_reader import JsonParser, Reader
-from solah.exceptions import ParameterError, shorten
+from solah.data.spelling import spell
+from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.site.messages import MAX_BYTES, MAX_SEQUENCE, VERSION, MessageError
 from solah.site.observed import DOUBTS, standing
 from solah.site.webhook import Webhook, read_webhook
@@ -22,6 +23,8 @@ from solah.site.yaml_reader import parse_yaml
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
+
+    from solah.site.bundle import Bundle
 
     Picture = Mapping[str, Any]
 
@@ -167,6 +170,30 @@ def load_alerting(path: str | os.PathLike[str]) -> Alerting:
         raise ParameterError(f"{path}: {error}") from None
 
 
+def check_alerts(alerting: Alerting, bundle: Bundle, place: str = "alerts") -> None:
+    """Refuse rules about classes and nodes that a plan does not have.
+
+    Raises
+    ------
+    ParameterError
+        It begins with the place of the rule.
+    """
+    classes = [spell(one) for one in bundle.model.target.classes]
+    nodes = [one.name for one in bundle.plan.nodes]
+    for number, rule in enumerate(alerting.rules):
+        for what, names, known in (
+            ("decision", rule.decisions, classes),
+            ("offline", rule.nodes, nodes),
+        ):
+            for name in names:
+                if name not in known:
+                    kind = "class" if what == "decision" else "node"
+                    raise ParameterError(
+                        f"{place}.rules[{number}].{what}: there is no {kind} {shorten(name)}"
+                        f"{did_you_mean(name, known)}"
+                    )
+
+
 def _read_rule(reader: Reader) -> AlertRule:
     fields = reader.record(("name", "for"), ("clear_after", *KINDS))
     kinds = [kind for kind in KINDS if kind in fields]
@@ -291,7 +318,7 @@ def _step(watch: _Watch, name: str, holds: bool, text: str, now: float) -> Alert
     watch.until = now if watch.until is None else watch.until
     if watch.raised is not None and now - watch.until >= watch.rule.clear_after:
         before, watch.raised = watch.raised, None
-        return Alert(name, before.text, before.since, "cleared", now)
+        return Alert(name, f"no longer: {before.text}", before.since, "cleared", now)
     return None
 
 
@@ -323,7 +350,7 @@ def _judge(rule: AlertRule, snapshot: Picture, new: Sequence[Picture]) -> Iterat
         yield rule.name, rule, holds, f"no decision stands: {why}"
     else:
         holds = all(one["known"] < rule.limit for one in new)
-        text = f"decisions rest on less than {rule.limit:.0%} of the model's knowledge"
+        text = f"completeness is below {rule.limit:.0%}"
         yield rule.name, rule, holds, text
 
 

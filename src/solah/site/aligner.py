@@ -1,8 +1,10 @@
 """Hold the last reading of each feature until it is too old, without a network or a clock.
 
-Readings arrive at their own rates. What arrived last counts: a message with no reading in it makes
-the feature unknown until the next one. A reading that is older than its feature allows is
-unknown, too, and named. Repeats, late messages and restarted counts are told apart and counted.
+Readings arrive at their own rates. The last message counts: one without a reading makes the feature
+missing until the next one. A reading that is older than its feature allows is missing, too. After a
+lost connection, a reading counts for a short time only, until a message confirms it: nobody knows
+what was missed. A device that goes offline has no readings. Repeats, late messages, gaps and
+restarted counts are told apart and counted.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING
 from solah.site.sensor_mapping import Event, InputSpec, check_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from solah.site.messages import Reading
     from solah.site.sensor_mapping import Found
@@ -23,13 +25,15 @@ CLOCK_TOLERANCE = 60.0
 """Seconds that a sensor's clock may be ahead of ours."""
 FIRST_MAX_AGE = 600.0
 """Seconds that a reading is held while nobody knows how often it comes."""
+UNCONFIRMED = 60.0
+"""Seconds from the loss of a connection for which a reading counts that has not come again."""
 _INTERVALS = 20
 _LEAST_INTERVALS = 3
 _QUANTILE = 0.9
 _TIMES = 3.0
+_MOST_LOST = 1_000_000
 READINGS = (Event.TAKEN, Event.UNUSUAL)
 """What a message with a reading is."""
-_WITHOUT_EFFECT = (Event.ABSENT,)
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class _Held:
     value: Reading = None
     time: float | None = None  # when it was measured
     topic: str | None = None
+    lost: float | None = None  # since when a message may have been missed; None if confirmed
+    is_offline: bool = False  # whether its device says that it is gone
     number: float | None = None  # the sensor's own count
     below: float | None = None  # a count that was dropped for being no larger
     counted: tuple[float, float] | None = None  # the last value of a counter, and when
@@ -138,18 +144,22 @@ class Aligner:
         event = self._judge(held, found, topic, is_retained)
         if event is not None:
             held.counts[event] += 1
+            if event in (Event.CONFIRMED, Event.REPEATED):
+                held.lost = None
             return None
         held.counts[found.event] += 1
-        if found.event in _WITHOUT_EFFECT:
+        if found.event is Event.ABSENT:
             return None
-        held.topic = topic
+        held.topic, lost = topic, held.lost
+        held.lost, held.is_offline = None, False
         if found.sensor.max_age is not None:  # of a sensor whose topic tells the feature
             held.max_age = found.sensor.max_age
         time = found.time
         if time is not None and time > now + CLOCK_TOLERANCE:
             held.counts[Event.CLOCK_AHEAD] += 1
             time = None
-        time = now if time is None else time
+        if time is None:  # the broker may have kept it since the connection was lost
+            time = lost if is_retained and lost is not None else now
         if found.event in READINGS:
             if held.time is not None:
                 held.intervals.append(max(time - held.time, 0.0))
@@ -158,17 +168,19 @@ class Aligner:
             held.value = None
         return time
 
-    def value(self, feature: str) -> Reading:
-        """Return the last reading of a feature, however old; None where it is unknown."""
-        return self._held[feature].value
+    def lose(self, now: float) -> None:
+        """Note that the connection is lost, so that messages may be missed from now on."""
+        for held in self._held.values():
+            held.lost = now if held.lost is None else held.lost
 
-    def count(self, feature: str, counts: Mapping[str, int]) -> None:
-        """Count what else happened to a feature."""
-        self._held[feature].counts.update({what: n for what, n in counts.items() if n})
-
-    def max_age(self, feature: str) -> float:
-        """Return for how many seconds a reading of a feature is held."""
-        return self._max_age(self._held[feature])
+    def note_device(self, features: Iterable[str], *, is_online: bool) -> None:
+        """Note that the device of some features is there, or is gone and measures nothing."""
+        for name in features:
+            held = self._held[name]
+            held.is_offline = not is_online
+            if not is_online:
+                held.counts[Event.OFFLINE] += 1
+                held.value = None
 
     def row(self, now: float) -> Row:
         """Make a row of what is known now."""
@@ -178,6 +190,7 @@ class Aligner:
             if held.value is not None
             and held.time is not None
             and now - held.time <= self._max_age(held)
+            and (held.lost is None or now - held.lost <= max(UNCONFIRMED, 2 * self._every))
         }
         return Row(
             time=now,
@@ -203,8 +216,14 @@ class Aligner:
         """Say why a message is left alone; None for one that counts."""
         if held.topic not in (None, topic):
             return Event.AMBIGUOUS
-        if is_retained and found.time is None and not found.sensor.takes_retained:
-            return Event.RETAINED
+        if is_retained and held.is_offline:
+            return Event.OFFLINE
+        if is_retained and found.time is None:
+            if held.lost is None and not found.sensor.takes_retained:
+                return Event.RETAINED
+            is_held = held.value is not None and found.value == held.value
+            if held.lost is not None and is_held and found.sensor.per is None:
+                return Event.CONFIRMED
         if found.number is not None:
             return self._judge_number(held, found.number)
         if found.time is not None and held.time is not None and found.time <= held.time:
@@ -217,6 +236,8 @@ class Aligner:
     def _judge_number(self, held: _Held, number: float) -> Event | None:
         """Compare a sensor's own count with its last; two rising ones below it are a restart."""
         if held.number is None or number > held.number:
+            if held.number is not None and number > held.number + 1:
+                held.counts[Event.LOST] += int(min(number - held.number - 1, _MOST_LOST))
             held.number, held.below = number, None
             return None
         if held.below is not None and number > held.below and number != held.number:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from solah.data.json_reader import Reader
-    from solah.site.client import Version
 
 _MOST_NODES = 10_000
 
@@ -25,11 +24,10 @@ def read_broker(broker: Reader, folder: Path) -> BrokerAccess:
     """Read where the broker of the nodes is; names of files are meant from a folder."""
     if isinstance(broker.value, str):
         return BrokerAccess(checked(broker, _check_url))
-    fields = _read_access(broker, "mqtt")
+    fields = _read_access(broker)
     return BrokerAccess(
         url=checked(fields["url"], _check_url),
         **_read_secrets(fields, folder),
-        version=_read_version(fields["mqtt"]) if "mqtt" in fields else "3.1.1",
     )
 
 
@@ -74,15 +72,6 @@ def _read_secrets(fields: Mapping[str, Reader], folder: Path) -> dict[str, Any]:
         "certificate": file_in(fields.get("cert"), folder),
         "key": file_in(fields.get("key"), folder),
     }
-
-
-def _read_version(version: Reader) -> Version:
-    """Read a version of MQTT; YAML takes 5 for a number, and 3.1.1 for a text."""
-    if version.value in (5, "5") and not isinstance(version.value, float):
-        return "5"
-    if version.value != "3.1.1":
-        raise version.fail("5 or 3.1.1")
-    return "3.1.1"
 
 
 def _check_url(url: str) -> str:

@@ -5,31 +5,23 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from solah.exceptions import ParameterError, SolahError, require, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
 USERNAME, PASSWORD = "SOLAH_MQTT_USERNAME", "SOLAH_MQTT_PASSWORD"
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _AT_LEAST_ONCE = 1
 _KEEPALIVE = 30
 _MOST_IN_FLIGHT = 400
-_MOST_IN_FLIGHT_5 = 20  # what mosquitto takes by default; it hangs up on more
 _MOST_QUEUED = 20_000
 _MOST_QUEUED_BYTES = 32 * 1024 * 1024
-_SESSION_SECONDS = 7 * 86_400  # for which a broker of MQTT 5 keeps messages for who is away
-_MOST_SECONDS = 2**32 - 1
-_UNSUPPORTED_VERSION = 132  # a reason code of MQTT 5
-_HANG_UPS = 3  # after which a broker counts as one that does not speak MQTT 5
-_LOOK_EVERY = 0.05
-Version = Literal["3.1.1", "5"]
 
 
 class BrokerError(SolahError, ConnectionError):
@@ -47,8 +39,6 @@ class Broker:
     authority : a file with the certificates to trust, instead of the system's
     certificate, key : files with a certificate of our own and its key
     username, password : what we are known by
-    version : of MQTT; with 5, messages can expire and say what they are, and a broker that does not
-        speak it is asked again with 3.1.1
     """
 
     host: str
@@ -59,7 +49,6 @@ class Broker:
     key: str | None = None
     username: str | None = None
     password: str | None = None
-    version: Version = "3.1.1"
 
     def __repr__(self) -> str:
         scheme = "mqtts" if self.is_secret else "mqtt"
@@ -78,7 +67,6 @@ def find_broker(
     authority: str | None = None,
     certificate: str | None = None,
     key: str | None = None,
-    version: Version = "3.1.1",
 ) -> Broker:
     """Read a broker's address, and who we are from the environment or a file.
 
@@ -91,8 +79,6 @@ def find_broker(
         ``SOLAH_MQTT_USERNAME`` and ``SOLAH_MQTT_PASSWORD``.
     authority, certificate, key : path, default=None
         Files of certificates, as :class:`Broker` has them.
-    version : {"3.1.1", "5"}, default="3.1.1"
-        Of MQTT.
 
     Examples
     --------
@@ -129,7 +115,6 @@ def find_broker(
         key=key,
         username=username,
         password=password,
-        version=version,
     )
 
 
@@ -214,13 +199,8 @@ class Client:
         self._confirmed_early: set[int] = set()
         self._published = 0
         self._refusal = ""
-        self._is_patient = False
-        self._reason: Any = None  # of the refusal of the last attempt; None where nothing was said
-        self._n_hung_up = 0  # connections that ended so
-        self._connected, self._answer = threading.Event(), threading.Event()
-        self._identity = (name, is_kept, will)
-        self._speaks_5 = broker.version == "5"
-        self._paho = self._make(*self._identity)
+        self._connected = threading.Event()
+        self._paho = self._make(name, is_kept, will)
 
     @property
     def in_flight(self) -> int:
@@ -239,11 +219,6 @@ class Client:
             return self._published - self._in_flight
 
     @property
-    def version(self) -> Version:
-        """The version of MQTT that is spoken."""
-        return "5" if self._speaks_5 else "3.1.1"
-
-    @property
     def is_connected(self) -> bool:
         """Whether a connection stands."""
         return self._connected.is_set()
@@ -255,65 +230,20 @@ class Client:
 
     def start(self, timeout: float = 10.0, *, is_patient: bool = False) -> None:
         """Connect, and stay so until :meth:`stop`; patiently also to a broker that starts later."""
-        self._is_patient = is_patient
+        address = (self._broker.host, self._broker.port, _KEEPALIVE)
         if is_patient:
-            self._paho.connect_async(self._broker.host, self._broker.port, **self._session())
+            self._paho.connect_async(*address)
             self._paho.loop_start()
             return
-        self._connect()
+        try:
+            self._paho.connect(*address)
+        except (OSError, ValueError) as error:
+            raise BrokerError(f"the broker {self._broker!r} cannot be reached: {error}") from None
         self._paho.loop_start()
-        if self._speaks_5 and not self._is_answered_in_5(timeout / 2):
-            self._fall_back()
         if not self._connected.wait(timeout):
             self.stop()
             reason = self._refusal or "it does not answer"
             raise BrokerError(f"the broker {self._broker!r} does not take us: {reason}")
-
-    def _is_answered_in_5(self, timeout: float) -> bool:
-        """Whether a broker takes us with MQTT 5; one that hangs up once may only be starting."""
-        give_up = time.monotonic() + timeout
-        while time.monotonic() < give_up and not self._is_refused_5():
-            if self._connected.wait(_LOOK_EVERY):
-                return True
-        return self.is_connected
-
-    def _is_refused_5(self) -> bool:
-        """Whether a broker says that it does not speak MQTT 5, or hangs up on it every time."""
-        if self._reason is not None:
-            return bool(self._reason.value == _UNSUPPORTED_VERSION)
-        return self._n_hung_up >= _HANG_UPS
-
-    def _connect(self) -> None:
-        try:
-            self._paho.connect(self._broker.host, self._broker.port, **self._session())
-        except (OSError, ValueError) as error:
-            raise BrokerError(f"the broker {self._broker!r} cannot be reached: {error}") from None
-
-    def _session(self) -> dict[str, Any]:
-        """Say for how long the broker keeps what is for us."""
-        if not self._speaks_5:
-            return {"keepalive": _KEEPALIVE}
-        properties = _properties("CONNECT")
-        is_kept = self._identity[1]
-        if is_kept:
-            properties.SessionExpiryInterval = _SESSION_SECONDS
-        return {"keepalive": _KEEPALIVE, "clean_start": not is_kept, "properties": properties}
-
-    def _fall_back(self) -> None:
-        """Ask a broker again that hung up on MQTT 5, or said that it does not speak it."""
-        self.stop()
-        self._speaks_5 = False
-        self._paho = self._make(*self._identity)
-        self._connect()
-        self._paho.loop_start()
-
-    def _try_other_version(self) -> None:
-        """Let the next attempt be with the other version; messages that wait stay as they are."""
-        mqtt = require("paho.mqtt.client", "site", "running nodes")
-        self._speaks_5 = not self._speaks_5
-        # paho lets nobody change it, and does the same itself from 3.1.1 to 3.1.
-        self._paho._protocol = mqtt.MQTTv5 if self._speaks_5 else mqtt.MQTTv311
-        self._paho._clean_session = not self._identity[1]
 
     def stop(self) -> None:
         """Disconnect, without a last will."""
@@ -333,8 +263,6 @@ class Client:
         payload: bytes,
         *,
         retain: bool = False,
-        expires: float | None = None,
-        about: Mapping[str, str] | None = None,
     ) -> bool:
         """Publish a message at least once; return whether there was room for it.
 
@@ -345,8 +273,6 @@ class Client:
         ----------
         topic, payload : what is published, and where
         retain : whether the broker keeps it
-        expires : after how many seconds the broker forgets it; None for never. MQTT 5 alone
-        about : what the message is, as user properties. MQTT 5 alone
         """
         size = len(payload)
         with self._lock:
@@ -355,8 +281,7 @@ class Client:
             self._in_flight += 1
             self._waiting_bytes += size
             self._published += 1
-        said = {"properties": _said(expires, about)} if self._speaks_5 else {}
-        info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain, **said)
+        info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain)
         queued = info.rc in (0, 4)  # 4: not connected, and published later
         with self._lock:
             # The broker may have been quicker than we were to note the message's number.
@@ -381,8 +306,7 @@ class Client:
         paho = mqtt.Client(
             mqtt.CallbackAPIVersion.VERSION2,
             client_id=name,
-            clean_session=None if self._speaks_5 else not is_kept,
-            protocol=mqtt.MQTTv5 if self._speaks_5 else mqtt.MQTTv311,
+            clean_session=not is_kept,
             manual_ack=self._is_careful,
         )
         broker = self._broker
@@ -397,7 +321,7 @@ class Client:
                 raise BrokerError(f"{named} cannot be used for TLS: {error}") from None
         if will is not None:
             paho.will_set(*will, qos=_AT_LEAST_ONCE, retain=True)
-        paho.max_inflight_messages_set(_MOST_IN_FLIGHT_5 if self._speaks_5 else _MOST_IN_FLIGHT)
+        paho.max_inflight_messages_set(_MOST_IN_FLIGHT)
         paho.max_queued_messages_set(_MOST_QUEUED)
         paho.reconnect_delay_set(min_delay=1, max_delay=5)
         paho.on_socket_open = self._opened
@@ -408,20 +332,17 @@ class Client:
         return paho
 
     def _opened(self, _client: Any, _data: Any, sock: Any) -> None:
-        self._reason = None
         # Small messages would wait for each other's confirmation otherwise.
         if isinstance(sock, socket.socket):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def _answered(self, _client: Any, _data: Any, _flags: Any, reason: Any, _more: Any) -> None:
         if reason.is_failure:
-            self._refusal, self._reason = str(reason), reason
-            self._answer.set()
+            self._refusal = str(reason)
             return
         self._connection += 1
         self._refusal = ""
         self._connected.set()
-        self._answer.set()
         if self._topics:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in self._topics])
         if self._on_connect is not None:
@@ -429,12 +350,6 @@ class Client:
 
     def _lost(self, *_: Any) -> None:
         self._connected.clear()
-        self._answer.set()
-        self._n_hung_up += self._reason is None
-        is_new = self._is_patient and self._broker.version == "5" and not self._connection
-        if is_new and self._is_refused_5():
-            self._n_hung_up = 0
-            self._try_other_version()
         if self._on_lost is not None:
             self._on_lost()
 
@@ -453,22 +368,3 @@ class Client:
             return
         receipt = Receipt(self._connection, message.mid) if message.qos else None
         take(message.topic, message.payload, receipt)
-
-
-def _properties(packet: str) -> Any:
-    """Begin the properties of a packet of MQTT 5."""
-    properties = require("paho.mqtt.properties", "site", "running nodes")
-    packets = require("paho.mqtt.packettypes", "site", "running nodes")
-    return properties.Properties(getattr(packets.PacketTypes, packet))
-
-
-def _said(expires: float | None, about: Mapping[str, str] | None) -> Any:
-    """Say when a message expires, and what it is."""
-    if expires is None and not about:
-        return None
-    properties = _properties("PUBLISH")
-    if expires is not None:
-        properties.MessageExpiryInterval = min(max(int(expires), 1), _MOST_SECONDS)
-    if about:
-        properties.UserProperty = [*about.items()]
-    return properties

@@ -17,7 +17,7 @@ On ``out``: ``[hash, row, …]``, a row with
 - 7: what is missing, by its place among what the node runs and reads; left out where nothing is
 - 8: how many seconds before the time its oldest reading was taken; left out where nobody knows
 
-On ``ask``: ``[row, …]``. On ``terms``: ``[hash, row, class, allowed, …]``.
+On ``terms``: ``[hash, row, class, allowed, …]``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from solah.exceptions import require
 from solah.site.messages import (
     MAX_ROWS,
     MAX_SEQUENCE,
-    Ask,
     Beliefs,
     MessageError,
     NodeOutput,
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from solah.site.bundle import Bundle
-    from solah.site.messages import Wire
     from solah.site.plan import NodePlan
 
 SEQUENCE, SINCE, TIME, SIGNALS, UNKNOWN, READINGS, DOUBTS, MISSING, AGE = range(9)
@@ -66,10 +64,10 @@ def is_compact(payload: bytes) -> bool:
     return bool(payload) and payload[0] in _LISTS
 
 
-def encode_rows(message: Beliefs, bundle: Bundle, wire: Wire = "json") -> bytes:
+def encode_rows(message: Beliefs, bundle: Bundle) -> bytes:
     """Write what a node sends of rows, as the plan has it: in few bytes, or in full."""
     if bundle.plan.sending is None:
-        return encode(message, wire)
+        return encode(message)
     node = bundle.plan.node(message.node)
     rows = (_plain_row(row, node, bundle) for row in message.rows)
     return _dump([_short(bundle.hash), *rows])
@@ -96,13 +94,6 @@ def decode_rows(payload: bytes, node: str, bundles: Iterable[Bundle]) -> Beliefs
         raise MessageError(f"the plan has no node {node!r}")
     plan = bundle.plan.node(node)
     return Beliefs(node, bundle.hash, tuple(_read_row(row, plan, bundle) for row in rows))
-
-
-def encode_ask(ask: Ask, bundle: Bundle, wire: Wire = "json") -> bytes:
-    """Write a request to send rows again, in few bytes where nodes send on change."""
-    if bundle.plan.sending is None or ask.since is not None:
-        return encode(ask, wire)
-    return _dump(list(ask.sequences))
 
 
 def encode_terms(terms: Terms, bundle: Bundle) -> bytes:
@@ -133,7 +124,7 @@ def decode_terms(payload: bytes, bundles: Iterable[Bundle]) -> Terms | None:
 
 
 def _read(payload: bytes) -> Reader:
-    return Reader(parse_cbor(payload, only_texts=False), "the message", MessageError)
+    return Reader(parse_cbor(payload), "the message", MessageError)
 
 
 def _dump(plain: list[Any]) -> bytes:

@@ -18,7 +18,6 @@ from solah.site.evaluation import ROWS_A_MESSAGE, as_signal
 from solah.site.messages import Ask, Beliefs, Decisions, Measured, Terms
 from solah.site.open_rows import MOST_GAP, OpenRows, Settings
 from solah.site.resend import Answers
-from solah.site.sample_windows import Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +61,6 @@ class NodeCore(OpenRows):
     def __init__(self, bundle: Bundle, name: str, settings: Settings | None = None) -> None:
         super().__init__(bundle, name, settings or Settings())
         self._progress = -1
-        self._sampling = Sampling(self.counters, is_by_time=self.settings.window is not None)
         self._answers = Answers()
         self._unsent: dict[
             str, list[NodeOutput]
@@ -98,16 +96,10 @@ class NodeCore(OpenRows):
         done = self.settled if self.decides else self._progress
         return done + 1 - MOST_GAP
 
-    def row_of(self, row: Measured) -> int | None:
-        """Return the row that readings belong to, or that samples are about to complete."""
-        if row.samples is None or row.sequence is not None:
-            return row.sequence
-        return self._sampling.row_of(row.samples, self._versions.newest)
-
     def read(self, rows: Iterable[Measured], now: float, wall: float) -> list[int]:
-        """Take readings or samples in; return the numbers of the rows that they belong to."""
+        """Take readings in; return the numbers of the rows that they belong to."""
         taken = []
-        for row in self._sampling.rows(rows, self._versions, self.reached + 1):
+        for row in rows:
             sequence = self._sequence_of(row, wall)
             if sequence is None:
                 self.counters["unnumbered"] += 1
@@ -124,8 +116,11 @@ class NodeCore(OpenRows):
             case.readings = {**(case.readings or {}), **fitting}
             case.has_input = True
             case.note_age(_OWN, row.oldest)
-            case.unmeasured = row.missing
-            case.missing += [name for name in row.missing if name not in case.missing]
+            unfit = (
+                name for name in fitting if fitting[name] is None and row.readings[name] is not None
+            )
+            case.unmeasured = (*row.missing, *unfit)
+            case.missing += [name for name in case.unmeasured if name not in case.missing]
             self._changed[sequence] = None
             self.counters["readings"] += 1
             taken.append(sequence)

@@ -110,6 +110,11 @@ class Version:
             for part in self.parts
         }
         self._own = own
+        self._categories = {
+            one.name: {spell(category) for category in one.categories}
+            for one in self.features
+            if one.is_coded
+        }
         self.mean_masses = self._ignorance()
         self.lost = self._expectation.most_unknown
         self.decides = model.root.name in self.plan.runs
@@ -313,6 +318,9 @@ class Version:
             for one in self.features
             if one.name in readings
         }
+        for name, categories in self._categories.items():
+            if kept.get(name) is not None and spell(kept[name]) not in categories:
+                kept[name] = None
         n_unfit = sum(kept[name] is None and readings[name] is not None for name in kept)
         return kept, n_unfit
 

@@ -1,8 +1,7 @@
 """Make rows of what sensors publish, on a clock that all nodes of a site share.
 
 A row's number is the time divided by the seconds between two rows, so that nodes whose clocks agree
-number their rows alike, also after a restart. A model that decides on windows of samples says
-itself how they follow each other; a row is then made when the samples of a step are there.
+number their rows alike, also after a restart.
 """
 
 from __future__ import annotations
@@ -13,18 +12,19 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.data.spelling import spell
+from solah.exceptions import did_you_mean, shorten
 from solah.site.aligner import Aligner
 from solah.site.journal import Journal
 from solah.site.kafka import KafkaBroker, KafkaSource
 from solah.site.logs import quietly
 from solah.site.messages import Measured, SensorReport
-from solah.site.payloads import Message
-from solah.site.sample_windows import MOST_TICKS, signals_of
-from solah.site.sampler import Sampler
+from solah.site.payloads import Message, as_text, read_availability
 from solah.site.sensor_mapping import (
+    InputSpec,
     Mapper,
     all_specs,
+    category_of,
     n_wildcards,
     placeholders,
     specs_of,
@@ -33,12 +33,10 @@ from solah.site.sensor_source import SensorClient
 from solah.site.sparkplug import UNTIL_DEATH, Decoder, command_topic, metrics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from solah.model.signals import Signals
     from solah.site.aligner import Row
     from solah.site.bundle import Bundle
-    from solah.site.sensor_mapping import InputSpec
     from solah.site.sensor_source import SensorMessage, Source
     from solah.site.settings import BrokerAccess, KafkaAccess, Site
     from solah.site.sparkplug import Decoded
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 _MOST_STRANGERS = 50
 _OTHERS = "others"
 _LOOK_EVERY = 0.25
-_LEAST_WAIT = 0.001
 
 
 class Feed:
@@ -76,19 +73,16 @@ class Feed:
         self._mapper = Mapper(site.sensors, specs)
         self._of_any_node = Mapper(site.sensors, all_specs(bundle.model))
         ages = {one.feature: one.max_age for one in site.sensors if one.max_age is not None}
-        self._every = site.every(bundle.model)
+        self._every = site.deciding.every
         self._aligner = Aligner(specs, ages, self._every)
         metrics = _metrics(site, specs)
         self._sparkplug = Decoder(metrics) if metrics else None
         self._journal = Journal(site.state / f"{node}.journal", site.store, self._log)
-        signals, last = signals_of(bundle, bundle.plan.node(node)), self._journal.last
-        self._sampler = (
-            Sampler(signals, specs, ages, site.deciding.deadline, self.counters, last, self._log)
-            if signals is not None
-            else None
-        )
-        self._taker = self._sampler or self._aligner
-        self._woken = threading.Event()  # by samples, which may complete a row
+        self._devices: dict[str, set[str]] = {}  # the features of devices, by where they tell it
+        for one in site.sensors:
+            for topic in one.availability if one.feature in specs else ():
+                self._devices.setdefault(topic, set()).add(one.feature)
+        self._was_connected = False
         self._strangers: Counter[str] = Counter()
         self._last_row: tuple[Any, ...] | None = None
         self._number = self._journal.last
@@ -112,23 +106,25 @@ class Feed:
             with self._lock:
                 self.counters["sensor_messages"] += 1
                 self._take_decoded(self._sparkplug.read(topic, payload or b""), now, is_retained)
-            self._woken.set()
             self._ask_for_births(now)
             return
         found = self._mapper.read(topic, Message(payload, published))
         with self._lock:
             self.counters["sensor_messages"] += 1
-            if not found and not self._of_any_node.wants(topic):
+            if topic in self._devices:
+                is_online = read_availability(payload)
+                if is_online is not None:
+                    self._aligner.note_device(self._devices[topic], is_online=is_online)
+            elif not found and not self._of_any_node.wants(topic):
                 self._note_stranger(topic)
             for one in found:
-                self._taker.take(one, topic, now, is_retained=is_retained)
-        self._woken.set()
+                self._aligner.take(one, topic, now, is_retained=is_retained)
 
     def _take_decoded(self, decoded: list[Decoded], now: float, is_retained: bool = False) -> None:
         """Take in what messages of Sparkplug say."""
         for place, metrics, begins in decoded:
             for one in self._mapper.read(place, Message.of(metrics, begins=begins)):
-                self._taker.take(one, place, now, is_retained=is_retained)
+                self._aligner.take(one, place, now, is_retained=is_retained)
 
     def _ask_for_births(self, now: float) -> None:
         """Ask edge nodes of Sparkplug for births that are missing."""
@@ -148,12 +144,7 @@ class Feed:
         self._strangers[topic if topic in self._strangers else _OTHERS] += 1
 
     def tick(self, now: float) -> Measured | None:
-        """Make the row of this moment, or the next of those that samples complete by now.
-
-        None where there is nothing new to decide.
-        """
-        if self._sampler is not None:
-            return self._tick_samples(self._sampler, now)
+        """Make the row of this moment; None where there is nothing new to decide."""
         number = int(now // self._every)
         with self._lock:
             if number <= self._number:
@@ -165,14 +156,6 @@ class Feed:
             self.counters["skipped_rows"] += self._n_skipped(number)
             self._number = number
         measured = Measured(row.readings, number, now, row.oldest, row.missing)
-        self._journal.append(measured)
-        return measured
-
-    def _tick_samples(self, sampler: Sampler, now: float) -> Measured | None:
-        with self._lock:
-            measured = sampler.next_row(now)
-            if measured is None or self._is_cut_off(measured.oldest):
-                return None
         self._journal.append(measured)
         return measured
 
@@ -200,7 +183,7 @@ class Feed:
     def report(self, now: float) -> dict[str, SensorReport]:
         """Say how the readings of each feature come in."""
         with self._lock:
-            states = self._taker.states(now)
+            states = self._aligner.states(now)
             return {
                 name: SensorReport(
                     state.age,
@@ -238,7 +221,7 @@ class Feed:
             topic, payload, is_retained, published = message
             self.take(topic, payload, time.time(), is_retained=is_retained, published=published)
 
-        filters, broker = self._mapper.filters, access.find()
+        filters, broker = [*self._mapper.filters, *self._devices], access.find()
         if isinstance(broker, KafkaBroker):
             self._source = KafkaSource(
                 broker, name, filters, take, self._log, on_problem=on_problem
@@ -251,44 +234,35 @@ class Feed:
 
     def _connected(self) -> None:
         """Ask for births: what does not change is told by nothing else."""
+        self._was_connected = True
         if self._sparkplug is not None:
             with self._lock:
                 self._sparkplug.ask_all()
             self._ask_for_births(time.time())
 
     def _lost(self) -> None:
-        """Hold nothing that waits for a death, which might be missed now."""
-        if self._sparkplug is not None and not self._stopping.is_set():
-            with self._lock:
+        """Note that messages may be missed now; hold nothing that waits for a death."""
+        if self._stopping.is_set() or not self._was_connected:
+            return
+        with self._lock:
+            self._aligner.lose(time.time())
+            if self._sparkplug is not None:
                 self._take_decoded(self._sparkplug.lose_all(), time.time())
 
     def stop(self) -> None:
         """End what :meth:`start` began."""
         self._stopping.set()
-        self._woken.set()
         if self._source is not None:
             self._source.stop()
         self._journal.close()
 
     def rows_from(self, first: int) -> Iterator[Measured]:
         """Yield the rows from a number on, those on disk first, then the new ones as they come."""
-        number, before = first - 1, self._lead(first)
+        number = first - 1
         while not self._stopping.is_set():
-            rows = self._journal.after(number, wait=_LOOK_EVERY)
-            for row in rows:
+            for row in self._journal.after(number, wait=_LOOK_EVERY):
                 number = max(number, row.sequence or 0)
-                if before and self._sampler is not None:
-                    row, before = self._sampler.with_lead(before, row), []
                 yield row
-
-    def _lead(self, first: int) -> list[Measured]:
-        """Return the rows before one that have samples of its window."""
-        found: list[Measured] = []
-        number = first - 1 - (0 if self._sampler is None else self._sampler.n_lead)
-        while number < first - 1 and (rows := self._journal.after(number)):
-            found += [row for row in rows if (row.sequence or 0) < first]
-            number = rows[-1].sequence or 0
-        return found
 
     def all_counters(self) -> Counter[str]:
         """Return what was counted, of the journal and where messages come from, too."""
@@ -299,9 +273,6 @@ class Feed:
         return total
 
     def _run_clock(self) -> None:
-        if self._sampler is not None:
-            self._run_samples(self._sampler)
-            return
         every = self._every
         while True:
             now = time.time()
@@ -309,16 +280,6 @@ class Feed:
                 return
             self.tick(time.time())
             self._ask_for_births(time.time())
-
-    def _run_samples(self, sampler: Sampler) -> None:
-        while not self._stopping.is_set():
-            self._woken.clear()
-            while self.tick(time.time()) is not None:
-                pass
-            self._ask_for_births(time.time())
-            with self._lock:
-                wait = sampler.seconds_to_next(time.time())
-            self._woken.wait(min(max(wait, _LEAST_WAIT), _LOOK_EVERY))
 
 
 def _guarded(
@@ -367,31 +328,46 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
     Raises
     ------
     ParameterError
-        The error names the feature, the channel or the node.
+        The error names the line, and the feature or the node.
     """
-    names, signals = all_specs(bundle.model), bundle.model.signals
+    names, every = all_specs(bundle.model), site.deciding.every
     known = {*names, *unasked(site, bundle)}
     for sensor in site.sensors:
         if not n_wildcards(sensor.topic) and sensor.feature not in known:
-            why = _why_not_asked(sensor.feature, signals)
-            raise ParameterError(
-                f"the sensor on {sensor.topic} is for {shorten(sensor.feature)}, {why}"
+            raise site.error(
+                f"{sensor.place}: the model does not use {shorten(sensor.feature)}"
                 f"{did_you_mean(sensor.feature, names)}"
             )
-    site.every(bundle.model)
-    if signals is not None:
-        _check_windows(site, signals)
-    reading = [node.name for node in bundle.plan.nodes if node.reads]
+        if sensor.max_age is not None and sensor.max_age < every:
+            raise site.error(
+                f"{sensor.place}: 'max_age' must be at least 'decide.every', {every:g} s, or the "
+                f"reading is missing between two messages. Got {sensor.max_age:g} s instead."
+            )
+    for node in site.sensor_brokers:
+        if node not in {one.name for one in bundle.plan.nodes}:
+            raise site.error(f"site.sensor_brokers.{node}: there is no such node")
     if site.deciding.on_change and len(bundle.plan.nodes) > 1:
-        raise ParameterError(
-            "'decide.when: changed' is for a site with one node, since rows of several nodes are "
-            f"put together by their number; this one has {len(bundle.plan.nodes)}, of which "
-            f"{', '.join(reading)} measure. Leave it out"
+        reading = ", ".join(node.name for node in bundle.plan.nodes if node.reads)
+        raise site.error(
+            "site.decide: 'when: changed' is for a site with one node, since rows of several nodes "
+            f"are put together by their number; this one has {len(bundle.plan.nodes)}, of which "
+            f"{reading} measure. Leave it out"
         )
 
 
+def unseen_categories(site: Site, bundle: Bundle) -> dict[str, list[str]]:
+    """List the categories that sensors are mapped to and the model lacks, by feature."""
+    specs, found = all_specs(bundle.model), dict[str, list[str]]()
+    for sensor in site.sensors:
+        spec = specs.get(sensor.feature, InputSpec())
+        for value in sensor.states.values() if spec.states is not None else ():
+            if category_of(value, as_text(value), spec.states or {})[1] is None:
+                found.setdefault(sensor.feature, []).append(spell(value))
+    return found
+
+
 def unfed(site: Site, bundle: Bundle) -> list[str]:
-    """Name the features, or the channels, for which no sensor can be."""
+    """Name the features for which no sensor can be."""
     fed = {one.feature for one in site.sensors}
     if any(placeholders(one) for one in fed):
         return []  # the topics tell
@@ -404,42 +380,8 @@ def unasked(site: Site, bundle: Bundle) -> list[str]:
     A name that stands below no node is one only if all that is asked has a sensor; else it is taken
     for a misspelt one.
     """
-    asked, signals = all_specs(bundle.model), bundle.model.signals
-    computed = set() if signals is None else {*signals.names, *signals.channel_names}
+    asked = all_specs(bundle.model)
     placed = {name for names in site.nodes.values() for name in names}
     named = dict.fromkeys(one.feature for one in site.sensors)
-    others = [name for name in named if name not in asked and name not in computed]
+    others = [name for name in named if name not in asked]
     return [name for name in others if name in placed or not unfed(site, bundle)]
-
-
-def _why_not_asked(name: str, signals: Signals | None) -> str:
-    """Say why a sensor cannot be for a name."""
-    if signals is None:
-        return "which the model does not ask"
-    for feature in signals.features:
-        if name == feature.name:
-            of = ", ".join(_axes(signals, feature.channels))
-            return f"a feature that is computed here; the sensors' samples are for {of}"
-    if name in signals.channel_names:
-        of = ", ".join(_axes(signals, (name,)))
-        return f"which is computed here of {of}; the sensors' samples are for those"
-    return "which is no channel that the model asks"
-
-
-def _axes(signals: Signals, channels: Iterable[str]) -> list[str]:
-    """Return the measured channels behind some."""
-    return [one for name in channels for one in signals.channel(name).axes or (name,)]
-
-
-def _check_windows(site: Site, signals: Signals) -> None:
-    """Refuse what does not go with windows of samples."""
-    if site.deciding.on_change:
-        raise ParameterError(
-            "'decide.when: changed' does not go with a model that decides on windows of samples; "
-            "leave it out"
-        )
-    if signals.step > MOST_TICKS:
-        raise ParameterError(
-            f"the model's windows are {signals.step:,} samples apart, and a site takes "
-            f"{MOST_TICKS:,} at the most"
-        )

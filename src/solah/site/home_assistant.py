@@ -34,12 +34,10 @@ def discovery(
 ) -> list[tuple[str, bytes]]:
     """Describe a network, so that Home Assistant finds it by itself.
 
-    There is a sensor for the decision, with all that is known of it as attributes; one for the
-    belief in it, where a class is decided; one for the share of the model's knowledge that its
-    readings reached; and one for each node that tells whether it is there. Where a policy settles
-    decisions, it is the class that stands, or "don't know", in which there is no belief.
-    These messages go to the broker and are kept there. Home Assistant reads JSON only, so the node
-    that decides has to write JSON.
+    There is an entity for the stable decision, or "don't know", with the whole decision as
+    attributes; for its probability, where a class is decided; for the completeness; for the names
+    of what is missing; for a problem, while something is missing or the site abstains; and one for
+    each node, whether it is there. The broker keeps these messages.
 
     Parameters
     ----------
@@ -57,8 +55,12 @@ def discovery(
     announcing = _Announcing(topics, bundle, expire_after)
     sensors = [("sensor", "decision", announcing.decision())]
     if bundle.model.target.task is Task.CLASSIFICATION:
-        sensors.append(("sensor", "certainty", announcing.certainty()))
-    sensors.append(("sensor", "known", announcing.known()))
+        sensors.append(("sensor", "probability", announcing.probability()))
+    sensors += [
+        ("sensor", "completeness", announcing.completeness()),
+        ("sensor", "missing", announcing.missing()),
+        ("binary_sensor", "problem", announcing.problem()),
+    ]
     sensors += [
         ("binary_sensor", f"node_{_as_id(node.name)}", announcing.node(node.name))
         for node in bundle.plan.nodes
@@ -124,13 +126,36 @@ class _Announcing:
         unknown = json.dumps(self._dont_know())
         return f"{_STANDING}{{{{ {unknown} if standing is none else standing[:{_MOST_STATE}] }}}}"
 
-    def certainty(self) -> dict[str, Any]:
+    def probability(self) -> dict[str, Any]:
         share = "(100 * row.beliefs[standing]) | round(1)"
         template = f"{_STANDING}{{{{ none if standing is none else {share} }}}}"
-        return self._percentage("certainty", template)
+        return self._percentage("probability", template)
 
-    def known(self) -> dict[str, Any]:
-        return self._percentage("known", f"{{{{ (100 * {_LAST_ROW}.known) | round(1) }}}}")
+    def completeness(self) -> dict[str, Any]:
+        template = f"{{{{ (100 * {_LAST_ROW}.known) | round(1) }}}}"
+        return self._percentage("completeness", template)
+
+    def missing(self) -> dict[str, Any]:
+        names = f"({_LAST_ROW}.missing | join(', ') or 'none')"
+        return {
+            "name": f"{self._target.name} missing sensors",
+            "icon": "mdi:access-point-off",
+            "entity_category": "diagnostic",
+            "state_topic": self._topics.decisions,
+            "value_template": f"{{{{ {names}[:{_MOST_STATE}] }}}}",
+            **self._availability(),
+        }
+
+    def problem(self) -> dict[str, Any]:
+        is_so = "row.missing or standing is none"
+        return {
+            "name": f"{self._target.name} problem",
+            "device_class": "problem",
+            "entity_category": "diagnostic",
+            "state_topic": self._topics.decisions,
+            "value_template": f"{_STANDING}{{{{ 'ON' if {is_so} else 'OFF' }}}}",
+            **self._availability(),
+        }
 
     def _percentage(self, what: str, template: str) -> dict[str, Any]:
         return {

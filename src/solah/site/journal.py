@@ -8,14 +8,13 @@ far as there is room.
 from __future__ import annotations
 
 import json
-import math
 import threading
 from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-from solah.site.messages import Measured, Samples, plain_samples
+from solah.site.messages import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 _FILES = 8
 _IN_MEMORY = 1_000
-_SAMPLES_IN_MEMORY = 500_000
 _A_PIECE = 500
 _SUFFIX = ".rows"
 
@@ -60,8 +58,7 @@ class Journal:
         self.counters: Counter[str] = Counter()
         self._folder, self._store, self._log = folder, store, log
         self._changed = threading.Condition()
-        self._recent: deque[Measured] = deque()
-        self._n_samples = 0  # of recent rows
+        self._recent: deque[Measured] = deque(maxlen=_IN_MEMORY)
         self._file: IO[bytes] | None = None
         self._is_failing = False
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,9 +74,6 @@ class Journal:
         """Add a row, whose number is larger than all before; its time says how old it is."""
         with self._changed:
             self._recent.append(row)
-            self._n_samples += _n_samples(row)
-            while len(self._recent) > _IN_MEMORY or self._n_samples > _SAMPLES_IN_MEMORY:
-                self._forget_recent()
             self._write(row)
             self._forget(row.time or 0.0)
             self._changed.notify_all()
@@ -159,10 +153,7 @@ class Journal:
             del self._segments[0]
             self.counters["forgotten_files"] += 1
         while self._recent and now - (self._recent[0].time or 0.0) > self._store.age:
-            self._forget_recent()
-
-    def _forget_recent(self) -> None:
-        self._n_samples -= _n_samples(self._recent.popleft())
+            self._recent.popleft()
 
 
 def _remove(path: Path) -> None:
@@ -177,7 +168,6 @@ def _number(row: Measured) -> int:
 
 def _line(row: Measured) -> bytes:
     plain = [row.sequence, row.time, row.oldest, list(row.missing), dict(row.readings)]
-    plain += [] if row.samples is None else [plain_samples(row.samples)]
     return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
@@ -189,26 +179,11 @@ def _read(path: Path) -> Iterator[Measured]:
         return
     for line in lines:
         try:
-            number, time, oldest, missing, readings, *samples = json.loads(line)
-            row = Measured(
-                dict(readings), int(number), time, oldest, tuple(missing), *map(_samples, samples)
-            )
+            number, time, oldest, missing, readings = json.loads(line)
+            row = Measured(dict(readings), int(number), time, oldest, tuple(missing))
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             continue
         yield row
-
-
-def _samples(plain: dict[str, Any]) -> Samples:
-    """Read the samples of a row, which stand by themselves."""
-    channels = {
-        name: tuple(math.nan if value is None else float(value) for value in values)
-        for name, values in plain["samples"].items()
-    }
-    return Samples(channels, int(plain["tick"]), lead=0)
-
-
-def _n_samples(row: Measured) -> int:
-    return 0 if row.samples is None else sum(map(len, row.samples.channels.values()))
 
 
 def _find_segments(folder: Path) -> list[_Segment]:

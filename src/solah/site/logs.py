@@ -59,6 +59,15 @@ def quietly(log: Callable[[str], None], counters: Counter[str]) -> Callable[[str
     return write
 
 
+def timed(log: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a log for people whose lines begin with the time."""
+
+    def write(text: str) -> None:
+        log(f"{datetime.now().astimezone().isoformat(' ', 'seconds')} {text}")
+
+    return write
+
+
 def json_log(write: Callable[[str], object], *, quiet: bool = False) -> Callable[[str], None]:
     r"""Return a log that writes one JSON object per line.
 

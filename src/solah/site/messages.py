@@ -1,34 +1,31 @@
 """Write the messages of nodes as bytes, and read those of others with every value checked.
 
-A message is JSON or, where the first byte says so, CBOR: numbers, texts, lists and objects, and
-none of CBOR's tags, which build other things. ``MessageError`` is all that a wrong one raises, so
-that a stranger on the broker can be counted and ignored.
+A message is JSON; those of nodes that send on change are CBOR (:mod:`solah.site.compact_messages`):
+numbers, texts, lists and objects, and none of CBOR's tags, which build other things.
+``MessageError`` is all that a wrong one raises, so that a stranger on the broker can be counted and
+ignored.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from io import BytesIO
-from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from solah.data.json_reader import MAX_DEPTH, JsonParser, Reader, shown
-from solah.exceptions import SolahError, require
-from solah.model.signals import MOST_CHANNELS as MAX_CHANNELS
+from solah.exceptions import SolahError, cut, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 VERSION = 1
 MAX_BYTES = 256 * 1024
 MAX_ROWS = 2_000
 MAX_SEQUENCE = 2**53 - 1
 MAX_READINGS = 10_000
-MAX_SAMPLES = 4_096  # of each channel
 MAX_CONTAINERS = MAX_BYTES // 8
 MAX_CHARACTERS = 500
 _MAX_SIGNAL_SIZE = 1_000
@@ -42,7 +39,6 @@ _CBOR = range(0x80, 0xC0)
 _NOT_CBOR = bytes(set(range(256)) - set(_CBOR))
 _CBOR_LENGTHS = {24: 1, 25: 2, 26: 4, 27: 8}  # bytes behind the first byte of an item
 
-Wire = Literal["json", "cbor"]
 Reading = float | str | None
 Value = TypeVar("Value")
 
@@ -143,30 +139,11 @@ class Decisions:
 
 
 @dataclass(frozen=True)
-class Samples:
-    """Raw samples, of which a node makes the readings of windows.
-
-    Attributes
-    ----------
-    channels : the samples of each channel, one after the other; NaN for a missing one
-    tick : the number of the first sample, in samples of the model's fastest channel; None where it
-        is the one behind the last
-    lead : of samples that may be read again, such as those of a site: how many of the first ticks
-        only fill the windows of the rest. None where samples follow the last ones
-    """
-
-    channels: Mapping[str, tuple[float, ...]]
-    tick: int | None = None
-    lead: int | None = None
-
-
-@dataclass(frozen=True)
 class Measured:
     """Readings of one row; the sequence is None where the node counts by time.
 
     Of readings that were held until a row was made, ``oldest`` says when the oldest was taken, and
-    ``missing`` names those that are unknown. With ``samples``, it has these and no readings; the
-    sequence is then that of the row that they complete.
+    ``missing`` names those that are unknown.
     """
 
     readings: Mapping[str, Reading]
@@ -174,7 +151,6 @@ class Measured:
     time: float | None = None
     oldest: float | None = None
     missing: tuple[str, ...] = ()
-    samples: Samples | None = None
 
 
 @dataclass(frozen=True)
@@ -224,21 +200,37 @@ class Terms:
 
 @dataclass(frozen=True)
 class Status:
-    """How a node is doing; kept by the broker."""
+    """How a node is doing; kept by the broker.
+
+    Attributes
+    ----------
+    node, state : who it is, and whether it is there
+    model : the hash of the newest plan that it took
+    starts : the first row of that plan
+    shadow : the hash of the plan that it only compares; empty for none
+    refused : the last plan that it refused, as :func:`document_id` names it, and why
+    counters : what it counted so far
+    sensors : how the readings of its features come in
+    """
 
     node: str
     state: Literal["online", "offline"]
     model: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
     sensors: Mapping[str, SensorReport] = field(default_factory=dict)
+    starts: int = 0
+    shadow: str = ""
+    refused: tuple[str, str] = ("", "")
 
 
-def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = "json") -> bytes:
+def document_id(document: bytes) -> str:
+    """Name a document, whatever is in it, for who wants to know what became of it."""
+    return sha256(document).hexdigest()[:16]
+
+
+def encode(message: Beliefs | Decisions | Measured | Ask | Status) -> bytes:
     """Write a message."""
     plain = _WRITERS[type(message)](message)
-    if wire == "cbor":
-        cbor2 = require("cbor2", "site", "CBOR messages")
-        return bytes(cbor2.dumps(plain))
     return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
 
 
@@ -257,11 +249,8 @@ def decode_decisions(payload: bytes) -> Decisions:
 
 
 def decode_ask(payload: bytes) -> Ask:
-    """Read a request to send rows again; plainly a list of rows where nodes send on change."""
-    message = _read(payload)
-    if isinstance(message.value, list):
-        return Ask(tuple(map(_count, message.items(1, MAX_ROWS))))
-    fields = _versioned(message, ("sequences", "since"))
+    """Read a request to send rows again."""
+    fields = _fields(payload, ("sequences", "since"))
     sequences = tuple(map(_count, fields["sequences"].items(0, MAX_ROWS)))
     return Ask(sequences, _optional(_count, fields["since"]))
 
@@ -273,13 +262,24 @@ def decode_progress(payload: bytes) -> int:
 
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
-    fields = _fields(payload, ("node", "state", "model", "counters"), ("sensors",))
+    optional = ("sensors", "from", "shadow", "refused")
+    fields = _fields(payload, ("node", "state", "model", "counters"), optional)
     state = fields["state"].value
     if state not in ("online", "offline"):
         raise fields["state"].fail("'online' or 'offline'")
     counters = _mapping(fields["counters"], _count)
     sensors = _mapping(fields["sensors"], _read_sensor) if "sensors" in fields else {}
-    return Status(_text(fields["node"]), state, _text(fields["model"]), counters, sensors)
+    refused = fields["refused"].texts(2, 2) if "refused" in fields else ("", "")
+    return Status(
+        node=_text(fields["node"]),
+        state=state,
+        model=_text(fields["model"]),
+        counters=counters,
+        sensors=sensors,
+        starts=_count(fields["from"]) if "from" in fields else 0,
+        shadow=_text(fields["shadow"]) if "shadow" in fields else "",
+        refused=(refused[0], refused[1]),
+    )
 
 
 def decode_readings(payload: bytes) -> tuple[Measured, ...]:
@@ -287,33 +287,11 @@ def decode_readings(payload: bytes) -> tuple[Measured, ...]:
 
     ``{"readings": {...}, "seq": 7, "time": 1700000000.5}``, where only the readings must be there;
     or plainly the readings themselves, ``{"temperature": 21.5}``. A reading that is NaN or infinite
-    is unknown. Raw samples are ``{"samples": {"x": [0.1, null, 0.3]}, "tick": 300}``.
+    is unknown.
     """
     message = _read(payload, allow_nan=True)
-    if isinstance(message.part("samples").value, dict):
-        return (Measured({}, samples=_read_samples(message)),)
     is_list = isinstance(message.value, list)
     return tuple(map(_read_readings, message.items(0, MAX_ROWS) if is_list else [message]))
-
-
-def samples_of(measured: Any) -> Samples | None:
-    """Return the samples that a function of the user's returned; None where they are readings.
-
-    Examples
-    --------
-    >>> samples_of({"samples": {"x": [1, None, 2.5]}, "tick": 7})
-    Samples(channels={'x': (1.0, nan, 2.5)}, tick=7, lead=None)
-    >>> samples_of({"temperature": 21.5})
-    """
-    if not isinstance(measured, Mapping) or not isinstance(measured.get("samples"), Mapping):
-        return None
-    channels = {
-        name: [None if value is None else float(value) for value in values]
-        for name, values in measured["samples"].items()
-    }
-    tick = measured.get("tick")
-    plain = {**measured, "samples": channels, "tick": None if tick is None else index(tick)}
-    return _read_samples(Reader(plain, "what it returned", MessageError))
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -355,20 +333,9 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
 
 
 def _plain_measured(message: Measured) -> dict[str, Any]:
-    if message.samples is not None:
-        return plain_samples(message.samples)
     plain = {"seq": message.sequence, "time": message.time}
     known = {name: value for name, value in plain.items() if value is not None}
     return {"readings": dict(message.readings), **known}
-
-
-def plain_samples(samples: Samples) -> dict[str, Any]:
-    """Return samples as JSON's objects: null for a missing one."""
-    channels = {
-        name: [None if value != value else value for value in values]
-        for name, values in samples.channels.items()
-    }
-    return {"samples": channels, **({} if samples.tick is None else {"tick": samples.tick})}
 
 
 def _plain_ask(message: Ask) -> dict[str, Any]:
@@ -376,13 +343,17 @@ def _plain_ask(message: Ask) -> dict[str, Any]:
 
 
 def _plain_status(message: Status) -> dict[str, Any]:
-    counters = dict(message.counters)
-    about = {"node": message.node, "state": message.state, "model": message.model}
     sensors = {name: _plain_sensor(one) for name, one in message.sensors.items()}
+    plan, why = message.refused
     return {
         "v": VERSION,
-        **about,
-        "counters": counters,
+        "node": message.node,
+        "state": message.state,
+        "model": message.model,
+        "counters": dict(message.counters),
+        **({"from": message.starts} if message.starts else {}),
+        **({"shadow": message.shadow} if message.shadow else {}),
+        **({"refused": [plan, cut(why, MAX_CHARACTERS)]} if plan else {}),
         **({"sensors": sensors} if sensors else {}),
     }
 
@@ -406,13 +377,11 @@ _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
 
 
 def _read(payload: bytes, *, allow_nan: bool = False) -> Reader:
-    if payload and payload[0] in _CBOR:
-        return Reader(parse_cbor(payload), "the message", MessageError)
     return _PARSER.read(payload, allow_nan=allow_nan)
 
 
-def parse_cbor(payload: bytes, *, only_texts: bool = True) -> Any:
-    """Parse CBOR without tags, open lengths and repeated keys; only texts as keys, or others."""
+def parse_cbor(payload: bytes) -> Any:
+    """Parse CBOR without tags, open lengths and repeated keys."""
     _PARSER.check_size(payload)
     _PARSER.check_containers(_most_containers(payload))
     stream = BytesIO(payload)
@@ -424,7 +393,6 @@ def parse_cbor(payload: bytes, *, only_texts: bool = True) -> Any:
             max_depth=MAX_DEPTH,
             allow_indefinite=False,
             allow_duplicate_keys=False,
-            strict_hashable_types=only_texts,
         ).decode()
     except Exception as error:  # whatever a parser may raise on a stranger's bytes
         raise MessageError(f"the message cannot be read: {error}") from None
@@ -457,13 +425,7 @@ class _NoTags(dict[int, Any]):
 
 
 def _fields(payload: bytes, keys: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Reader]:
-    return _versioned(_read(payload), keys, optional)
-
-
-def _versioned(
-    message: Reader, keys: Iterable[str], optional: Iterable[str] = ()
-) -> dict[str, Reader]:
-    fields = message.record(("v", *keys), optional)
+    fields = _read(payload).record(("v", *keys), optional)
     version = fields["v"].value
     if type(version) is not int or version != VERSION:
         raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
@@ -524,26 +486,6 @@ def _read_readings(row: Reader) -> Measured:
         _optional(_count, row.part("seq")),
         _optional(_time, row.part("time")),
     )
-
-
-def _read_samples(message: Reader) -> Samples:
-    fields = message.record(("samples",), ("tick",))
-    return Samples(
-        {
-            name: tuple(map(_sample, values.items(0, MAX_SAMPLES)))
-            for name, values in fields["samples"].named(MAX_CHANNELS, MAX_CHARACTERS).items()
-        },
-        _optional(_count, message.part("tick")),
-    )
-
-
-def _sample(reader: Reader) -> float:
-    value = reader.value
-    if value is None:
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise reader.fail("a number or null")
-    return float(value) if abs(value) <= _FLOAT_MAX else math.nan
 
 
 def _optional(read: Callable[[Reader], Value], reader: Reader) -> Value | None:

@@ -15,7 +15,6 @@ from solah.site.backlog import Backlog, Complaints
 from solah.site.client import Client
 from solah.site.compact_messages import (
     decode_terms,
-    encode_ask,
     encode_rows,
     encode_terms,
 )
@@ -31,9 +30,9 @@ from solah.site.messages import (
     decode_ask,
     decode_progress,
     decode_readings,
+    document_id,
     encode,
 )
-from solah.site.observed import SILENT_AFTER
 from solah.site.plan_updates import Adoption
 from solah.site.row_reader import RowReader
 from solah.site.shadow import beliefs_of, next_shadow
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from solah.site.core import NodeCore, Outbox
     from solah.site.feed import Feed
     from solah.site.logs import Fact, Level
-    from solah.site.messages import Wire
     from solah.site.shadow import Shadow
     from solah.site.trust import Trust
 
@@ -58,7 +56,8 @@ _MOST_WAITING_BYTES = MOST_OF_A_PLAN
 _BYTES_A_READING = 100  # in memory, about
 _A_BATCH = 1_000
 _ROWS_AT_ONCE = 100
-_STATUS_EVERY = 5.0
+_LOOK_EVERY = 5.0  # seconds between two looks at what a status would tell
+_STATUS_EVERY = 60.0  # seconds after which a status is sent though nothing changed
 _IDLE = 0.2
 _MOST_CHANGED = 1_000  # rows that are evaluated at once
 _REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes back
@@ -73,7 +72,6 @@ class NodeOptions:
 
     Attributes
     ----------
-    wire : how it writes messages
     trust : whose plans are taken; None where everyone's are
     allow_rollback : whether a plan is taken that was signed before the one in use
     state : a file in which it remembers how far it came, with the plans that it took beside it
@@ -85,7 +83,6 @@ class NodeOptions:
     feed : what makes rows of sensors' messages, and counts them; None where no site file says how
     """
 
-    wire: Wire = "json"
     trust: Trust | None = None
     allow_rollback: bool = False
     state: Path | None = None
@@ -116,7 +113,9 @@ class Node:
         self._complaints = Complaints(self._options.log)
         self._stopping = threading.Event()
         self._problem: BaseException | None = None
-        self._next_status = 0.0
+        self._next_look = self._next_status = 0.0
+        self._told: Any = None  # what the last status told that is worth a new one
+        self._refused = ("", "")
         self._shadow: Shadow | None = None
         self._stepped = time.monotonic()
         self._without_message: deque[Receipt] = deque()  # whose messages had to go
@@ -173,7 +172,7 @@ class Node:
         finally:
             self._reader.stop()
             self._complaints.tell(time.monotonic(), all_of_it=True)
-            self._publish_status("offline")
+            self._publish_status("offline", time.monotonic())
             self._keeper.finish(self._memory)
             self._client.stop()
         if self._problem is not None:
@@ -228,9 +227,9 @@ class Node:
         if self._keeper.step(now, self._memory) and self.core.decides:
             self._note_progress(self._keeper.settled)
             self._publish_progress()
-        if now >= self._next_status:
-            self._next_status = now + _STATUS_EVERY
-            self._publish_status("online")
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_EVERY
+            self._publish_status("online", now)
             if not self._client.is_connected:
                 reason = self._client.refusal or "it does not answer"
                 self._complaints.add("the broker", f"no connection: {reason}", now)
@@ -258,7 +257,7 @@ class Node:
 
     def _bring(self, row: Measured) -> None:
         """Put a row aside that is measured here; this is the reader's thread."""
-        size = _BYTES_A_READING * (1 + _n_values(row))
+        size = _BYTES_A_READING * (1 + len(row.readings))
         self._note_gone(self._backlog.add("rows", row, size, most=_ROWS_AT_ONCE))
 
     def _put(self, kind: str, content: Any, size: int) -> None:
@@ -293,6 +292,8 @@ class Node:
             self._complaints.add(kind, str(error), time.monotonic())
         except SolahError as error:
             self.counters["refused_models"] += 1
+            self._refused = document_id(content), str(error)
+            self._next_look = 0.0
             self._complaints.add(kind, str(error), time.monotonic())
 
     def _read_rows(self, rows: Iterable[Measured]) -> None:
@@ -336,7 +337,11 @@ class Node:
         text = f"model {bundle.hash} from row {bundle.starts} on"
         self._log(text, "model_adopted", model=bundle.hash, starts=bundle.starts)
         self._subscribe()
-        self._next_status = 0.0
+        self._refused = ("", "")
+        self._next_look = 0.0
+        if self._shadow is not None and self._shadow.core.bundle.hash == bundle.as_shadow().hash:
+            self._shadow = None
+            self._log("the shadow model is in use now", "shadow_ended")
 
     def _refuse_plan(self, error: SolahError) -> None:
         self.counters["refused_models"] += 1
@@ -352,6 +357,7 @@ class Node:
             self._log("the shadow model is not tried out any more", "shadow_ended")
         elif self._shadow is not None and self._shadow is not before:
             model = self._shadow.core.bundle.hash
+            self._next_look = 0.0
             self._log(f"model {model} is tried out as a shadow", "shadow_started", model=model)
             self._subscribe()
 
@@ -362,20 +368,20 @@ class Node:
     # --- publishing ------------------------------------------------------------------------------
 
     def _publish(self, outbox: Outbox) -> None:
-        wire, topics = self._options.wire, self._topics
+        topics = self._topics
         bundles = {bundle.hash: bundle for bundle in self.core.bundles}
         for beliefs in outbox.beliefs:
-            payload = encode_rows(beliefs, bundles[beliefs.model], wire)
+            payload = encode_rows(beliefs, bundles[beliefs.model])
             self._send(topics.said(self.core.name), payload)
         for node, ask in outbox.asks:
-            self._send(topics.asked(node), encode_ask(ask, self.core.bundle, wire))
+            self._send(topics.asked(node), encode(ask))
         for terms in outbox.terms:
             payload = encode_terms(terms, bundles[terms.model])
             self._send(topics.terms, payload, retain=True)
         for decided in outbox.decisions:
-            payload = encode(decided, wire)
+            payload = encode(decided)
             self._keeper.keep_decided(payload)
-            self._send(topics.decisions, payload, about={"model": decided.model, "wire": wire})
+            self._send(topics.decisions, payload)
             self._note_decided(payload)
             if self._shadow is not None:
                 self._shadow.compare(decided)
@@ -394,13 +400,13 @@ class Node:
             text = f"the shadow model failed, and is not tried out any more: {problem}"
             self._log(text, "shadow_failed", "error")
             return
-        wire, topics = self._options.wire, self._topics.shadow
+        topics = self._topics.shadow
         for beliefs in outbox.beliefs:
-            self._send(topics.said(self.core.name), encode(beliefs, wire))
+            self._send(topics.said(self.core.name), encode(beliefs))
         for node, ask in outbox.asks:
-            self._send(topics.asked(node), encode(ask, wire))
+            self._send(topics.asked(node), encode(ask))
         for decided in outbox.decisions:
-            self._send(topics.decisions, encode(decided, wire))
+            self._send(topics.decisions, encode(decided))
 
     def _note_decided(self, payload: bytes) -> None:
         """Note what is to be sent again when a broker comes back."""
@@ -417,17 +423,31 @@ class Node:
         if not self._client.publish(topic, payload, **options):
             self.counters["unsaid"] += 1
 
-    def _publish_status(self, state: Any) -> None:
-        feed = self._options.feed
-        shadow = {} if self._shadow is None else self._shadow.counters()
-        counters = {**self.core.counters, **self.counters, **shadow}
+    def _publish_status(self, state: Any, now: float) -> None:
+        """Publish how the node is doing, if that changed or was not told for a while."""
+        feed, core = self._options.feed, self.core
+        counters = {**core.counters, **self.counters}
+        if self._shadow is not None:
+            counters |= self._shadow.counters()
         if feed is not None:
             counters |= feed.all_counters()
-        sensors = feed.report(time.time()) if feed is not None else {}
-        status = Status(self.core.name, state, self.core.bundle.hash, counters, sensors)
-        # With MQTT 5, a broker does not keep that a node is online for longer than it is.
-        expires = {"expires": 2 * SILENT_AFTER} if state == "online" else {}
-        self._send(self._topics.status(self.core.name), encode(status), retain=True, **expires)
+        counters = {name: times for name, times in counters.items() if times}
+        status = Status(
+            node=core.name,
+            state=state,
+            model=core.bundle.hash,
+            counters=counters,
+            sensors=feed.report(time.time()) if feed is not None else {},
+            starts=core.bundle.starts,
+            shadow="" if self._shadow is None else self._shadow.core.bundle.hash,
+            refused=self._refused,
+        )
+        known = {name: (one.is_known, {*one.counts}) for name, one in status.sensors.items()}
+        about = (status.model, status.starts, status.shadow, status.refused)
+        told = (state, *about, known, counters.keys())
+        if told != self._told or now >= self._next_status:
+            self._told, self._next_status = told, now + _STATUS_EVERY
+            self._send(self._topics.status(core.name), encode(status), retain=True)
 
     def _publish_progress(self) -> None:
         self._send(self._topics.progress, json.dumps(self._keeper.settled).encode(), retain=True)
@@ -435,7 +455,7 @@ class Node:
     def _connected(self) -> None:
         """Publish what others must know first; this is the network's thread."""
         self._log(f"node {self.core.name} of {self._topics.site} is connected", "connected")
-        self._next_status = 0.0
+        self._next_look = self._next_status = 0.0
         for topic, payload in self._options.announcements:
             self._client.publish(topic, payload, retain=True)
         # What was published while we were away, or just before, may be lost with the broker.
@@ -484,11 +504,6 @@ class Node:
 
     def _log(self, text: str, name: str, level: Level = "info", **facts: Fact) -> None:
         self._options.log(Event(text, name, level, **{"node": self.core.name, **facts}))
-
-
-def _n_values(row: Measured) -> int:
-    channels = {} if row.samples is None else row.samples.channels
-    return len(row.readings) + sum(map(len, channels.values()))
 
 
 def client_id(topics: Topics, node: str) -> str:

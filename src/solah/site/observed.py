@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
 WINDOW = 5.0
 """Seconds over which rates are measured."""
-SILENT_AFTER = 20.0
-"""Seconds without a message after which an online node is silent; nodes send one every five."""
-"""How many processes are kept that share the work of a node."""
+SILENT_AFTER = 150.0
+"""Seconds without a message after which an online node is silent; nodes send one a minute."""
 NODE_STATES = ("online", "silent", "offline", "unknown")
 DOUBTS = tuple(name_doubts(~NO_ABSTAIN_REASON))
 """Why decisions are held back."""

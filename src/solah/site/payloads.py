@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PARSER = JsonParser("the message", MessageError, MAX_BYTES, MAX_CONTAINERS)
 _MOST_LETTERS = 500
 _MOST_TIME = 1e11  # seconds since 1970; the year 5138
+_AVAILABILITY = {"online": True, "true": True, "offline": False, "false": False}
 ABSENT = object()
 """What is at a place that a document does not have."""
 
@@ -64,11 +65,6 @@ class Message:
         if self._document is ABSENT:
             self._document = parse_json(self._payload or b"")
         return self._document
-
-    @property
-    def is_list(self) -> bool:
-        """Whether it is a list, as far as its first letter tells."""
-        return (self._payload or b"").lstrip()[:1] == b"["
 
     @property
     def text(self) -> str:
@@ -130,6 +126,23 @@ def value_at(document: Any, path: Steps) -> Any:
         else:
             return ABSENT
     return document
+
+
+def read_availability(payload: bytes | None) -> bool | None:
+    """Return whether a device says that it is there; None where the message does not say it.
+
+    Examples
+    --------
+    >>> [read_availability(one) for one in (b"Offline", b'{"state": "online"}', b"true", b"21.5")]
+    [False, True, True, None]
+    """
+    try:
+        document = parse_json(payload or b"")
+    except MessageError:
+        document = (payload or b"").decode(errors="replace")
+    if isinstance(document, dict):
+        document = document.get("state")
+    return _AVAILABILITY.get(str(document).strip().lower())
 
 
 def as_text(value: Any) -> str | None:

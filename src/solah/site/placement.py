@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NODES = "nodes"
 KEYS = ("gateway", "site", _NODES)
 OF_SITES = (
-    *("model", "plan", "broker", "sensor_brokers", "sensors", "decide", "wire", "root", "state"),
+    *("model", "plan", "broker", "sensor_brokers", "sensors", "decide", "root", "state"),
     *("store", "trust", "policy", "sending", "alerts"),
 )
 """What else a site file has, which is a placement, too."""

@@ -7,19 +7,17 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from solah.exceptions import SolahError
 from solah.site.aligner import learned_age
-from solah.site.messages import MAX_SAMPLES, MessageError
+from solah.site.messages import MessageError, decode_status
 from solah.site.payloads import as_number, as_text, parse_json, parse_text
-from solah.site.plan import MAX_NAME, make_plan
-from solah.site.sensor_mapping import all_specs
-from solah.site.settings import Site
+from solah.site.sensor_mapping import all_specs, match
+from solah.site.settings import EVERY
 from solah.site.templates import TEMPLATES
-from solah.site.units import spell_duration
+from solah.site.units import Linear, conversion, spell_duration, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +29,6 @@ _MOST_SOURCES = 20_000
 _MOST_VALUES = 20
 _LEAST_TIMES = 4
 _DEEPEST = 8
-_MOST_PLACES = 16  # of a list of numbers that may be values by themselves
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SYNONYMS = {
     "temp": "temperature",
@@ -44,6 +41,19 @@ _SYNONYMS = {
 }
 _TRUE = ("on", "true", "1", "open", "home", "detected", "yes", "occupied")
 _FALSE = ("off", "false", "0", "closed", "not_home", "clear", "no", "empty")
+_QUANTITIES = {
+    "temperature": "temperature",
+    "pressure": "pressure",
+    "humidity": "share",
+    "power": "power",
+    "energy": "energy",
+    "voltage": "voltage",
+    "current": "current",
+    "illuminance": "illuminance",
+    "speed": "speed",
+    "distance": "length",
+}
+_MOST_OF_THEM = 0.5
 _PLAIN = re.compile(r"[A-Za-z_][\w./+-]*(:\w[\w./+-]*)*", re.ASCII)
 _NOT_PLAIN = ("true", "false", "null", "on", "off", "yes", "no", "y", "n")
 # What tells how devices are doing, or what they are, and nothing that they measure.
@@ -62,7 +72,8 @@ class Source:
     path : the way to it in the message, with dots; None where it is all of the message
     template, device, part : which template fits, and what it needs; empty for none
     values : the last few
-    times : when messages came
+    times : when messages came that the broker had not kept
+    is_kept : whether the broker had kept one
     """
 
     topic: str
@@ -72,6 +83,7 @@ class Source:
     part: str = ""
     values: list[Any] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
+    is_kept: bool = False
 
     @property
     def name(self) -> str:
@@ -79,15 +91,9 @@ class Source:
         return self.topic if self.path is None else f"{self.topic} {self.path}"
 
     @property
-    def is_batch(self) -> bool:
-        """Whether many samples come at once."""
-        return any(isinstance(one, list) for one in self.values)
-
-    @property
     def numbers(self) -> list[float]:
-        """The last few values that are numbers, or the samples of the last batches."""
-        parts = [one if isinstance(one, list) else [one] for one in self.values]
-        return [n for part in parts for one in part if (n := as_number(one)) is not None]
+        """The last few values that are numbers."""
+        return [number for one in self.values if (number := as_number(one)) is not None]
 
     @property
     def tokens(self) -> frozenset[str]:
@@ -123,7 +129,8 @@ class Learner:
     Parameters
     ----------
     root : str, default="solah"
-        What the topics of solah itself begin with; they are left alone.
+        The first part of solah's own topics, which are never read. Those of a site with another
+        root are known by the statuses of its nodes.
 
     Examples
     --------
@@ -135,7 +142,7 @@ class Learner:
     """
 
     def __init__(self, root: str = "solah") -> None:
-        self._root = root
+        self._own = {root}
         self._sources: dict[tuple[str, str | None], Source] = {}
         self.n_messages = 0
         self.unreadable: set[str] = set()
@@ -143,11 +150,14 @@ class Learner:
     @property
     def sources(self) -> list[Source]:
         """The values that were found, by topic."""
-        return sorted(self._sources.values(), key=lambda one: (one.topic, one.path or ""))
+        found = (one for one in self._sources.values() if not self._is_own(one.topic))
+        return sorted(found, key=lambda one: (one.topic, one.path or ""))
 
     def take(self, topic: str, payload: bytes, now: float, *, is_retained: bool = False) -> None:
         """Take in a message."""
-        if topic.startswith((f"{self._root}/", "$")) or _ABOUT_DEVICES.search(topic):
+        if _is_status(topic, payload):
+            self._own.add(topic.rsplit("/", 3)[0])
+        if self._is_own(topic) or _ABOUT_DEVICES.search(topic):
             return
         self.n_messages += 1
         try:
@@ -163,12 +173,13 @@ class Learner:
                     return
                 source = self._sources[topic, path] = _recognised(topic, path)
             source.values = [*source.values[1 - _MOST_VALUES :], value]
+            source.is_kept |= is_retained
             if not is_retained:
                 source.times = [*source.times[1 - _MOST_VALUES :], now]
 
     def propose(self, model: Model, *, broker: str, model_file: str, site: str) -> Proposal:
         """Say which value is the reading of which feature, and write a site file of it."""
-        sources = self._candidates(takes_samples=model.signals is not None)
+        sources = [one for one in self.sources if one.path not in ("Time", "last_seen")]
         specs = all_specs(model)
         mapped: dict[str, Source] = {}
         ambiguous: dict[str, tuple[str, ...]] = {}
@@ -180,65 +191,48 @@ class Learner:
                 ambiguous[name] = tuple(one.name for one in best)
         used = {one.name for one in mapped.values()}
         silent = tuple(name for name in specs if name not in mapped and name not in ambiguous)
-        writer = _Writer(model, mapped, ambiguous, silent, self._times())
+        times = {
+            topic: source.values[-1]
+            for (topic, path), source in self._sources.items()
+            if path == "last_seen"
+        }
         return Proposal(
-            text=writer.text(broker, model_file, site),
+            text=_Writer(model, mapped, ambiguous, silent, times).text(broker, model_file, site),
             mapped={name: source.name for name, source in mapped.items()},
             ambiguous=ambiguous,
             unmatched=tuple(one.name for one in sources if one.name not in used),
             silent=silent,
         )
 
-    def _candidates(self, *, takes_samples: bool) -> list[Source]:
-        """Return the values that may be readings; samples in lists are one value, if taken."""
-        batches = {key for key, one in self._sources.items() if one.is_batch}
-        return [
-            one
-            for one in self.sources
-            if one.path not in ("Time", "last_seen")
-            and (takes_samples or not one.is_batch)
-            and not (takes_samples and one.path and (one.topic, _parent(one.path)) in batches)
-        ]
+    def _is_own(self, topic: str) -> bool:
+        """Whether a topic is one of solah's own, or of the broker."""
+        own = tuple(f"{root}{end}" for root in self._own for end in ("/", "-history/"))
+        return topic.startswith(("$", *own))
 
-    def _times(self) -> dict[str, Any]:
-        """Return what Zigbee2MQTT writes as the time of each message."""
-        return {
-            topic: source.values[-1]
-            for (topic, path), source in self._sources.items()
-            if path == "last_seen"
-        }
+
+def _is_status(topic: str, payload: bytes) -> bool:
+    """Whether a message is the status of a node of some site."""
+    if not topic.endswith("/status") or topic.count("/") < 3:
+        return False
+    try:
+        return decode_status(payload).node == topic.split("/")[-2]
+    except MessageError:
+        return False
 
 
 def _values(payload: bytes) -> Iterator[tuple[str | None, Any]]:
-    """Yield the values of a message with their paths: single ones, and lists of numbers."""
+    """Yield the single values of a message with their paths."""
     if payload[:1] not in b"{[" or not payload:
         yield None, parse_text(payload)
         return
     waiting: list[tuple[tuple[str, ...], Any]] = [((), parse_json(payload))]
     while waiting:
         path, value = waiting.pop()
-        if _is_batch(value):
-            yield ".".join(path) if path else None, value
-            if len(value) > _MOST_PLACES:
-                continue
         if isinstance(value, dict | list) and len(path) < _DEEPEST:
             below = value.items() if isinstance(value, dict) else enumerate(value)
             waiting += [((*path, str(step)), part) for step, part in below if "." not in str(step)]
         elif as_text(value) is not None and path:
             yield ".".join(path), value
-
-
-def _is_batch(value: Any) -> bool:
-    """Whether a value may be samples of a channel: numbers, and null for missing ones."""
-    if not isinstance(value, list) or not 0 < len(value) <= MAX_SAMPLES:
-        return False
-    known = [one for one in value if one is not None]
-    return bool(known) and all(type(one) in (int, float) for one in known)
-
-
-def _parent(path: str) -> str | None:
-    """Return the way to the list or object that a value is in; None for all of the message."""
-    return path.rpartition(".")[0] or None
 
 
 def _recognised(topic: str, path: str | None) -> Source:
@@ -251,6 +245,11 @@ def _recognised(topic: str, path: str | None) -> Source:
             return Source(topic, path, "tasmota", "/".join(levels[1:-1]))
         if len(levels) > 2 and levels[-2] == "status" and ":" in levels[-1]:
             return Source(topic, path, "shelly", "/".join(levels[:-2]), levels[-1])
+        for name in ("shelly_rpc", "chirpstack", "ttn", "bthome"):
+            template = TEMPLATES[name]
+            found = match(template.topic.replace("{device}", "+"), topic)
+            if found is not None and found[-1] and path.startswith(template.prefix):
+                return Source(topic, path.removeprefix(template.prefix), name, found[-1])
     elif levels[0] == "shellies" and len(levels) > 2:
         return Source(topic, path, "shelly1", levels[1], "/".join(levels[2:]))
     elif levels[-1] == "state" and len(levels) > 3:
@@ -268,15 +267,53 @@ def _tokens(text: str) -> frozenset[str]:
 
 
 def _best(name: str, spec: InputSpec, sources: Sequence[Source]) -> list[Source]:
-    """Return the values whose names have all words of the feature's, and the fewest others."""
+    """Return the values that fit a feature best.
+
+    Their names have all words of the feature's; then those win whose values are in the training
+    range, as they are or in another unit, and then those whose names have the fewest other words.
+    """
     wanted = _tokens(name)
     fitting = [one for one in sources if wanted and wanted <= one.tokens and _can_be(one, spec)]
-    fewest = min((len(one.tokens) for one in fitting), default=0)
-    return [one for one in fitting if len(one.tokens) == fewest]
+    ranks = [(_rank(one, spec, name), len(one.tokens)) for one in fitting]
+    return [one for one, rank in zip(fitting, ranks, strict=True) if rank == min(ranks)]
+
+
+def _rank(source: Source, spec: InputSpec, name: str) -> int:
+    """Return how well values fit the training range: 0 within, 1 near or in another unit, 2 not."""
+    numbers = source.numbers
+    if spec.states is not None or spec.low is None or spec.high is None or not numbers:
+        return 0
+    width = (spec.high - spec.low) / 3.0
+    if _share(numbers, spec.low + width, spec.high - width) >= _MOST_OF_THEM:
+        return 0
+    is_near = _share(numbers, spec.low, spec.high) >= _MOST_OF_THEM
+    return 1 if is_near or _conversion_of(source, spec, name) else 2
+
+
+def _conversion_of(source: Source, spec: InputSpec, name: str) -> str:
+    """Return the one conversion of units that brings values into the training range, if any."""
+    kind = next((kind for word, kind in _QUANTITIES.items() if word in _tokens(name)), "")
+    if spec.states is not None or spec.low is None or spec.high is None or not source.numbers:
+        return ""
+    if _share(source.numbers, spec.low, spec.high) >= _MOST_OF_THEM:
+        return ""
+    width = (spec.high - spec.low) / 3.0
+    found: dict[Linear, str] = {}
+    for sent, wanted in permutations(units_of(kind), 2):
+        linear = conversion(f"{sent} to {wanted}")
+        converted = [linear(number) for number in source.numbers]
+        if _share(converted, spec.low + width, spec.high - width) >= _MOST_OF_THEM:
+            found.setdefault(linear, f"{sent} to {wanted}")
+    return next(iter(found.values())) if len(found) == 1 else ""
+
+
+def _share(numbers: Sequence[float], low: float, high: float) -> float:
+    """Return the share of numbers between two."""
+    return sum(low <= number <= high for number in numbers) / len(numbers)
 
 
 def _can_be(source: Source, spec: InputSpec) -> bool:
-    """Whether the values may be readings of a feature, or samples of a channel."""
+    """Whether the values may be readings of a feature."""
     if not any(one is not None for one in source.values):
         return False
     if _states(source, spec) is not None:
@@ -331,7 +368,7 @@ class _Writer:
 
     def text(self, broker: str, model_file: str, site: str) -> str:
         lines = [f"site: {_word(site)}", f"model: {_word(model_file)}", f"broker: {_word(broker)}"]
-        lines += self._nodes()
+        lines += [f"decide: {{every: {spell_duration(EVERY)}}}"]
         lines += ["sensors:"] if self.mapped else ["sensors: []"]
         entries: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for name, source in self.mapped.items():
@@ -343,35 +380,6 @@ class _Writer:
             lines += [f"# {name} could be any of: {', '.join(sources)}"]
         lines += [f"# nothing was published for {name}" for name in self.silent]
         return "\n".join(_one_line(line) for line in lines) + "\n"
-
-    def _nodes(self) -> list[str]:
-        """Place features by device where the model allows it, else all on one node."""
-        devices: defaultdict[str, list[str]] = defaultdict(list)
-        for name, source in self.mapped.items():
-            devices[_node_name(source.device or source.topic)].append(name)
-        others = [*self.ambiguous, *self.silent]
-        if others:
-            devices["gateway"] += others
-        if self.model.signals is not None:
-            devices = self._features_at(devices)
-        try:
-            make_plan(self.model, devices)
-        except SolahError:
-            devices = defaultdict(list, gateway=[one.name for one in self.model.features])
-        nodes = [
-            f"  {_word(node)}: [{', '.join(map(_word, names))}]" for node, names in devices.items()
-        ]
-        return ["nodes:", *nodes]
-
-    def _features_at(self, devices: Mapping[str, list[str]]) -> defaultdict[str, list[str]]:
-        """Place features where all their channels are, and the others at the gateway."""
-        signals, placed = self.model.signals, defaultdict[str, list[str]](list)
-        assert signals is not None
-        node_of = {name: node for node, names in devices.items() for name in names}
-        for feature in self.model.features:
-            nodes = {node_of[one.name] for one in signals.only([feature.name]).measured}
-            placed[nodes.pop() if len(nodes) == 1 else "gateway"].append(feature.name)
-        return placed
 
     def _entry(self, template: str, place: str, names: Sequence[str]) -> list[str]:
         if template:
@@ -394,36 +402,41 @@ class _Writer:
         if source.part and source.path is not None:
             where = f"{source.part}/{source.path}"
         options = {} if not where else {"from": _word(where)}
+        if unit := _conversion_of(source, self._specs[name], name):
+            options["unit"] = unit
         if states := _states(source, self._specs[name]):
             pairs = [f"{_word(sent)}: {_word(state)}" for sent, state in states.items()]
             options["states"] = f"{{{', '.join(pairs)}}}"
-        if len(source.times) >= _LEAST_TIMES and not source.is_batch:
+        if len(source.times) >= _LEAST_TIMES:
             gaps = [after - before for before, after in pairwise(source.times)]
-            least = 2 * Site().every(self.model)
+            least = 2 * EVERY
             options["max_age"] = spell_duration(max(least, ceil(learned_age(gaps))))
+        elif source.is_kept and not (source.template and TEMPLATES[source.template].is_retained):
+            options["retained"] = "true"
         if list(options) == ["from"]:
             return options["from"]
         return f"{{{', '.join(f'{key}: {value}' for key, value in options.items())}}}"
 
     def _remarks(self, name: str) -> Iterator[str]:
         """Say what a person should look at."""
-        numbers, spec = self.mapped[name].numbers, self._specs[name]
-        if spec.states is None and numbers and spec.low is not None and spec.high is not None:
+        source, spec = self.mapped[name], self._specs[name]
+        numbers = source.numbers
+        if len(source.times) < _LEAST_TIMES:
+            yield "few messages: if the device sends on change, give max_age: 12h"
+        if _conversion_of(source, spec, name):
+            yield "converted, since the values as they are sent are not in the training range"
+        elif spec.states is None and numbers and spec.low is not None and spec.high is not None:
             low, high = min(numbers), max(numbers)
             if high < spec.low or low > spec.high:
                 feature = next(one for one in self.model.features if one.name == name)
                 yield (
-                    f"values are from {low:g} to {high:g}, and the model was trained on "
+                    f"values are {low:g} to {high:g}, and the training range is "
                     f"{feature.low:g} to {feature.high:g}: is there a unit to convert?"
                 )
 
     @cached_property
     def _specs(self) -> dict[str, InputSpec]:
         return all_specs(self.model)
-
-
-def _node_name(device: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", device).strip("-._")[:MAX_NAME] or "node"
 
 
 def _word(value: object) -> str:

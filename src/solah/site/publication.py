@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -12,13 +12,20 @@ from uuid import uuid4
 from solah.exceptions import ParameterError, SolahError, shorten
 from solah.site.bundle import BundleError, read_bundle
 from solah.site.client import BrokerError, Client
-from solah.site.messages import MAX_SEQUENCE, MessageError, decode_progress
+from solah.site.messages import (
+    MAX_SEQUENCE,
+    MessageError,
+    decode_progress,
+    decode_status,
+    document_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from solah.site.bundle import Bundle
     from solah.site.client import Broker
+    from solah.site.messages import Status
     from solah.site.topics import Topics
     from solah.site.trust import Trust
 
@@ -27,6 +34,8 @@ _CONFIRM = 10.0
 _QUIET = 0.5
 _MOST_KEPT = 20
 _LEAST_HASH = 6
+UNTOLD = ("", "no answer", "it is offline")
+"""What a node may answer that does not refuse a plan."""
 
 
 @dataclass(frozen=True)
@@ -102,27 +111,75 @@ def _progress(
     yield from rows
 
 
-def publish_bundle(broker: Broker, topics: Topics, bundle: Bundle) -> None:
-    """Let the broker keep a bundle, and tell it to all nodes; return when it is seen there.
+def publish_bundle(
+    broker: Broker, topics: Topics, bundle: Bundle, seconds: float = 0.0
+) -> dict[str, str]:
+    """Let the broker keep a bundle, and wait for what its nodes answer.
 
-    One that is a shadow goes to the topic of shadows. A copy goes into the history.
+    One that is a shadow goes to the topic of shadows; one that is put to use ends the shadow of
+    the same plan. A copy goes into the history.
+
+    Parameters
+    ----------
+    broker, topics : where the network is
+    bundle : Bundle
+    seconds : float, default=0.0
+        How long nodes are waited for.
+
+    Returns
+    -------
+    answers : dict
+        Of each node of the plan, why it did not take it; empty for one that did.
     """
     document, kept = bundle.to_bytes(), threading.Event()
     topic = (topics.shadow if bundle.is_shadow else topics).model
+    answers = {node.name: "no answer" for node in bundle.plan.nodes}
+    shadows: list[bytes] = []
 
-    def take(_topic: str, payload: bytes) -> None:
-        if payload == document:
-            kept.set()
+    def take(where: str, payload: bytes) -> None:
+        if where == topic:
+            if payload == document:
+                kept.set()
+        elif where == topics.shadow.model:
+            shadows.append(payload)
+        else:
+            with suppress(MessageError):
+                status = decode_status(payload)
+                if status.node in answers:
+                    answers[status.node] = _answer(status, bundle, document)
 
-    with _connected(broker, take, [topic]) as client:
+    statuses = [topics.status(name) for name in answers]
+    with _connected(broker, take, [topic, topics.shadow.model, *statuses]) as client:
         client.publish(topic, document, retain=True)
-        is_kept = kept.wait(_CONFIRM)
-        if is_kept:
-            client.publish(f"{topics.history}/{time.time_ns() // 1_000_000}", document, retain=True)
-            _flush(client)
-    if not is_kept:
-        raise BrokerError(f"the broker {broker!r} did not take the model; it may not be allowed")
+        if not kept.wait(_CONFIRM):
+            raise BrokerError(
+                f"the broker {broker!r} did not take the model; it may not be allowed"
+            )
+        client.publish(f"{topics.history}/{time.time_ns() // 1_000_000}", document, retain=True)
+        if not bundle.is_shadow and shadows and _is_shadow_of(shadows[-1], bundle):
+            client.publish(topics.shadow.model, b"", retain=True)
+        _flush(client)
+        give_up = time.monotonic() + seconds
+        while "no answer" in answers.values() and time.monotonic() < give_up:
+            time.sleep(0.05)
     _shorten_history(broker, topics)
+    return answers
+
+
+def _answer(status: Status, bundle: Bundle, document: bytes) -> str:
+    """Return why a node did not take a plan; nothing where it did."""
+    took = status.shadow if bundle.is_shadow else status.model
+    if took == bundle.hash and (bundle.is_shadow or status.starts == bundle.starts):
+        return "" if status.state == "online" else "it is offline"
+    plan, why = status.refused
+    return why if plan == document_id(document) else "no answer"
+
+
+def _is_shadow_of(payload: bytes, bundle: Bundle) -> bool:
+    try:
+        return read_bundle(payload).hash == bundle.as_shadow().hash
+    except (SolahError, RecursionError):
+        return False
 
 
 def end_shadow(broker: Broker, topics: Topics) -> None:

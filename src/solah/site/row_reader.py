@@ -131,5 +131,4 @@ class RowReader:
             return False
         if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
             return False
-        sequence = self._core.row_of(row)
-        return sequence is not None and sequence > self._progress + _AHEAD
+        return row.sequence is not None and row.sequence > self._progress + _AHEAD

@@ -16,7 +16,6 @@ from solah.site.messages import (
     Measured,
     MessageError,
     decode_readings,
-    samples_of,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def called(name: str, start: int = 0, wanted: Callable[[], int] = lambda: -1) ->
     Parameters
     ----------
     name : ``module:function``, also of a module in the current folder; the function returns
-        readings by name, or samples as messages have them, and is your own code
+        readings by name, and is your own code
     start : the number of the first row
     wanted : returns the row that others wait for; numbers go on from there where they are behind
     """
@@ -109,12 +108,9 @@ def called(name: str, start: int = 0, wanted: Callable[[], int] = lambda: -1) ->
     while True:
         try:
             readings = function()
-            samples = samples_of(readings)
-            if samples is None:
-                sequence = max(sequence + 1, wanted())
-                sequence = sequence if sequence <= MAX_SEQUENCE else 0
+            sequence = max(sequence + 1, wanted())
+            sequence = sequence if sequence <= MAX_SEQUENCE else 0
             row = None if readings is None else Measured(dict(readings), sequence)
-            row = row if samples is None else Measured({}, samples=samples)
         except Exception as error:  # it is the user's, and may raise anything
             raise DataError(f"{name} failed: {type(error).__name__}: {error}") from error
         if row is None:

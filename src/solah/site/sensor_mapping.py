@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from dataclasses import dataclass
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solah.data.spelling import spell
 from solah.exceptions import ParameterError, shorten
-from solah.model.signals import MOST_SAMPLE
-from solah.site.messages import MAX_SAMPLES, MessageError
+from solah.site.messages import MessageError
 from solah.site.payloads import (
     ABSENT,
     ARRIVAL,
@@ -47,7 +45,8 @@ class Event(StrEnum):
     """The sensor itself says that it knows nothing."""
     UNPARSABLE = "unparsable"
     NOT_A_NUMBER = "not_a_number"
-    UNKNOWN_STATE = "unknown_state"
+    UNSEEN_CATEGORY = "unseen_category"
+    """A text that stands for no category of the model."""
     OUT_OF_RANGE = "out_of_range"
     NO_TIME = "no_time"
     ABSENT = "absent"
@@ -60,22 +59,12 @@ class Event(StrEnum):
     """The broker had kept it, nobody knows for how long."""
     AMBIGUOUS = "ambiguous"
     """It is of another topic than the one that the feature's readings came from."""
-    TOO_MANY = "too_many"
-    """It has more samples than a message may."""
-    SYNCHRONISED = "synchronised"
-    """Its samples did not follow the last ones any more, and began again by the clock."""
-    MISSING_SAMPLES = "missing_samples"
-    UNUSABLE_SAMPLES = "unusable_samples"
-    """Those that are no numbers, or cannot be, in a batch with others."""
-    DROPPED_SAMPLES = "dropped_samples"
-    """Those that came too late, twice, or in too large numbers."""
-
-
-class Batch(NamedTuple):
-    """Samples that follow each other; NaN for missing ones, of which some cannot be used."""
-
-    samples: tuple[float, ...]
-    n_unusable: int = 0
+    CONFIRMED = "confirmed"
+    """The broker had kept it, and it is what the node holds."""
+    OFFLINE = "offline"
+    """The device, or whoever speaks for it, says that it is gone."""
+    LOST = "lost"
+    """Messages that never came, by the sensor's own count."""
 
 
 class Found(NamedTuple):
@@ -89,7 +78,6 @@ class Found(NamedTuple):
     value : the reading; None where there is none
     time : when it was measured; None for when it arrived
     number : the sensor's own count; None where it has none
-    batch : of a channel all samples, of which the value is the last known one; None for one value
     begins : whether the sensor begins again, or ended, so that what came before counts no more
     """
 
@@ -99,7 +87,6 @@ class Found(NamedTuple):
     value: float | str | None = None
     time: float | None = None
     number: float | None = None
-    batch: Batch | None = None
     begins: bool = False
 
 
@@ -117,6 +104,13 @@ def check_filter(topic: str) -> str:
             "a topic has levels with '/' between them; '+' stands for one whole level, and '#' for "
             f"all that follow. Got {shorten(topic)} instead."
         )
+    return topic
+
+
+def check_topic(topic: str) -> str:
+    """Refuse what is no topic of MQTT without wildcards."""
+    if n_wildcards(check_filter(topic)):
+        raise ParameterError(f"this topic takes no wildcards. Got {shorten(topic)} instead.")
     return topic
 
 
@@ -170,13 +164,11 @@ class InputSpec:
     ----------
     states : of a feature with states how each is written, and what it is; None for a number
     low, high : beyond these a number is unusual; None where nobody knows
-    takes_samples : whether it is a channel of signals, of which many samples may come at once
     """
 
     states: Mapping[str, str | float] | None = None
     low: float | None = None
     high: float | None = None
-    takes_samples: bool = False
 
 
 def spec_of(feature: Feature) -> InputSpec:
@@ -261,7 +253,7 @@ class Mapper:
         if message.is_empty:
             return Found(sensor, feature, Event.UNKNOWN, time=message.time)
         try:
-            raw = _value_of(message, sensor, spec)
+            raw = message.text if sensor.path is None else value_at(message.document, sensor.path)
             if raw is ABSENT:
                 return Found(sensor, feature, Event.ABSENT)
             number = as_number(value_at(message.document, sensor.number)) if sensor.number else None
@@ -271,18 +263,8 @@ class Mapper:
             time = _time_of(message, sensor)
         except MessageError:
             return Found(sensor, feature, Event.NO_TIME)
-        if spec.takes_samples and isinstance(raw, list):
-            event, last, batch = convert_batch(raw, sensor, spec)
-            return Found(sensor, feature, event, last, time, number, batch, message.begins)
         event, value = convert(raw, sensor, spec)
         return Found(sensor, feature, event, value, time, number, begins=message.begins)
-
-
-def _value_of(message: Message, sensor: Sensor, spec: InputSpec) -> Any:
-    """Return what a message has for a sensor: what is at its path, or all of it."""
-    if sensor.path is not None:
-        return value_at(message.document, sensor.path)
-    return message.document if spec.takes_samples and message.is_list else message.text
 
 
 def _time_of(message: Message, sensor: Sensor) -> float | None:
@@ -299,62 +281,40 @@ def convert(raw: Any, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | s
     if raw is None or is_nan or (text is not None and text in sensor.unknown):
         return Event.UNKNOWN, None
     if text is not None and text in sensor.states:
-        known = sensor.states[text]
-        return Event.TAKEN, known if spec.states is not None else as_number(known)
+        raw = sensor.states[text]
+        text = as_text(raw)
+        if spec.states is None:
+            number = as_number(raw)
+            return (Event.NOT_A_NUMBER if number is None else Event.TAKEN), number
     if spec.states is not None:
-        return _state_of(raw, text, spec.states)
+        return category_of(raw, text, spec.states)
     number = None if sensor.states else as_number(raw)
     if number is None:
-        return (Event.UNKNOWN_STATE if sensor.states else Event.NOT_A_NUMBER), None
+        return (Event.UNSEEN_CATEGORY if sensor.states else Event.NOT_A_NUMBER), None
     if sensor.per is not None:
         return Event.TAKEN, number  # what it stands for is known when the next one comes
     return check_number(sensor.convert(number), sensor, spec)
-
-
-def convert_batch(
-    raw: list[Any], sensor: Sensor, spec: InputSpec
-) -> tuple[Event, float | None, Batch | None]:
-    """Turn a list into samples of a channel; its value is the last known one.
-
-    A list without a single number that can be used is refused as its first value would be, unless
-    it says itself that all are unknown.
-    """
-    if not raw:
-        return Event.ABSENT, None, None
-    if len(raw) > MAX_SAMPLES:
-        return Event.TOO_MANY, None, None
-    if sensor.per is not None:
-        return Event.NOT_A_NUMBER, None, None  # the increase of a counter needs times
-    found = [convert(one, sensor, spec) for one in raw]
-    samples = tuple(value if isinstance(value, float) else math.nan for _, value in found)
-    known = [value for value in samples if value == value]
-    bad = [event for event, value in found if value is None and event is not Event.UNKNOWN]
-    if bad and not known:
-        return bad[0], None, None
-    batch = Batch(samples, len(bad))
-    return (Event.TAKEN, known[-1], batch) if known else (Event.UNKNOWN, None, batch)
 
 
 def check_number(number: float, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | None]:
     """Say whether a number can be, and whether it is usual."""
     if as_number(number) is None or not _is_between(number, sensor.low, sensor.high):
         return Event.OUT_OF_RANGE, None
-    if spec.takes_samples and abs(number) > MOST_SAMPLE:
-        return Event.OUT_OF_RANGE, None
     is_usual = _is_between(number, spec.low, spec.high)
     return (Event.TAKEN if is_usual else Event.UNUSUAL), number
 
 
-def _state_of(
+def category_of(
     raw: Any, text: str | None, states: Mapping[str, str | float]
 ) -> tuple[Event, float | str | None]:
+    """Find the category of a model that a value stands for."""
     if text is not None and text in states:
         return Event.TAKEN, states[text]
     number = as_number(raw)
     for state in states.values():
         if number is not None and isinstance(state, float) and state == number:
             return Event.TAKEN, state
-    return Event.UNKNOWN_STATE, None
+    return Event.UNSEEN_CATEGORY, None
 
 
 def _is_between(number: float, low: float | None, high: float | None) -> bool:
@@ -362,10 +322,7 @@ def _is_between(number: float, low: float | None, high: float | None) -> bool:
 
 
 def specs_of(model: Model, reads: Collection[str]) -> dict[str, InputSpec]:
-    """Say what sensors are for, where these features are read: them, or channels of samples."""
-    if model.signals is not None:
-        channels = model.signals.only(reads).measured
-        return {one.name: InputSpec(takes_samples=True) for one in channels}
+    """Say what these features can take."""
     return {one.name: spec_of(one) for one in model.features if one.name in reads}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from solah.data.json_reader import Reader
 from solah.data.spelling import spell
 from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.model.document import Task
 from solah.model.policy import read_policy
 from solah.site.bundle import Bundle, load_bundle
 from solah.site.client import Broker, find_broker, read_credentials
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     from solah.model.document import Model
     from solah.site.alerts import Alerting
-    from solah.site.client import Version
     from solah.site.kafka import Mechanism
-    from solah.site.messages import Wire
     from solah.site.send_on_change import Sending
     from solah.site.trust import Trust
 
@@ -33,7 +31,9 @@ Steps = tuple[str | int, ...]
 """The way to a value in a JSON document: keys of objects, and places in lists."""
 
 EVERY = 10.0
-"""Seconds between two rows where nobody says it."""
+"""Default of the seconds between two rows."""
+MIN_COMPLETENESS = 0.5
+"""Completeness below which a site abstains if neither its file nor its model has a policy."""
 
 TimeFormat = Literal["iso", "s", "ms"]
 
@@ -67,14 +67,13 @@ class Credentials:
 
 @dataclass(frozen=True)
 class BrokerAccess:
-    """Where a broker is, how we come in, and which version of MQTT is spoken there."""
+    """Where a broker is, and how we come in."""
 
     url: str
     credentials: Credentials | None = None
     authority: Path | None = None
     certificate: Path | None = None
     key: Path | None = None
-    version: Version = "3.1.1"
 
     def find(self) -> Broker:
         """Return the broker with the user's name and password.
@@ -89,7 +88,6 @@ class BrokerAccess:
             authority=_text(self.authority),
             certificate=_text(self.certificate),
             key=_text(self.key),
-            version=self.version,
         )
         if self.credentials is None:
             return broker
@@ -176,6 +174,8 @@ class Sensor:
     max_age : seconds after which a reading is unknown; None to learn it, infinity for one that is
         held until the device says that it is gone
     takes_retained : whether what the broker had kept counts as measured when it arrives
+    availability : topics on which the device, or what speaks for it, says whether it is there
+    place : where the site file has it, for errors
     is_sparkplug : whether messages are Sparkplug B; the topic is then the place of a device, as
         :func:`solah.site.sparkplug.place_of` writes it, and the path begins with a metric
     """
@@ -193,6 +193,8 @@ class Sensor:
     number: Steps | None = None
     max_age: float | None = None
     takes_retained: bool = False
+    availability: tuple[str, ...] = ()
+    place: str = ""
     is_sparkplug: bool = False
 
 
@@ -202,12 +204,12 @@ class Deciding:
 
     Attributes
     ----------
-    every : seconds between two rows; None for ten, or for what windows of samples say
+    every : seconds between two rows
     on_change : whether a row is left out while no reading changes, ages or comes back
     deadline : seconds after which a row is decided with what is there
     """
 
-    every: float | None = None
+    every: float = EVERY
     on_change: bool = False
     deadline: float = 2.0
 
@@ -227,22 +229,23 @@ class Site:
     Attributes
     ----------
     name : the name of the network
-    nodes : the features that are measured at each node
+    nodes : the features that are measured at each node; empty for one node, the gateway, that
+        measures all
     gateway : the node of all that is placed nowhere else
     model, plan : the file of the model, or of a plan that was made of it; None for the other
     broker : None where the file names none
     sensor_brokers : of each node whose sensors publish elsewhere, where
     sensors : where readings come from
     deciding : when rows are made
-    policy : when a decision is held back, and when one changes, instead of what the model says; as
-        the model document has it, but a ``min_probability`` may be one number, or by class
+    policy : when the site abstains, and when a stable decision changes, instead of the model's
+        policy; ``min_probability`` may be one number, or by class
     sending : how nodes send on change; None where they send every row
     alerts : what ``solah site run`` raises alerts of; None for nothing
-    wire : how nodes write messages
     root : what the topics of the site begin with
     state : the folder of what nodes remember
     store : what they keep for a broker that is away
     trust : files of the keys whose plans are taken
+    file, lines : where it was read, and the line of each place in it, for errors
     """
 
     name: str = SITE
@@ -257,11 +260,18 @@ class Site:
     policy: Mapping[str, Any] | None = None
     sending: Sending | None = None
     alerts: Alerting | None = None
-    wire: Wire = "json"
     root: str = "solah"
     state: Path = Path("solah.state")
     store: Store = Store()
     trust: tuple[Path, ...] = ()
+    file: Path | None = field(default=None, compare=False)
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def error(self, message: str) -> ParameterError:
+        """Return an error with the file and the line of the place that a message begins with."""
+        named = [place for place in self.lines if message.startswith(place)]
+        line = f"line {self.lines[max(named, key=len)]}: " if named else ""
+        return ParameterError(f"{self.file}: {line}{message}" if self.file else message)
 
     def bundle(self, trust: Trust | None = None) -> Bundle:
         """Load the model and say which node runs what, or load the plan that does.
@@ -284,44 +294,19 @@ class Site:
         if self.model is None:
             raise ParameterError("the site file names no model; add a line 'model: FILE'")
         model = load_document(self.model)
-        if self.policy is not None:
-            model = _with_policy(model, self.policy)
+        policy = self.policy
+        if policy is None and model.policy is None and model.target.task is Task.CLASSIFICATION:
+            policy = {"min_completeness": MIN_COMPLETENESS}
+        if policy is not None:
+            model = _with_policy(model, policy)
         plan = make_plan(
             model,
-            self.nodes or None,
+            self.nodes or {self.gateway: tuple(one.name for one in model.features)},
             gateway=self.gateway,
             site=self.name,
             sending=self.sending,
         )
         return Bundle(plan, model)
-
-    def every(self, model: Model) -> float:
-        """Return the seconds between two rows: of windows of samples, those between two windows.
-
-        Raises
-        ------
-        ParameterError
-            The file says something else than the model.
-        """
-        given, signals = self.deciding.every, model.signals
-        if signals is None:
-            return EVERY if given is None else given
-        if given is not None and not math.isclose(given, signals.step_seconds, rel_tol=1e-6):
-            raise ParameterError(
-                f"'decide.every' is {given:g} s, and the model decides on windows that follow each "
-                f"other every {signals.step_seconds:g} s; leave it out"
-            )
-        return signals.step_seconds
-
-    def patience(self, model: Model) -> float:
-        """Return how long a row waits for other nodes, which may wait for samples themselves."""
-        return self.deciding.deadline * (1 if model.signals is None else 2)
-
-    def row_at(self, model: Model, time: float) -> int:
-        """Return the number of the row that is made at a time."""
-        if model.signals is None:
-            return int(time // self.every(model))
-        return model.signals.last_row(math.floor(time * model.signals.rate))
 
     def broker_of(self, node: str) -> BrokerAccess | KafkaAccess:
         """Return the broker on which a node's sensors publish."""

@@ -106,6 +106,8 @@ def next_shadow(
         raise BundleError("a plan that sends on change cannot be tried out; plan it without")
     if trust is not None and current is not None:
         refuse_older(bundle, current.core.bundle)
+    if bundle.hash in {one.as_shadow().hash for one in core.bundles}:
+        return None  # it is in use already
     if current is not None and current.core.bundle.hash == bundle.hash:
         return current
     if all(node.name != core.name for node in bundle.plan.nodes):

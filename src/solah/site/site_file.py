@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields as dataclass_fields
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +24,7 @@ from solah.site.payloads import ARRIVAL, parse_path
 from solah.site.placement import KEYS, OF_SITES, read_nodes
 from solah.site.plan import GATEWAY, SITE, check_name
 from solah.site.send_on_change import Sending
-from solah.site.sensor_mapping import check_filter, n_wildcards, placeholders
+from solah.site.sensor_mapping import check_filter, check_topic, n_wildcards, placeholders
 from solah.site.settings import Deciding, Sensor, Site, Store, TimeField
 from solah.site.sparkplug import UNTIL_DEATH, place_of
 from solah.site.templates import TEMPLATES
@@ -46,7 +47,7 @@ _MOST_NUMBER = 1e300
 _PARSER = JsonParser(_WHAT, ParameterError, _MAX_BYTES)
 # What holds for all features of an entry, or for one of them.
 _OF_BOTH = ("time", "number", "max_age", "unknown", "retained")
-_OF_ENTRY = ("topic", "template", "device", "features", *_OF_BOTH)
+_OF_ENTRY = ("topic", "template", "device", "features", "availability", *_OF_BOTH)
 _OF_FEATURE = ("from", "unit", "scale", "offset", "states", "range", "per", *_OF_BOTH)
 
 
@@ -89,21 +90,16 @@ def load_site(path: str | os.PathLike[str]) -> Site:
     data = place.read_bytes()
     try:
         if place.suffix.lower() == ".json":
-            return read_site(_PARSER.read(data), place.parent)
+            return replace(read_site(_PARSER.read(data), place.parent), file=place)
         _PARSER.check_size(data)
         value, lines = parse_yaml(data, _WHAT)
-        try:
-            return read_site(Reader(value, _WHAT, ParameterError), place.parent)
-        except ParameterError as error:
-            raise ParameterError(f"{_line_of(str(error), lines)}{error}") from None
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
-
-
-def _line_of(message: str, lines: Mapping[str, int]) -> str:
-    """Find the line of the deepest place that a message begins with."""
-    named = [place for place in lines if message.startswith(place)]
-    return f"line {lines[max(named, key=len)]}: " if named else ""
+    try:
+        site = read_site(Reader(value, _WHAT, ParameterError), place.parent)
+    except ParameterError as error:
+        raise Site(file=place, lines=lines).error(str(error)) from None
+    return replace(site, file=place, lines=lines)
 
 
 def read_site(document: Reader, folder: Path) -> Site:
@@ -132,7 +128,6 @@ def read_site(document: Reader, folder: Path) -> Site:
         policy=_read_policy(fields["policy"]) if "policy" in fields else None,
         sending=_read_sending(fields["sending"]) if "sending" in fields else None,
         alerts=_read_alerts(fields["alerts"]) if "alerts" in fields else None,
-        wire=one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
         root=_read_root(fields["root"]) if "root" in fields else "solah",
         state=file_in(fields.get("state"), folder) or folder / f"{name}.state",
         store=_read_store(fields["store"]) if "store" in fields else Store(),
@@ -306,7 +301,11 @@ def _read_sensor(
         time=_read_time(both["time"]) if "time" in both else _time_of(template, path),
         number=_read_path(both["number"]) if "number" in both else None,
         max_age=_read_max_age(both["max_age"]) if "max_age" in both else _max_age_of(template),
-        takes_retained=flag(both["retained"]) if "retained" in both else False,
+        takes_retained=flag(both["retained"])
+        if "retained" in both
+        else template is not None and template.is_retained,
+        availability=_read_availability(entry, template),
+        place=feature.place,
         is_sparkplug=template is not None and template.is_sparkplug,
     )
 
@@ -363,6 +362,16 @@ def _read_place(
         return check_filter(topic), None if path is None else parse_path(path)
     except ParameterError as error:
         raise feature.error(f"{feature.place}: {error}") from None
+
+
+def _read_availability(entry: Mapping[str, Reader], template: Template | None) -> tuple[str, ...]:
+    """Return the topics on which a device says whether it is there."""
+    if "availability" in entry:
+        return (checked(entry["availability"], check_topic),)
+    if template is None or template.is_sparkplug:
+        return ()
+    device = entry["device"].text(1, 500) if "device" in entry else template.device
+    return tuple(topic.replace("{device}", device) for topic in template.availability)
 
 
 def _read_path(path: Reader) -> Steps:

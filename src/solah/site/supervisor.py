@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -45,10 +46,12 @@ class Launcher:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     @classmethod
-    def of_site(cls, bundle: Bundle, site_file: Path, folder: Path) -> Launcher:
+    def of_site(
+        cls, bundle: Bundle, site_file: Path, folder: Path, words: Sequence[str] = ()
+    ) -> Launcher:
         """Return one whose nodes do what a site file says."""
         nodes = cls(bundle, site_file, "", folder)
-        nodes._words = [str(site_file)]
+        nodes._words = [str(site_file), *words]
         return nodes
 
     def start(self, *names: str, replay: Path | None = None, rate: float | None = None) -> None:
@@ -105,6 +108,20 @@ class Launcher:
         self._processes[node.name] = process
 
 
+def why_ended(code: int, log: str) -> str:
+    """Return how a process ended, and its error where it printed one.
+
+    Examples
+    --------
+    >>> why_ended(-9, "solah: note: connected"), why_ended(2, "solah: error: no model")
+    ('was killed by SIGKILL', 'ended with code 2: solah: error: no model')
+    """
+    if code < 0:
+        return f"was killed by {signal.Signals(-code).name}"
+    last = (log.strip().splitlines() or [""])[-1]
+    return f"ended with code {code}" + (f": {last}" if code and "error" in last.lower() else "")
+
+
 @dataclass
 class _Run:
     """When a node was started last, how often it failed at once, and when to start it again."""
@@ -140,8 +157,8 @@ class Supervisor:
                 run.failures = 0 if now - run.started >= _LONG_ENOUGH else run.failures + 1
                 wait = min(_FIRST_WAIT * 2 ** max(run.failures - 1, 0), _LONGEST_WAIT)
                 run.due = now + wait
-                last = (self._nodes.log(name).strip().splitlines() or [f"code {code}"])[-1]
-                self._log(f"node {name} ended, and starts again in {wait:.0f} s: {last}")
+                cause = why_ended(code, self._nodes.log(name))
+                self._log(f"node {name} {cause}; it starts again in {wait:.0f} s")
             elif now >= run.due:
                 run.started, run.due = now, None
                 self.restarts[name] += 1

@@ -1,8 +1,9 @@
-"""What common firmware publishes: topics, where values are, and how the unknown is written.
+"""Topics, fields and availability messages of common firmware.
 
-Written by the documentation of Zigbee2MQTT 2.8, Tasmota 14, ESPHome 2024.11, Shelly's API of the
-second generation (firmware 1.0 and later) and of the first, Home Assistant's statestream 2025, and
-the specification of Sparkplug B 3.0.
+They follow the documentation of Zigbee2MQTT 2.8, Tasmota 14, ESPHome 2024.11, Shelly's API of the
+second generation (firmware 1.0 and later) and of the first, ChirpStack 4, The Things Stack 3, the
+BTHome gateways OpenMQTTGateway and Theengs, Home Assistant's statestream and MQTT birth message,
+and the specification of Sparkplug B 3.0.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ class Template:
     Attributes
     ----------
     name : what the site file calls it
-    topic : with ``{device}``, and ``{part}`` where each value has a topic of its own
+    topic : with ``{device}``, and ``{part}`` where each value has a topic of its own; it may have
+        wildcards
     has_path : whether messages are JSON documents, in which a value has a place
     device : what ``{device}`` is by default; empty if it must be given
+    prefix : the path to all values of a message
+    availability : topics on which the device, its bridge or Home Assistant says whether it is there
+    is_retained : whether devices send on change, so that what the broker keeps is a reading
     is_sparkplug : whether messages are Sparkplug B, in which a metric has a name
     time : where a message says when it was measured
     unknown : texts by which the unknown is written
@@ -37,6 +42,9 @@ class Template:
     unknown: tuple[str, ...] = ()
     about: str = ""
     example: str = ""
+    prefix: str = ""
+    availability: tuple[str, ...] = ()
+    is_retained: bool = False
     is_sparkplug: bool = False
 
     @property
@@ -58,7 +66,7 @@ class Template:
         if self.has_path:
             part, _, path = source.rpartition("/") if self.has_part else ("", "", source)
         topic = self.topic.replace("{device}", device).replace("{part}", part)
-        return topic, path
+        return topic, None if path is None else self.prefix + path
 
 
 TEMPLATES = {
@@ -69,15 +77,18 @@ TEMPLATES = {
             "zigbee2mqtt/{device}",
             has_path=True,
             time=TimeField(("last_seen",), "iso", is_optional=True),
-            about="Zigbee2MQTT 2.8; last_seen: ISO_8601 in its settings tells when",
+            about="Zigbee2MQTT 2.8; last_seen: ISO_8601 in its settings gives the time",
             example="temperature",
+            availability=("zigbee2mqtt/{device}/availability", "zigbee2mqtt/bridge/state"),
+            is_retained=True,
         ),
         Template(
             "tasmota",
             "tele/{device}/SENSOR",
             has_path=True,
-            about="Tasmota 14; its Time has no zone, so it counts only if 'time' says which",
+            about="Tasmota 14; its Time has no zone, so it counts only if 'time' gives one",
             example="AM2301.Temperature",
+            availability=("tele/{device}/LWT",),
         ),
         Template(
             "esphome",
@@ -86,6 +97,8 @@ TEMPLATES = {
             unknown=("nan", "None", "unknown"),
             about="ESPHome 2024.11 with mqtt: and the default topics",
             example="sensor/temperature",
+            availability=("{device}/status",),
+            is_retained=True,
         ),
         Template(
             "shelly",
@@ -93,6 +106,18 @@ TEMPLATES = {
             has_path=True,
             about="Shelly, second generation and later, 'Generic status update over MQTT' on",
             example="temperature:0/tC",
+            availability=("{device}/online",),
+            is_retained=True,
+        ),
+        Template(
+            "shelly_rpc",
+            "{device}/events/rpc",
+            has_path=True,
+            time=TimeField(("params", "ts"), "s", is_optional=True),
+            about="Shelly, second generation and later, 'RPC status notifications over MQTT' on",
+            example="temperature:0.tC",
+            prefix="params.",
+            availability=("{device}/online",),
         ),
         Template(
             "shelly1",
@@ -100,6 +125,33 @@ TEMPLATES = {
             has_path=False,
             about="Shelly, first generation",
             example="sensor/temperature",
+            availability=("shellies/{device}/online",),
+            is_retained=True,
+        ),
+        Template(
+            "chirpstack",
+            "application/+/device/{device}/event/up",
+            has_path=True,
+            time=TimeField(("time",), "iso", is_optional=True),
+            about="ChirpStack 4 with a payload codec; the device is its DevEUI",
+            example="temperature",
+            prefix="object.",
+        ),
+        Template(
+            "ttn",
+            "v3/+/devices/{device}/up",
+            has_path=True,
+            time=TimeField(("received_at",), "iso", is_optional=True),
+            about="The Things Stack 3 with a payload formatter",
+            example="temperature",
+            prefix="uplink_message.decoded_payload.",
+        ),
+        Template(
+            "bthome",
+            "+/+/BTtoMQTT/{device}",
+            has_path=True,
+            about="BTHome by OpenMQTTGateway or Theengs; the device is its address without colons",
+            example="tempc",
         ),
         Template(
             "statestream",
@@ -109,6 +161,8 @@ TEMPLATES = {
             unknown=("unknown", "unavailable", "none", "None", ""),
             about="Home Assistant's mqtt_statestream (2025); the device is its base_topic",
             example="sensor/kitchen_temperature",
+            availability=("homeassistant/status",),
+            is_retained=True,
         ),
         Template(
             "sparkplug",
@@ -123,6 +177,13 @@ TEMPLATES = {
             "{device}/{part}",
             has_path=False,
             about="a value per topic, as it is",
+            example="temperature",
+        ),
+        Template(
+            "json",
+            "{device}",
+            has_path=True,
+            about="a JSON document per device; the device is its topic",
             example="temperature",
         ),
     )

@@ -1,10 +1,10 @@
-"""Count the bytes that one decision sends over the network, and what is saved.
+"""Count the bytes that one decision and the statuses of nodes send over the network.
 
 The nodes of the plan decide one row, and their messages are counted as they are written. A message
 costs an MQTT 3.1.1 PUBLISH at QoS 1: the fixed header, the topic, the packet's number and the
-message itself; once on its way to the broker, and once to every node that subscribes to it. The
-acknowledgements (4 bytes each), TCP and rare messages (states, models) are left out; so is the
-decision itself, which is the same wherever it is made.
+message itself; once on its way to the broker, and once to every node that subscribes to it. A node
+sends a status once a minute, to the broker. The acknowledgements (4 bytes each), TCP and models are
+left out; so is the decision itself, which is the same wherever it is made.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from solah.site.compact_messages import encode_rows
 from solah.site.core import NodeCore
-from solah.site.messages import Beliefs, Measured, Wire, encode
+from solah.site.messages import Beliefs, Measured, SensorReport, Status, encode
 from solah.site.topics import Topics
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from solah.model.features import Feature
     from solah.site.bundle import Bundle
     from solah.site.messages import Reading
-    from solah.site.plan import Plan
+    from solah.site.plan import NodePlan, Plan
 
 # A row some way into the life of a network: short numbers would flatter the messages.
 _SEQUENCE = 123_456
 _TIME = 1_763_293_226.123456
 _PLACE_IN_RANGE = 0.37
 _DIGITS = 4
-_WIRES: tuple[Wire, ...] = ("json", "cbor")
+_AGE = 12.345
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,14 @@ class Load:
     Attributes
     ----------
     messages : how often the wire is used: to the broker, and from it to each subscriber
-    json, cbor : bytes, with messages written so
+    bytes : what these messages have
     """
 
     messages: int = 0
-    json: int = 0
-    cbor: int = 0
+    bytes: int = 0
 
     def __add__(self, other: Load) -> Load:
-        return Load(self.messages + other.messages, self.json + other.json, self.cbor + other.cbor)
+        return Load(self.messages + other.messages, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,14 @@ class NodeTraffic:
     beliefs : what it sends by the plan
     readings : its readings to the node that decides, in one message; nothing for that node itself
     single_readings : the same, with a message per reading
+    status : how it is doing, once a minute
     """
 
     node: str
     beliefs: Load
     readings: Load
     single_readings: Load
+    status: Load
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,11 @@ class Traffic:
     def single_readings(self) -> Load:
         """What would go to the centre, with a message per reading."""
         return sum((node.single_readings for node in self.nodes), Load())
+
+    @property
+    def status(self) -> Load:
+        """What all nodes send once a minute, whatever is decided."""
+        return sum((node.status for node in self.nodes), Load())
 
 
 def measure_traffic(bundle: Bundle, root: str | None = None) -> Traffic:
@@ -141,6 +147,7 @@ def measure_traffic(bundle: Bundle, root: str | None = None) -> Traffic:
                 _load(beliefs, topics.said(node.name), n_subscribers, bundle),
                 _load([_row(own)] if own else [], way, 1, bundle),
                 _load(map(_row, single), way, 1, bundle),
+                _status(bundle, node, topics),
             )
         )
     return Traffic(tuple(nodes))
@@ -201,14 +208,14 @@ def _load(
 ) -> Load:
     load, times = Load(), 1 + n_subscribers
     for message in messages:
-        as_json, as_cbor = (
-            times * publish_bytes(topic, _written(message, bundle, wire)) for wire in _WIRES
-        )
-        load += Load(times, as_json, as_cbor)
+        payload = encode_rows(message, bundle) if isinstance(message, Beliefs) else encode(message)
+        load += Load(times, times * publish_bytes(topic, payload))
     return load
 
 
-def _written(message: Beliefs | Measured, bundle: Bundle, wire: Wire) -> bytes:
-    if isinstance(message, Beliefs):
-        return encode_rows(message, bundle, wire)
-    return encode(message, wire)
+def _status(bundle: Bundle, node: NodePlan, topics: Topics) -> Load:
+    """Return the load of a status of a node that took some thousand messages of its sensors."""
+    counters = dict.fromkeys(("readings", "heard", "decisions", "sensor_messages"), _SEQUENCE)
+    sensors = {name: SensorReport(_AGE, _AGE, True, {"taken": _SEQUENCE}) for name in node.reads}
+    status = Status(node.name, "online", bundle.hash, counters, sensors)
+    return Load(1, publish_bytes(topics.status(node.name), encode(status)))

@@ -59,7 +59,24 @@ _UNITS: dict[str, dict[str, tuple[float, float]]] = {
     "illuminance": {"lx": (1.0, 0.0), "fc": (10.763910417, 0.0)},
     "share": {"1": (1.0, 0.0), "%": (1e-2, 0.0), "ppm": (1e-6, 0.0)},
 }
-_SPELT = {"°C": "C", "°F": "F", "µA": "uA", "m³": "m3", "m/s²": "m/s2"}
+_SPELT = {
+    "°C": "C",
+    "degC": "C",
+    "celsius": "C",
+    "°F": "F",
+    "degF": "F",
+    "fahrenheit": "F",
+    "kelvin": "K",
+    "lux": "lx",
+    "kph": "km/h",
+    "knots": "kn",
+    "kt": "kn",
+    "L": "l",
+    "µA": "uA",
+    "m³": "m3",
+    "m/s²": "m/s2",
+    "percent": "%",
+}
 _KINDS = {unit: kind for kind, units in _UNITS.items() for unit in units}
 
 
@@ -107,6 +124,11 @@ def conversion(text: str) -> Linear:
     units = _UNITS[_KINDS[sent]]
     factor, offset = units[wanted]
     return Linear(*units[sent]).then(Linear(1 / factor, -offset / factor))
+
+
+def units_of(kind: str) -> list[str]:
+    """List the units of a kind of quantity; none of one that is not known."""
+    return [*_UNITS.get(kind, ())]
 
 
 def seconds_of(text: str) -> float:

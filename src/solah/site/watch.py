@@ -12,7 +12,7 @@ from uuid import uuid4
 from solah.site.alerts import Alarms, encode_alert, encode_alerts
 from solah.site.client import Client
 from solah.site.logs import Event
-from solah.site.webhook import WebhookSender
+from solah.site.webhook import find_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +84,9 @@ def alerting(
 ) -> Iterator[None]:
     """Raise and clear the alerts of a site as long as the context lasts."""
     stopping = threading.Event()
-    sender = None if settings.webhook is None else WebhookSender(settings.webhook, log)
+    posts: list[threading.Thread] = []
+    if settings.webhook is not None and settings.webhook.token:
+        find_secret(settings.webhook.token)  # a missing one is an error at the start
     alarms = Alarms(settings.rules)
 
     def step() -> None:
@@ -93,10 +95,11 @@ def alerting(
             payload = encode_alert(alert, topics.site)
             client.publish(topics.alert, payload)
             level: Level = "warning" if alert.state == "raised" else "info"
-            text = f"alert {alert.name} is {alert.state}: {alert.text}"
+            text = f"alert {alert.name}: {alert.text}"
             log(Event(text, f"alert_{alert.state}", level, alert=alert.name, since=alert.since))
-            if sender is not None:
-                sender.send(payload)
+            if settings.webhook is not None:
+                posts[:] = [post for post in posts if post.is_alive()]
+                posts.append(settings.webhook.send(payload, log))
         if changes:
             client.publish(topics.alerts, encode_alerts(alarms.active), retain=True)
 
@@ -112,8 +115,8 @@ def alerting(
     finally:
         stopping.set()
         thread.join()
-        if sender is not None:
-            sender.stop()
+        for post in posts:
+            post.join(5.0)
 
 
 @contextmanager
