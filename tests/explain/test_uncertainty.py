@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from model_schema import model_schema
 from solah import RuleClassifier, RuleRegressor
 from solah.data import Kind, from_frame
-from solah.exceptions import ModelFormatError
+from solah.exceptions import ModelFormatError, ParameterError
 from solah.explain import rules_of
 from solah.explain.legend import spell_recurrences
 from solah.explain.uncertainty import recurrences, weight_errors
@@ -159,6 +159,18 @@ def test_what_comes_back_in_resamples(iris):
     for name, share in zip(X.columns, model.feature_importances_, strict=True):
         if name in features:
             assert features[name].low == pytest.approx(features[name].high) == pytest.approx(share)
+
+
+def test_wrong_rows_and_resamples_are_refused_and_leave_the_model_as_it_is(iris):
+    model, X, y = iris
+    before = model.model_
+    for wrong in (-1, 1.5, "many"):
+        with pytest.raises(ParameterError, match="'n_resamples' must be an int of at least 0"):
+            model.estimate_uncertainty(X, y, n_resamples=wrong)
+    for rows in ({"y": y[:-1]}, {"y": y, "sample_weight": np.ones(3)}):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            model.estimate_uncertainty(X, **rows)
+    assert model.model_ is before
 
 
 def test_a_word_comes_back_if_it_fits_the_same_rows():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from solah.data.spelling import spell_mean
@@ -191,6 +191,13 @@ class RuleMixin:
         -------
         self
 
+        Raises
+        ------
+        ParameterError
+            If ``n_resamples`` is not an int of at least 0.
+        ValueError
+            If the rows, their targets and their weights differ in number.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -206,6 +213,9 @@ class RuleMixin:
         selection: Choice = vars(self)["selection_"]
         table, truth = read_features(self, X, reset=False), np.asarray(y)
         weights = np.ones(table.n_rows) if sample_weight is None else np.asarray(sample_weight)
+        check_consistent_length(range(table.n_rows), truth, weights)
+        if not isinstance(n_resamples, Integral) or n_resamples < 0:
+            raise ParameterError(f"'n_resamples' must be an int of at least 0; got {n_resamples!r}")
         numbers = None if model.target.classes else np.asarray(truth, np.float64)
         ridge = selection.strength.ridge
         errors = weight_errors(model, readings_of(model, table), weights, ridge, numbers)
