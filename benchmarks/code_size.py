@@ -28,11 +28,11 @@ BUDGETS = {
     ("model",): 3_800,  # the model file, the program, the predictor
     ("labels",): 1_000,  # words and memberships
     ("dependence",): 1_600,  # distance correlation
-    ("learn",): 7_000,  # rule models, trees, hierarchies, genetic search, online learning
+    ("learn",): 7_000,  # rule models, trees, hierarchies, genetic search
     ("explain",): 3_200,  # rules, contributions, counterfactuals, importances
     ("edit",): 3_200,  # rules file, editor, diff
     ("estimators", "evaluation"): 3_600,  # the scikit-learn classes
-    ("export", "device"): 5_500,  # C, q15, blob, MicroPython, JavaScript, SQL, ONNX, simulators
+    ("export",): 5_500,  # C, q15, blob, MicroPython, JavaScript, SQL, ONNX, simulators, online learning
     ("report", "plot"): 3_300,  # page, card, plots
     ("scale",): 1_600,  # passes over batches and Dask
     ("signals", "stream"): 3_200,

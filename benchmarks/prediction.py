@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from solah import RuleClassifier, load_model
 from solah.data import from_array
-from solah.learn.online import Learner
+from solah.export.online import Learner
 from solah.model.evaluate import run
 from solah.stream.refit import OnlineModel
 

@@ -1,7 +1,7 @@
-/* Learns from rows as a device does (solah/learn/online.py), called through ctypes.
+/* Learns from rows as a device does (solah/export/online.py), called through ctypes.
  *
  * Each row is predicted, then the rules that apply to it move: the integers of solah_learn.h in the
- * runtime for devices, and those of LearningSimulator in solah/learn/online.py. Divisions by powers of
+ * runtime for devices, and those of LearningSimulator in solah/export/online.py. Divisions by powers of
  * two round towards zero unless stated otherwise. Arrays have been checked by the caller. There is
  * no global state.
  *

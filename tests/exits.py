@@ -25,8 +25,6 @@ from random_models import any_model, as_table, random_rows
 from simulated import Simulation
 from solah.data import Column, Table
 from solah.data.spelling import spell
-from solah.device.float_tables import float_tables
-from solah.device.layout import lay_out
 from solah.exceptions import UnseenCategoryWarning
 from solah.export import (
     export_blob,
@@ -36,6 +34,8 @@ from solah.export import (
     export_onnx,
     export_sql,
 )
+from solah.export.float_tables import float_tables
+from solah.export.layout import lay_out
 from solah.export.plain import is_plain
 from solah.export.quoting import sql_name
 from solah.kernels.native import ENVIRONMENT_VARIABLE

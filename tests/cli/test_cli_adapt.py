@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from solah.learn.online import Learner
+from solah.export.online import Learner
 from solah.model import load_document
 
 

@@ -14,7 +14,7 @@ from random_models import any_model, as_table, random_model, random_rows
 from solah.explain import Explainer, feature_importances, rules_of
 from solah.export import export_c, export_micropython
 from solah.export.blob import export_blob
-from solah.learn.online import Learner
+from solah.export.online import Learner
 from solah.model.compile import part_of
 from solah.model.evaluate import run, trace
 from solah.model.format import from_json, to_json

@@ -15,7 +15,6 @@ from solah import (
     RuleClassifier,
 )
 from solah.data import from_array
-from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import AgreementError, DataError
 from solah.export import (
     agreement,
@@ -25,6 +24,7 @@ from solah.export import (
     require_agreement,
 )
 from solah.export.agreement import agreement_on, drawn_rows
+from solah.export.fixed_simulator import FixedSimulator
 from solah.model import Target
 
 

@@ -15,10 +15,10 @@ from solah import (
     RuleClassifier,
     datasets,
 )
-from solah.device.layout import lay_out
 from solah.export import export_c
 from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
+from solah.export.layout import lay_out
 from solah.export.prices import Q15
 from solah.model import Model
 

@@ -14,12 +14,12 @@ from test_reasons import model_with_joined_branches
 from random_models import ADDITIVE_SHAPES, random_number_model, without_first_class
 from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import from_frame
-from solah.device.float_tables import float_tables
-from solah.device.layout import lay_out
 from solah.export import export_blob, export_c, export_micropython
+from solah.export.float_tables import float_tables
+from solah.export.layout import lay_out
+from solah.export.online import Pace
 from solah.export.plain import is_plain
 from solah.export.platforms import PLATFORMS
-from solah.learn.online import Pace
 from solah.model.encode import encode
 
 KINDS = {

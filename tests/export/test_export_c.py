@@ -21,7 +21,7 @@ from solah.data import from_frame
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.costs import model_costs
-from solah.learn.online import Pace
+from solah.export.online import Pace
 from solah.model.encode import encode
 
 GOLDEN = Path(__file__).parent / "golden"

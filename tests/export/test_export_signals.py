@@ -14,8 +14,8 @@ from random_models import random_model
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.c_writer import runtime_text
+from solah.export.online import Pace
 from solah.export.platforms import PLATFORMS, build, run
-from solah.learn.online import Pace
 from solah.model.format import from_json, to_json
 from solah.model.predictor import Predictor
 from solah.signals import describe_signals

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from random_models import random_model, with_features
 from solah import LinguisticTreeRegressor
-from solah.device.fixed_tables import fixed_tables
-from solah.device.layout import lay_out
-from solah.device.units import REACH, choose_unit
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython
 from solah.export.agreement import agreement_on, drawn_rows
+from solah.export.fixed_tables import fixed_tables
+from solah.export.layout import lay_out
+from solah.export.units import REACH, choose_unit
 from solah.model import Model
 
 FINITE = st.floats(-1.7e308, 1.7e308)

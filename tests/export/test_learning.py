@@ -19,7 +19,7 @@ from solah import (
 from solah.data import from_frame
 from solah.exceptions import DataError, ParameterError
 from solah.export import export_c
-from solah.learn.online import Learner, Pace, halvings
+from solah.export.online import Learner, Pace, halvings
 from solah.model.encode import encode
 from solah.model.format import from_json, to_json
 

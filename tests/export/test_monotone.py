@@ -11,7 +11,7 @@ from test_learning import LEARN, run
 from solah import RuleClassifier, RuleRegressor
 from solah.data import from_frame
 from solah.export import export_c
-from solah.learn.online import Learner, Pace, Trust
+from solah.export.online import Learner, Pace, Trust
 from solah.model.encode import encode
 from solah.model.format import from_json, to_json
 

@@ -14,7 +14,7 @@ from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython
 from solah.export.names import check_identifier, identifier
-from solah.learn.online import Pace
+from solah.export.online import Pace
 from solah.model import Model, Target
 
 # Names of columns that are also what headers of models call other things, alone or once joined.

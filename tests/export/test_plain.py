@@ -11,11 +11,11 @@ from devices import sources, with_tools
 
 from random_models import odd_rows, random_model
 from small_models import room_model
-from solah.device.units import Counts
 from solah.exceptions import ParameterError
 from solah.export import export_c
+from solah.export.online import Pace
 from solah.export.platforms import measure
-from solah.learn.online import Pace
+from solah.export.units import Counts
 from solah.model.evaluate import run
 from solah.model.policy import Policy
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from solah.atomic import write_all
 from solah.export import export_blob, export_c, export_micropython, package_c
+from solah.export.online import Pace
 from solah.export.quoting import c_string, comment, kconfig, one_line
-from solah.learn.online import Pace
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wcomment", "-Wtrigraphs", "-Werror")
 KINDS = ({"numbers": "float"}, {"numbers": "q15"}, {"numbers": "q15", "learning": Pace()})

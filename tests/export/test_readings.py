@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import random_model
-from solah.device.units import UNKNOWN, Unit
 from solah.export import export_blob
 from solah.export.c_writer import runtime_text
 from solah.export.platforms import PLATFORMS, build, run
 from solah.export.platforms.known import C_FOLDER
+from solah.export.units import UNKNOWN, Unit
 
 CONVERT = """
 #include "solah_io.h"

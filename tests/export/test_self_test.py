@@ -23,9 +23,9 @@ from solah.atomic import write_all
 from solah.data import from_frame
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython, self_test
+from solah.export.online import Pace
 from solah.export.platforms import build, run
 from solah.export.self_test import choose_rows, sequence_of, vectors_of
-from solah.learn.online import Pace
 from solah.model.encode import encode
 
 GOLDEN = Path(__file__).parent / "golden"

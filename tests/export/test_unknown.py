@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import ADDITIVE_SHAPES, random_model, random_rows
-from solah.device.fixed_simulator import _inverse_root as integer_root
-from solah.device.float_simulator import _inverse_root as float_root
 from solah.export import export_c, export_micropython
-from solah.learn.online import Learner
+from solah.export.fixed_simulator import _inverse_root as integer_root
+from solah.export.float_simulator import _inverse_root as float_root
+from solah.export.online import Learner
 from solah.model.evaluate import run
 from solah.model.format import from_json, to_json
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from random_models import ADDITIVE_SHAPES, SHAPES, any_model, odd_rows, random_model
-from solah.learn.online import Learner
+from solah.export.online import Learner
 from solah.model.evaluate import run as run_program
 
 NATIVE = Path(__file__).parents[2] / "native"

@@ -40,7 +40,7 @@ def adapt(
     from solah.cli.problem import read_source, true_classes
     from solah.cli.views import facts, heading
     from solah.exceptions import DataError, ParameterError
-    from solah.learn.online import Learner
+    from solah.export.online import Learner
     from solah.model import load_document, save_document
     from solah.model.encode import MISSING, encode, warn_of_unseen
 

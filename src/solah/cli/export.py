@@ -11,10 +11,10 @@ from solah.cli.screen import Screen
 
 if TYPE_CHECKING:
     from solah.data import Table
-    from solah.device.units import Counts
     from solah.export import Agreement, Blob, Export, Program
     from solah.export.footprint import SignalFootprint
     from solah.export.platforms import Footprint
+    from solah.export.units import Counts
     from solah.model import Model
 
 _PROGRAMS = {"javascript": "module", "sql": "query", "onnx": "graph"}
@@ -199,8 +199,8 @@ def export(
     from solah.cli.views import facts, heading
     from solah.export import Blob, Export, sign_blob
     from solah.export.names import identifier
+    from solah.export.online import Pace as LearningPace
     from solah.keys import key_files, make_keys
-    from solah.learn.online import Pace as LearningPace
     from solah.model import load_document
     from solah.model.compile import part_of
 
@@ -306,8 +306,8 @@ def _check_pairs(options: dict[str, tuple[Any, Any, str]]) -> None:
 
 def _counts(words: list[str] | None) -> "dict[str, Counts]":
     """Read features that are counts, such as co2=12,0.5,400."""
-    from solah.device.units import Counts
     from solah.exceptions import ParameterError, shorten
+    from solah.export.units import Counts
 
     found = {}
     for word in words or ():

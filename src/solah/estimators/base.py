@@ -363,7 +363,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         -------
         self
         """
-        from solah.learn.online import Learner, Pace
+        from solah.export.online import Learner, Pace
 
         if not hasattr(self, "model_"):
             named = [] if classes is None else np.asarray(classes).tolist()

@@ -1,6 +1,6 @@
 """Export a model as something that a device, a browser or a database runs.
 
-What the device computes is in ``device/``, what it learns in ``learn/online.py``.
+What the device computes is in ``device/``, what it learns in ``export/online.py``.
 
 c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/), or a
                  module for MicroPython (py_runtime/)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import Column, Table
-from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import AgreementError, DataError, ParameterError
+from solah.export.fixed_simulator import FixedSimulator
 from solah.export.footprint import sample_rows
 from solah.export.programs import Program, Run, reading_of
 from solah.model.decide import PolicyDecider
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.simulator import Simulator
     from solah.export.blob import Blob
     from solah.export.exporting import Export
+    from solah.export.simulator import Simulator
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 

@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from solah.device.fixed_simulator import FixedSimulator
-from solah.device.fixed_tables import fixed_tables
-from solah.device.layout import lay_out
 from solah.exceptions import ParameterError, shorten
 from solah.export.blob_parts import (
     POLICY_LAYOUT,
@@ -36,7 +33,10 @@ from solah.export.c_writer import (
     source_environment,
     state_enumerators,
 )
+from solah.export.fixed_simulator import FixedSimulator
+from solah.export.fixed_tables import fixed_tables
 from solah.export.judging import lower_policy
+from solah.export.layout import lay_out
 from solah.export.names import check_identifier
 from solah.export.programs import known_by
 from solah.export.quoting import one_line
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from solah.data import State
-    from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
-    from solah.device.layout import GridRow
-    from solah.device.units import Unit
     from solah.explain.rule_text import Rule
+    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.export.layout import GridRow
     from solah.export.signal_tables import SignalTables
+    from solah.export.units import Unit
     from solah.model.document import Model
     from solah.model.features import Feature
     from solah.model.signals import Signals

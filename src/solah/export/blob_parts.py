@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from solah.device.policy_tables import PolicyTables
+    from solah.export.policy_tables import PolicyTables
     from solah.export.signal_tables import FeatureRow, SignalTables
 
     Rows = list[tuple[float, ...]]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from solah.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from solah.device.fixed_tables import FixedTables
-    from solah.device.float_tables import FloatTables
+    from solah.export.fixed_tables import FixedTables
+    from solah.export.float_tables import FloatTables
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from solah.device.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.exceptions import ParameterError
 from solah.explain.rules import part_rules
 from solah.export.c_types import table_types
 from solah.export.checksum import checksum, summed_parts, summed_tables
 from solah.export.costs import estimate_costs
+from solah.export.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.export.judging import state_bytes
 from solah.export.names import distinct, distinct_states
 from solah.export.plain import plain_parts
@@ -27,13 +27,13 @@ from solah.model.format import model_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.device.fixed_tables import FixedWalk
-    from solah.device.float_tables import FloatTables, WalkTables
-    from solah.device.layout import Layout
-    from solah.device.policy_tables import PolicyTables
-    from solah.device.units import Unit
     from solah.explain.rule_text import Rule
-    from solah.learn.online import Pace
+    from solah.export.fixed_tables import FixedWalk
+    from solah.export.float_tables import FloatTables, WalkTables
+    from solah.export.layout import Layout
+    from solah.export.online import Pace
+    from solah.export.policy_tables import PolicyTables
+    from solah.export.units import Unit
     from solah.model.document import Model
     from solah.model.features import Feature
     from solah.model.program import Axis

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.device.policy_tables import CellRow
+from solah.export.policy_tables import CellRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.device.fixed_tables import FixedTables
-    from solah.device.float_tables import FloatTables
-    from solah.device.policy_tables import PolicyTables
+    from solah.export.fixed_tables import FixedTables
+    from solah.export.float_tables import FloatTables
+    from solah.export.policy_tables import PolicyTables
     from solah.export.signal_tables import SignalTables
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.device.fixed_tables import FixedLost, FixedTables, FixedWalk, fixed_tables
-from solah.device.float_tables import FloatTables, float_tables
-from solah.device.layout import lay_out
 from solah.exceptions import ParameterError
 from solah.export.c_types import table_types
+from solah.export.fixed_tables import FixedLost, FixedTables, FixedWalk, fixed_tables
+from solah.export.float_tables import FloatTables, float_tables
 from solah.export.judging import (
     judging_code,
     judging_instructions,
@@ -23,6 +22,7 @@ from solah.export.judging import (
     judging_tables,
     lower_policy,
 )
+from solah.export.layout import lay_out
 from solah.export.prices import FLOAT, Q15
 from solah.model.program import AxisKind
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.float_tables import LostTables, WalkTables
-    from solah.device.policy_tables import PolicyTables
     from solah.export.exporting import Numbers
+    from solah.export.float_tables import LostTables, WalkTables
+    from solah.export.policy_tables import PolicyTables
     from solah.export.prices import CodePrices, StackPrices, TimePrices
     from solah.kernels.arrays import Float
     from solah.model.document import Model

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from solah.device.fixed_simulator import FixedSimulator
-from solah.device.fixed_tables import FixedTables, fixed_tables
-from solah.device.float_simulator import FloatSimulator
-from solah.device.float_tables import float_tables
-from solah.device.layout import lay_out
 from solah.exceptions import ParameterError
 from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.costs import model_costs
+from solah.export.fixed_simulator import FixedSimulator
+from solah.export.fixed_tables import FixedTables, fixed_tables
+from solah.export.float_simulator import FloatSimulator
+from solah.export.float_tables import float_tables
 from solah.export.judging import lower_policy
+from solah.export.layout import lay_out
 from solah.export.names import check_identifier, check_module
+from solah.export.online import Learner, LearningSimulator, Pace
 from solah.export.plain import is_plain, is_small
-from solah.learn.online import Learner, LearningSimulator, Pace
 from solah.model.policy import AbstainReason
 from solah.signals.stream import SignalStream
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.float_tables import FloatTables
-    from solah.device.policy_tables import Judge, PolicyTables
-    from solah.device.units import Counts
     from solah.explain.rule_text import Rule
     from solah.export.c_writer import Style
+    from solah.export.float_tables import FloatTables
+    from solah.export.policy_tables import Judge, PolicyTables
+    from solah.export.units import Counts
     from solah.model.document import Model
     from solah.model.signals import Signals
     from solah.signals.stream import Judged

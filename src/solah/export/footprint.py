@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import ParameterError
+from solah.export.fixed_simulator import FixedSimulator
 from solah.export.platforms import measure
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solah.device.fixed_tables import FixedTables
-from solah.device.policy_tables import policy_tables
 from solah.explain.importance import feature_importances
+from solah.export.fixed_tables import FixedTables
+from solah.export.policy_tables import policy_tables
 from solah.export.prices import JUDGING_FLOAT, JUDGING_Q15
 
 if TYPE_CHECKING:
-    from solah.device.float_tables import FloatTables
-    from solah.device.policy_tables import PolicyTables
+    from solah.export.float_tables import FloatTables
+    from solah.export.policy_tables import PolicyTables
     from solah.export.prices import JudgingPrices
     from solah.model.document import Model
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.device.fixed_tables import FixedTables
+from solah.export.fixed_tables import FixedTables
 from solah.export.names import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from solah.device.float_tables import FloatTables
-    from solah.device.layout import CurveRow, GridRow, SideRow, StateRow
     from solah.explain.rule_text import Rule
+    from solah.export.float_tables import FloatTables
+    from solah.export.layout import CurveRow, GridRow, SideRow, StateRow
 
     Tables = FloatTables | FixedTables
 

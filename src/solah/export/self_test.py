@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.device.fixed_simulator import FixedSimulator
 from solah.exceptions import ParameterError
 from solah.export.agreement import drawn_rows
 from solah.export.blob import Blob
 from solah.export.c_writer import float_literal, source_environment
+from solah.export.fixed_simulator import FixedSimulator
 from solah.model.encode import encode
 from solah.model.format import model_hash
 from solah.model.signals import FeatureKind
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
-    from solah.device.float_simulator import FloatSimulator
-    from solah.device.policy_tables import Verdicts
-    from solah.device.simulator import Reason
     from solah.export.exporting import Export
+    from solah.export.float_simulator import FloatSimulator
+    from solah.export.policy_tables import Verdicts
+    from solah.export.simulator import Reason
     from solah.kernels.arrays import Float
     from solah.model.document import Model
     from solah.model.signals import Signals

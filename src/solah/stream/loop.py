@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError, shorten
-from solah.learn.online import Pace
+from solah.export.online import Pace
 from solah.stream.drift import COMPARED_ROWS, AdaptiveWindow, find_dependence_shift
 from solah.stream.metrics import Cause, Event, EventKind, Score
 from solah.stream.reservoir import KeptRow, Reservoir, split_rows

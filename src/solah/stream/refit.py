@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from solah.device.fixed_tables import ONE
 from solah.exceptions import DataError
-from solah.learn.online import Learner
+from solah.export.fixed_tables import ONE
+from solah.export.online import Learner
 from solah.learn.recipe import Strength
 from solah.learn.selection import Choice
 from solah.model.encode import MISSING, UNSEEN, encode, encode_target
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Column, Table
-    from solah.device.units import Integers
+    from solah.export.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Model
     from solah.stream.reservoir import Cell, KeptRow, Reservoir
@@ -66,7 +66,7 @@ class OnlineModel:
     """A model that predicts each row, and then learns from it in the integers of a device.
 
     ``start`` is the model before it learned; pace and forgetting are those of
-    :class:`solah.learn.online.Pace`.
+    :class:`solah.export.online.Pace`.
     """
 
     def __init__(self, model: Model, *, pace: float, forgetting: float) -> None:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.device.fixed_tables import BELIEF_BITS, ONE
-from solah.device.simulator import Simulator
-from solah.device.units import REACH, UNKNOWN
+from solah.export.fixed_tables import BELIEF_BITS, ONE
+from solah.export.simulator import Simulator
+from solah.export.units import REACH, UNKNOWN
 from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.device.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
-    from solah.device.layout import CurveRow, SideRow
-    from solah.device.policy_tables import PolicyTables
-    from solah.device.units import Integers
+    from solah.export.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
+    from solah.export.layout import CurveRow, SideRow
+    from solah.export.policy_tables import PolicyTables
+    from solah.export.units import Integers
     from solah.model.program import Axis
 
 _EXP = (22670, 7600, 1316)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_rows
 from solah import RuleClassifier
 from solah.data import from_frame
+from solah.export.online import Learner
 from solah.kernels import native
 from solah.kernels.native import ENVIRONMENT_VARIABLE
-from solah.learn.online import Learner
 from solah.model.encode import encode
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="solah was built without a compiler")

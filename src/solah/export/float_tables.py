@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solah.device.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
 from solah.exceptions import ParameterError
+from solah.export.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
 from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.device.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
+    from solah.export.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float
     from solah.model.features import Feature
     from solah.model.program import Axis

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.device.simulator import Simulator
+from solah.export.simulator import Simulator
 from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.device.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
-    from solah.device.layout import CurveRow, SideRow
-    from solah.device.policy_tables import PolicyTables
+    from solah.export.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
+    from solah.export.layout import CurveRow, SideRow
+    from solah.export.policy_tables import PolicyTables
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.device.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
-from solah.device.units import REACH, Counts, Integers, Unit, choose_unit, largest_bits
 from solah.exceptions import ParameterError
+from solah.export.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
+from solah.export.units import REACH, Counts, Integers, Unit, choose_unit, largest_bits
 from solah.model.monotone import signs_of
 from solah.model.program import AxisKind, Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from solah.device.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
+    from solah.export.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float, Int32
     from solah.model.document import Model
     from solah.model.program import Axis

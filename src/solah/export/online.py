@@ -17,8 +17,9 @@ from zlib import crc32
 
 import numpy as np
 
-from solah.device.fixed_simulator import FixedSimulator, shift
-from solah.device.fixed_tables import (
+from solah.exceptions import DataError, ParameterError
+from solah.export.fixed_simulator import FixedSimulator, shift
+from solah.export.fixed_tables import (
     LEARNT_BITS,
     MOST_LEARNT,
     ONE,
@@ -27,8 +28,7 @@ from solah.device.fixed_tables import (
     learned_bounds,
     values_of,
 )
-from solah.device.layout import lay_out
-from solah.exceptions import DataError, ParameterError
+from solah.export.layout import lay_out
 from solah.kernels import native
 from solah.kernels.arrays import FlatProgram
 from solah.model.document import Task, TreeNode
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.fixed_tables import Bound, FixedStage, FixedWalk
-    from solah.device.units import Integers
+    from solah.export.fixed_tables import Bound, FixedStage, FixedWalk
+    from solah.export.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Model, Node
 
@@ -428,7 +428,7 @@ class Learner:
     Examples
     --------
     >>> from solah import RuleClassifier, datasets
-    >>> from solah.learn.online import Learner
+    >>> from solah.export.online import Learner
     >>> from solah.model.encode import encode
     >>> iris = datasets.load("iris")
     >>> model = RuleClassifier().fit(iris.table, iris.target).model_

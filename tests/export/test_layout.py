@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import any_model, random_model
-from solah.device.layout import lay_out
+from solah.export.layout import lay_out
 
 
 def with_level_pair():

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.device.fixed_tables import ONE, FixedTables
 from solah.exceptions import ParameterError
+from solah.export.fixed_tables import ONE, FixedTables
 from solah.model.policy import AbstainReason, Policy, Settling, cell_cuts
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.float_tables import FloatTables
-    from solah.device.simulator import Evidence, Simulator
+    from solah.export.float_tables import FloatTables
+    from solah.export.simulator import Evidence, Simulator
     from solah.kernels.arrays import Float
     from solah.model.document import Model
     from solah.model.features import Feature

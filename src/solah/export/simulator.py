@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from solah.device.layout import NO_RULE
-from solah.device.policy_tables import Judge
 from solah.exceptions import ParameterError
+from solah.export.layout import NO_RULE
+from solah.export.policy_tables import Judge
 from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
-    from solah.device.float_tables import FloatTables, StageRow, WalkTables
-    from solah.device.layout import CurveRow, GridRow, SideRow, StateRow
-    from solah.device.policy_tables import PolicyTables, Verdicts
+    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.export.float_tables import FloatTables, StageRow, WalkTables
+    from solah.export.layout import CurveRow, GridRow, SideRow, StateRow
+    from solah.export.policy_tables import PolicyTables, Verdicts
     from solah.model.program import Axis
 
     Numbers = NDArray[Any]

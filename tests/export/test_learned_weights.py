@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import any_model
-from solah.learn.online import _with_weights
+from solah.export.online import _with_weights
 from solah.model.program import Link
 
 
