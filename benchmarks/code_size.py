@@ -32,7 +32,7 @@ BUDGETS = {
     ("explain",): 3_200,  # rules, contributions, counterfactuals, importances
     ("edit",): 3_200,  # rules file, editor, diff
     ("estimators", "evaluation"): 3_600,  # the scikit-learn classes
-    ("export",): 5_500,  # C, q15, blob, MicroPython, JavaScript, SQL, ONNX, simulators, online learning
+    ("export",): 5_500,  # C, blobs, MicroPython, JavaScript, SQL, ONNX, simulators, online learning
     ("report", "plot"): 3_300,  # page, card, plots
     ("scale",): 1_600,  # passes over batches and Dask
     ("signals", "stream"): 3_200,
