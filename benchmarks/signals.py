@@ -33,7 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from solah import RuleClassifier
 from solah.exceptions import DatasetError
-from solah.model.policy import UNKNOWN_PLACE, Policy, Settling
+from solah.model.policy import UNKNOWN_PLACE, Debouncer, Policy
 from solah.signals import Recording, WindowFeatures
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ def settle(windows: Windows, decided: np.ndarray, policy: Policy) -> tuple[float
     hits, delays = [], []
     for recording in dict.fromkeys(windows.recording.tolist()):
         rows = np.flatnonzero(windows.recording == recording)
-        settling = Settling(policy)
-        taken = np.array([settling.take(int(place)) for place in places[rows]])
+        debouncer = Debouncer(policy)
+        taken = np.array([debouncer.take(int(place)) for place in places[rows]])
         known = np.flatnonzero(taken != UNKNOWN_PLACE)
         if not len(known):
             continue

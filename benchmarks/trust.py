@@ -90,7 +90,7 @@ def measure(
         for name, policy in SETTLING.items():
             judged = Predictor(with_policy(fitted.model_, policy)).decide(rows, runs[test])
             names = [str(one) for one in fitted.classes_]
-            settled[name].append(score_events(truth, judged.settled_places, names, runs[test]))
+            settled[name].append(score_events(truth, judged.stable_places, names, runs[test]))
     if max_error is not None:
         show_limits(limited, max_error)
     print(f"  {'settled by':<24}{'decided':>9}{'right':>8}{'changes':>9}{'false':>8}", end="")

@@ -64,7 +64,6 @@ EXCEPTIONS = [
     ("beliefs?", "(CHANGELOG|docs/decisions).md", TREES),
     ("by hand", "README.md|src/solah/cli/main.py", "a person does it"),
     ("by hand", "(reproduction/.*|docs/reproduction.md)", "stored results have this name"),
-    ("settled", "src/solah/cli/predict.py", "the name of a column"),
     ("verdict", "benchmarks/judging.py", "C in a string"),
     ("evidence", "docs/make_screenshot.py", "the selector of an element"),
     ("beliefs?", "docs/signals.md", "C and MicroPython in a text block"),

@@ -17,7 +17,7 @@ import numpy as np
 
 from solah.data.json_reader import JsonParser
 from solah.exceptions import DataError, SolahError, require, shorten
-from solah.explain.novelty import name_doubts
+from solah.explain.novelty import name_reasons
 from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
 from solah.model.document import Task
 from solah.model.encode import check_row_names, encode_column, rows_table
@@ -226,12 +226,12 @@ class _Answers:
         columns: dict[str, list[Any]] = {"prediction": self._predictor.predict(table).tolist()}
         if model.target.task is Task.CLASSIFICATION:
             names = [str(one) for one in model.target.classes]
-            shares = self._predictor.beliefs(table).tolist()
+            shares = self._predictor.outputs(table).tolist()
             columns["probabilities"] = [dict(zip(names, one, strict=True)) for one in shares]
-        columns["completeness"] = self._predictor.evidence(table).tolist()
+        columns["completeness"] = self._predictor.completeness(table).tolist()
         if model.policy is not None or model.domain is not None:
             decided = self._predictor.decide(table, groups=range(table.n_rows))
-            columns["abstain_reasons"] = [*map(name_doubts, decided.abstain_reasons.tolist())]
+            columns["abstain_reasons"] = [*map(name_reasons, decided.abstain_reasons.tolist())]
             abstains = (decided.places < 0).tolist()
             pairs = zip(columns["prediction"], abstains, strict=True)
             columns["prediction"] = [None if is_held else name for name, is_held in pairs]

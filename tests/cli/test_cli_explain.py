@@ -53,7 +53,7 @@ def test_all_rows_are_streamed(run, model):
 )
 def test_a_row_can_be_written_in_many_ways(run, model, row):
     found = run("explain", model, "--row", row, "--json").document
-    known = {one["feature"]: one["value"] for one in found["readings"] if one["words"]}
+    known = {one["feature"]: one["value"] for one in found["features"] if one["words"]}
     assert known.items() <= {"alcohol": 13.2, "hue": 1.04}.items()
     assert "proline" not in known
 
@@ -61,7 +61,7 @@ def test_a_row_can_be_written_in_many_ways(run, model, row):
 def test_json_lines_come_through_stdin(run, model, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO('{"alcohol": 14}\n\n{"alcohol": 12}\n'))
     lines = run("explain", model, "--row", "-", "--json").out.splitlines()
-    assert [json.loads(line)["readings"][0]["value"] for line in lines] == [14, 12]
+    assert [json.loads(line)["features"][0]["value"] for line in lines] == [14, 12]
 
 
 def test_the_text_has_all_parts(run, model):
@@ -143,7 +143,7 @@ def test_models_that_add_up_are_explained(run, write, tmp_path, is_number):
     assert "Missing: x2" in outcome.out
     assert ": first\n" in outcome.out
     lines = run("explain", tmp_path / "m.json", data, "--json").out.splitlines()
-    known = [json.loads(line)["known"] for line in lines]
+    known = [json.loads(line)["completeness"] for line in lines]
     assert known[0] < 1
     assert known[1:] == [1.0, 1.0]
     run("explain", tmp_path / "m.json", data, "-o", tmp_path / "why.html")

@@ -53,7 +53,7 @@ def test_a_fit_chooses_out_of_fold(run, rows, tmp_path):
     assert policy.max_unseen is not None
     assert told["policy"]["min_probability"] == list(policy.min_probability)
     decided = table_of(run("predict", path, rows / "held_out.csv"))
-    assert list(decided[0]) == ["prediction", "settled", "abstain_reasons", "P(ok)", "P(störung)"]
+    assert list(decided[0]) == ["prediction", "stable", "abstain_reasons", "P(ok)", "P(störung)"]
     lines = (rows / "held_out.csv").read_text(encoding="utf-8").splitlines()[1:]
     truth = [line.rpartition(",")[2] for line in lines]
     pairs = [(one["prediction"], true) for one, true in zip(decided, truth, strict=True)]
@@ -114,7 +114,7 @@ def test_windows_are_settled_recording_by_recording(run, tmp_path):
     for name in sorted({one["recording"] for one in together}):
         alone = table_of(run("predict", path, folder / f"{name}.csv"))
         assert [one for one in together if one["recording"] == name] == alone
-        assert alone[0]["settled"] == ""
+        assert alone[0]["stable"] == ""
     report = tmp_path / "report.html"
     assert run("report", path, folder, "-o", report).code == 0
     assert "recording by recording" in report.read_text(encoding="utf-8")
@@ -170,6 +170,6 @@ def test_policies_that_are_none_are_refused_by_a_fit(run, rows, tmp_path):
 
 def test_a_kept_column_with_a_taken_name_gets_another(run, write, model, tmp_path):
     run("policy", model, "--votes", "2/3", "-o", tmp_path / "t.json")
-    data = write("rows.csv", "a,b,settled", "1,2,old")
-    outcome = run("predict", tmp_path / "t.json", data, "--keep", "settled")
-    assert outcome.out.startswith("settled (data),prediction,settled,abstain_reasons,")
+    data = write("rows.csv", "a,b,stable", "1,2,old")
+    outcome = run("predict", tmp_path / "t.json", data, "--keep", "stable")
+    assert outcome.out.startswith("stable (data),prediction,stable,abstain_reasons,")

@@ -36,15 +36,15 @@ def test_rules_are_grouped_by_tree_from_bottom_to_top(run, wine_model):
     top = 6 + taste + look
     assert lines[top : top + 2] == ["", f"wine ({wine} rules) ← taste, look, proline"]
     rules = load_model(wine_model).rules()
-    assert lines[4 : 4 + taste] == [str(rule) for rule in rules if rule.tree == "taste"]
-    assert lines[top + 2 : top + 2 + wine] == [str(rule) for rule in rules if rule.tree == "wine"]
+    assert lines[4 : 4 + taste] == [str(rule) for rule in rules if rule.part == "taste"]
+    assert lines[top + 2 : top + 2 + wine] == [str(rule) for rule in rules if rule.part == "wine"]
     words = lines[lines.index("The words") + 1 :]
     assert [line.split()[0] for line in words[::3]] == [a.name for a in model.features]
 
 
 def test_the_limit_holds_for_each_tree(run, wine_model):
     document = run("rules", wine_model, "--limit", 2, "--json").document
-    assert [rule["tree"] for rule in document["rules"]] == [
+    assert [rule["part"] for rule in document["rules"]] == [
         *("taste", "taste", "look", "look", "wine", "wine")
     ]
     assert [part["name"] for part in document["parts"]] == ["taste", "look", "wine"]
@@ -60,7 +60,7 @@ def test_json(run, tmp_path):
     first, second = document["rules"]
     assert first["support"] >= second["support"]
     assert first["text"].startswith("if ")
-    assert abs(sum(first["belief"]) - 1) < 1e-9
+    assert abs(sum(first["shares"]) - 1) < 1e-9
     low = document["features"][0]["words"][0]
     assert low["fully"][0] is None
     assert low["fully"][1] < low["partly"][1]

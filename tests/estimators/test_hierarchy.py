@@ -45,7 +45,7 @@ def test_what_goes_up_is_the_whole_distribution(wine):
     model = LinguisticHierarchyClassifier("z <- flavanoids, hue; y <- z", tree=tree).fit(X, y)
     lower = tree.fit(X[["flavanoids", "hue"]], y)
     z = lower.predict_proba(X[["flavanoids", "hue"]])
-    np.testing.assert_allclose(model.node_beliefs(X)["z"], z, atol=1e-12)
+    np.testing.assert_allclose(model.node_outputs(X)["z"], z, atol=1e-12)
     classes = np.eye(3)[y]
     branches = (z.T @ classes) / z.sum(axis=0)[:, None]
     np.testing.assert_allclose(model.predict_proba(X), z @ branches, atol=1e-6)
@@ -83,28 +83,30 @@ def test_the_document_holds_the_hierarchy_and_predicts_the_same(fitted, wine, tm
 def test_a_dead_sensor_spreads_ignorance_and_the_evidence_says_so(fitted, wine):
     X, y = wine
     blind = X.assign(flavanoids=np.nan, ash=np.nan)
-    beliefs = fitted.node_beliefs(blind)
+    beliefs = fitted.node_outputs(blind)
     assert (beliefs["z2"] == beliefs["z2"][0]).all()
     np.testing.assert_allclose(fitted.predict_proba(blind).sum(axis=1), 1.0)
     assert fitted.score(blind, y) > 0.8
-    assert (fitted.evidence(X) > 0.999).all()
-    assert (fitted.evidence(blind) < 0.9).all()
-    assert fitted.evidence(X * np.nan) == pytest.approx(np.zeros(len(X)))
+    assert (fitted.completeness(X) > 0.999).all()
+    assert (fitted.completeness(blind) < 0.9).all()
+    assert fitted.completeness(X * np.nan) == pytest.approx(np.zeros(len(X)))
 
 
 def test_the_semantics_are_the_decision(fitted, wine):
     X, _ = wine
     row = fitted.semantics(X[60:61])[0]
-    assert [step.tree for step in row.steps] == ["z1", "z2", "cultivar"]
+    assert [step.part for step in row.steps] == ["z1", "z2", "cultivar"]
     assert row.steps[2].inputs == ("z1", "z2")
     for step in row.steps:
-        assert sum(fired.weight for fired in step.fired) == pytest.approx(1.0)
-        spoken = sum(fired.weight * np.array(fired.rule.belief) for fired in step.fired)
-        np.testing.assert_allclose(spoken, step.belief, atol=1e-12)
-    np.testing.assert_allclose(row.steps[2].belief, fitted.predict_proba(X[60:61])[0])
+        assert sum(fired.membership for fired in step.fired) == pytest.approx(1.0)
+        spoken = sum(fired.membership * np.array(fired.rule.shares) for fired in step.fired)
+        np.testing.assert_allclose(spoken, step.outputs, atol=1e-12)
+    np.testing.assert_allclose(row.steps[2].outputs, fitted.predict_proba(X[60:61])[0])
     assert "cultivar (inputs: z1, z2):" in str(row)
     composed = row.composed()
-    assert composed.weight == pytest.approx(np.prod([step.fired[0].weight for step in row.steps]))
+    assert composed.weight == pytest.approx(
+        np.prod([step.fired[0].membership for step in row.steps])
+    )
     z1, z2, top = (step.fired[0].rule for step in row.steps)
     assert str(composed) == f"({z1.premise}) and ({z2.premise}) => {top.premise} => {top.result}"
     assert any("z1 is " in str(rule) for rule in fitted.rules())
@@ -170,7 +172,7 @@ def test_any_classifier_may_stand_at_a_node(wine, tmp_path):
     node = {"z1": LogisticRegression(max_iter=5000), "z2": "cmac"}
     mixed = LinguisticHierarchyClassifier(WIRING, node=node).fit(holed, y)
     assert mixed.score(X, y) > 0.9
-    assert mixed.node_beliefs(X)["z1"].shape == (178, 3)
+    assert mixed.node_outputs(X)["z1"].shape == (178, 3)
     assert not hasattr(mixed, "feature_importances_")
     with pytest.raises(SolahError, match="other models at: z1; train with node='tree'"):
         mixed.save(tmp_path / "mixed.json")

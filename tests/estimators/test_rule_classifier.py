@@ -89,8 +89,8 @@ def test_all_unknown_gives_the_class_shares(seed, n_rows, n_classes):
         return
     shares = [(y == each).mean() for each in model.classes_]
     np.testing.assert_allclose(model.predict_proba(nothing), [shares], atol=1e-12)
-    assert model.evidence(nothing) == pytest.approx([0.0], abs=1e-12)
-    assert (model.evidence(X.assign(heat=None)) < 1).all()
+    assert model.completeness(nothing) == pytest.approx([0.0], abs=1e-12)
+    assert (model.completeness(X.assign(heat=None)) < 1).all()
 
 
 def test_missing_readings_that_tell_something_get_a_rule(tmp_path):

@@ -144,7 +144,7 @@ def reader_of(model):
         for one in model.features
         if not one.is_continuous
     }
-    start = Reader.amounts(rules.start.removeprefix("baseline: "))
+    start = Reader.amounts(rules.baseline.removeprefix("baseline: "))
     return Reader(start, str(rules).splitlines(), words, kinds)
 
 
@@ -231,7 +231,7 @@ def test_two_classes_print_the_difference_for_the_rarer_one():
     weights, shares = [(-0.175, 0.175), (0.21, -0.21)], [(0.51, 0.49), (0.9, 0.1)]
     model = simple_model(target, weights, (-0.255, 0.255), shares, missing)
     rules = rules_of(model)
-    assert rules.start == "baseline: bad +0.51"
+    assert rules.baseline == "baseline: bad +0.51"
     assert str(rules).splitlines() == [
         "if distance is long: bad -0.42 | 120 rows, 10% bad (30% overall)",
         "if distance is short: bad +0.35 | 274 rows, 49% bad (30% overall)",
@@ -264,7 +264,7 @@ def test_several_classes_print_the_largest_weight_first():
     target = Target("grower", (0, 1, 2), shares=(0.3, 0.4, 0.3))
     shares = [(0.93, 0.05, 0.02), (0.1, 0.5, 0.4)]
     model = simple_model(target, [(1.42, -0.11, -1.31), (-1.0, 0.4, 0.6)], (0.1, 0.2, -0.3), shares)
-    assert rules_of(model).start == "baseline: grower=1 +0.20, grower=0 +0.10, grower=2 -0.30"
+    assert rules_of(model).baseline == "baseline: grower=1 +0.20, grower=0 +0.10, grower=2 -0.30"
     first, second = rules_of(model)
     assert str(first) == (
         "if distance is short: grower=0 +1.42, grower=1 -0.11, grower=2 -1.31 "
@@ -293,7 +293,7 @@ def test_numbers_print_their_mean_and_weight():
     shares = [(20.1,), (41.2,)]
     model = simple_model(Target("power"), [(-3.0,), (12.34,)], (30.5,), shares, variance=45.0)
     rules = rules_of(model)
-    assert rules.start == "baseline: power 30.5"
+    assert rules.baseline == "baseline: power 30.5"
     mean = (274 * 20.1 + 120 * 41.2) / 394
     assert str(rules[0]) == (
         f"if distance is long: power +12.34 | 120 rows, mean 41.2 ({mean:.4g} overall)"
@@ -410,7 +410,7 @@ def test_counts_and_weights_are_those_of_the_data():
         share, overall = np.mean(y[mine] == "ja"), np.mean(y == "ja")
         assert rule.counts.startswith(f"{mine.sum()} rows, {share:.0%} ja ({overall:.0%} overall)")
         lone = np.array([[colour[mine][0]]], dtype=object)
-        (ja, nein), start = model.predict_proba(lone)[0], float(model.rules().start.split()[-1])
+        (ja, nein), start = model.predict_proba(lone)[0], float(model.rules().baseline.split()[-1])
         weight = float(re.search(r"ja ([+-][\d.]+)", rule.sentence)[1])
         assert start + weight == pytest.approx(np.log(ja / nein), abs=0.011)
 
@@ -441,7 +441,7 @@ def test_numbers_are_explained_in_every_form(seed):
     estimates = run(model.program, rows)[:, 0]
     for explanation, estimate in zip(explained(model, rows), estimates, strict=True):
         assert explanation.decision == estimate
-        added = sum(one.towards for one in explanation.contributions)
+        added = sum(one.effect for one in explanation.contributions)
         assert explanation.before + added == pytest.approx(explanation.after, abs=1e-9)
         assert str(explanation).startswith(f"power {spell_number(estimate)} (")
         assert explanation.to_json()
@@ -453,7 +453,7 @@ def test_numbers_are_explained_in_every_form(seed):
 @given(seed=SEEDS)
 @settings(max_examples=15)
 def test_a_pair_is_shared_by_halves(seed):
-    """Nothing unknown, weights like the learner's: own evidence, and half of each pair's."""
+    """Nothing unknown, weights like the learner's: own scores, and half of each pair's."""
     rng = np.random.default_rng(seed)
     features = random_model(rng, "words and pairs", 3).features[:2]
     own = [random_term(rng, [one], 3) for one in features]
@@ -468,10 +468,10 @@ def test_a_pair_is_shared_by_halves(seed):
     target = Target("y", ("a", "b", "c"), shares=softmax(node.baseline))
     model = Model(target, features, (node,))
     rows = TracedRows(model.program, random_rows(rng, model, 5, missing=0.0))
-    evidence = Attributor(model.program).of_rows(rows).evidence
+    scores = Attributor(model.program).of_rows(rows).scores
     for place, name in enumerate(("rules on x0", "rules on x1")):
         expected = rows.added[name] + rows.added["rules on x0 and x1"] / 2
-        assert evidence[:, place] == pytest.approx(expected, abs=1e-9)
+        assert scores[:, place] == pytest.approx(expected, abs=1e-9)
 
 
 def softmax(bias):
@@ -484,16 +484,16 @@ def test_missing_values_are_named_with_their_effect():
     model = random_model(rng, "groups", 2)
     row = random_rows(rng, model, 1, missing=0.0)
     (whole,) = explained(model, row)
-    assert (whole.known, whole.damping) == (1.0, 1.0)
+    assert (whole.completeness, whole.damping) == (1.0, 1.0)
     assert "Missing" not in str(whole)
     row[0, [2, 3]] = np.nan  # x3 has a rule for it
     (found,) = explained(model, row)
     lost = next(term for term in model.terms if term.features == ("x2",)).variance
     assert found.damping == pytest.approx(1 / np.sqrt(1 + np.pi / 8 * lost))
-    assert 0 < found.known < 1
+    assert 0 < found.completeness < 1
     assert str(found).endswith(
         f"Missing: x2, x3 (has a rule). Other weights count {found.damping:.0%}. "
-        f"Completeness {found.known:.0%}."
+        f"Completeness {found.completeness:.0%}."
     )
     text = "\n".join(line.text for line in lines_of(found, None))
     assert "100%  x3 missing: " in text
@@ -504,7 +504,7 @@ def test_groups_are_statements_above_their_terms():
     rng = np.random.default_rng(5)
     model = random_model(rng, "groups", 2)
     (found,) = explained(model, random_rows(rng, model, 1, missing=0.0))
-    steps = {step.tree: step for step in found.semantics.steps}
+    steps = {step.part: step for step in found.semantics.steps}
     names = list(steps)
     assert names.index("rules on x2") < names.index("second") < len(names) - 1
     below = {"rules on x0", "rules on x1", "rules on x0 and x1"}

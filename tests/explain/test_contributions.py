@@ -35,13 +35,13 @@ def test_what_readings_added_sums_up(shape, seed, n_classes):
     model = random_model(rng, shape, n_classes)
     rows = random_rows(rng, model, 20)
     found = featured(model, rows)
-    assert found.start + found.effects.sum(axis=1) == pytest.approx(found.belief, abs=1e-9)
+    assert found.start + found.effects.sum(axis=1) == pytest.approx(found.outputs, abs=1e-9)
     silent = np.isnan(rows) & [not has_missing_rule(model, one) for one in model.features]
     rounding = 0.0 if shape in SHAPES[:3] else 1e-12
     added = np.abs(found.effects[silent]).max(initial=0.0)
     assert added <= rounding, "an unknown reading adds nothing"
     belief = run(model.program, rows)
-    np.testing.assert_array_equal(found.belief, belief)
+    np.testing.assert_array_equal(found.outputs, belief)
 
 
 def has_missing_rule(model, feature):
@@ -53,7 +53,7 @@ def test_what_readings_added_to_a_number_sums_up(seed):
     rng = np.random.default_rng(seed)
     model = random_number_model(rng)
     found = featured(model, random_rows(rng, model, 10, missing=0.3))
-    assert found.start + found.effects.sum(axis=1) == pytest.approx(found.belief, abs=1e-9)
+    assert found.start + found.effects.sum(axis=1) == pytest.approx(found.outputs, abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
@@ -62,9 +62,9 @@ def test_evidence_sums_up_to_the_log_odds(shape, seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, 3)
     found = featured(model, random_rows(rng, model, 10))
-    odds = np.log(found.belief) - np.log(found.belief).mean(axis=1, keepdims=True)
+    odds = np.log(found.outputs) - np.log(found.outputs).mean(axis=1, keepdims=True)
     before = np.log(found.start) - np.log(found.start).mean()
-    assert before + found.evidence.sum(axis=1) == pytest.approx(odds, abs=1e-9)
+    assert before + found.scores.sum(axis=1) == pytest.approx(odds, abs=1e-9)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -100,7 +100,7 @@ def test_a_regressor_is_featured_too():
     centres = np.array(tree.model_.target.centres)
     numbers = (found.start + found.effects.sum(axis=1)) @ centres
     assert numbers == pytest.approx(tree.predict(X), abs=1e-9)
-    assert found.evidence is None
+    assert found.scores is None
 
 
 def test_many_rows_go_through_in_blocks(monkeypatch):

@@ -53,7 +53,7 @@ def test_any_model_is_explained_in_every_form(shape, seed):
     for explanation, row in zip(
         Explainer(model, changes=True).of_table(as_table(model, rows)), rows, strict=True
     ):
-        added = sum(part.towards for part in explanation.contributions)
+        added = sum(part.effect for part in explanation.contributions)
         assert explanation.before + added == pytest.approx(explanation.after, abs=1e-9)
         missing = [a.name for a, value in zip(model.features, row, strict=True) if np.isnan(value)]
         assert list(explanation.missing) == missing
@@ -61,8 +61,8 @@ def test_any_model_is_explained_in_every_form(shape, seed):
             assert one.words is None or sum(one.words.values()) == pytest.approx(1.0)
         for step in explanation.semantics.steps:
             if step.fired:
-                assert sum(fired.weight for fired in step.fired) == pytest.approx(1.0)
-        effects = [one.weight * one.rule.effect for one in explanation.rules]
+                assert sum(fired.membership for fired in step.fired) == pytest.approx(1.0)
+        effects = [one.membership * one.rule.effect for one in explanation.rules]
         assert effects == sorted(effects, reverse=True)
         plain = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
         assert json.loads(explanation.to_json()) == plain
@@ -75,7 +75,7 @@ def test_a_constant_is_explained_too():
     model = replace(model, nodes=(AdditiveNode("y", (-0.4, 0.4)),))
     rows = random_rows(np.random.default_rng(0), model, 2)
     for found in Explainer(model, changes=True).of_table(as_table(model, rows)):
-        assert found.belief == found.start
+        assert found.probabilities == found.start
         assert found.contributions == ()
         assert "No change to one or two values flips it." in str(found)
         assert found.to_json()
@@ -85,9 +85,9 @@ def test_the_decision_and_its_certainty_are_those_of_the_model(weighed, wine):
     X, _ = wine
     explanations = weighed.explain(X)
     assert [e.decision for e in explanations] == weighed.predict(X).tolist()
-    certainty = weighed.predict_proba(X).max(axis=1)
-    assert [e.certainty for e in explanations] == pytest.approx(certainty)
-    assert [e.known for e in explanations] == pytest.approx(weighed.evidence(X))
+    probability = weighed.predict_proba(X).max(axis=1)
+    assert [e.probability for e in explanations] == pytest.approx(probability)
+    assert [e.completeness for e in explanations] == pytest.approx(weighed.completeness(X))
 
 
 def test_rows_are_explained_alike_alone_and_together(weighed, wine, monkeypatch):
@@ -100,14 +100,14 @@ def test_rows_are_explained_alike_alone_and_together(weighed, wine, monkeypatch)
 
 def test_the_text_has_all_parts(one):
     lines = str(one).splitlines()
-    assert lines[0] == f"Ada, {one.certainty:.0%} ({one.before:.0%} before any value is known)"
+    assert lines[0] == f"Ada, {one.probability:.0%} ({one.before:.0%} before any value is known)"
     headings = ["Contributions, in percentage points", "Rules that apply"]
     headings += ["Smallest changes that flip the prediction"]
     assert [line for line in lines if line in headings] == headings
     first = one.contributions[0]
-    assert lines[2].split()[0] == f"{100 * first.towards:+.1f}"
+    assert lines[2].split()[0] == f"{100 * first.effect:+.1f}"
     assert lines[2].endswith(f"  {first}")
-    assert f"  {one.rules[0].weight:4.0%}  {one.rules[0].rule.short}" in lines
+    assert f"  {one.rules[0].membership:4.0%}  {one.rules[0].rule.short}" in lines
     assert f"  {one.changes.two}" == lines[-1]
 
 
@@ -134,7 +134,7 @@ def test_a_number_is_explained_in_its_unit():
     tree = LinguisticTreeRegressor(max_depth=3).fit(X, y)
     found = tree.explain(X.head(3))
     assert [e.decision for e in found] == pytest.approx(tree.predict(X.head(3)))
-    assert found[0].before + sum(c.towards for c in found[0].contributions) == pytest.approx(
+    assert found[0].before + sum(c.effect for c in found[0].contributions) == pytest.approx(
         found[0].decision
     )
     assert str(found[0]).startswith("target ")
@@ -155,7 +155,7 @@ def test_a_class_that_wins_by_its_threshold_is_explained(wine):
     found = model.explain(X.iloc[[row]])[0]
     text = str(found)
     assert f"{believed[row]} has a larger probability" in text
-    assert text.startswith(f"{found.decision}, {found.certainty:.0%} (")
+    assert text.startswith(f"{found.decision}, {found.probability:.0%} (")
     assert "has a larger probability" in found._repr_html_()
     assert found.to_dict()["thresholds"] == pytest.approx([0.05, 0.9, 0.05], abs=1e-9)
 
@@ -164,7 +164,7 @@ def test_infinite_readings_are_told_as_text(weighed, wine):
     row = wine[0].head(1).copy()
     row.loc[0, "alcohol"] = np.inf
     found = weighed.explain(row, changes=True)[0]
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["readings"][0]["value"] == "inf"
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["features"][0]["value"] == "inf"
     assert "alcohol" not in {safe_range.feature for safe_range in found.changes.safe_ranges}
 
 

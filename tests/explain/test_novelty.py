@@ -17,33 +17,31 @@ def explained(model, row):
 
 def test_each_reason_is_a_phrase():
     model = replace(room(), policy=replace(POLICY, min_completeness=0.6, max_unseen=0))
-    assert explained(model, 0).abstain_reasons.reasons == (
-        "the probability of no is 0.622, below 0.7",
-    )
-    assert explained(model, 10).abstain_reasons.reasons == (
+    assert explained(model, 0).abstention.reasons == ("the probability of no is 0.622, below 0.7",)
+    assert explained(model, 10).abstention.reasons == (
         "CO2 1800 is outside 390 to 1500",
         "this combination of CO2 and door never occurred in training",
     )
     lost = explained(model, 11)
-    assert "completeness is 0.5, below 0.6" in lost.abstain_reasons.reasons
-    assert lost.abstain_reasons.is_held_back
+    assert "completeness is 0.5, below 0.6" in lost.abstention.reasons
+    assert lost.abstention.abstains
     assert str(lost).splitlines()[1].startswith("Abstains (don't know): the probability of no is")
     assert lost.to_dict()["abstain_reasons"] == ["low probability", "few readings"]
 
 
 def test_a_domain_without_a_policy_warns():
     told = explained(replace(room(), policy=None), 10)
-    assert told.abstain_reasons.sentence == (
+    assert told.abstention.sentence == (
         "Unlike the training rows: CO2 1800 is outside 390 to 1500; this combination of CO2 and "
         "door never occurred in training."
     )
-    assert not told.abstain_reasons.is_held_back
-    assert told.to_dict()["held_back"] is False
+    assert not told.abstention.abstains
+    assert told.to_dict()["abstains"] is False
 
 
 def test_a_plain_model_has_no_doubts():
     told = explained(room_model(), 10)
-    assert told.abstain_reasons.sentence == ""
+    assert told.abstention.sentence == ""
     assert "Abstains" not in str(told)
 
 
@@ -57,4 +55,4 @@ def test_without_a_domain_nothing_is_new():
     found = novelty_of(room_model(), room_rows())
     assert not found.is_out_of_range.any()
     assert not found.n_unseen.any()
-    assert found.known.tolist() == [1.0] * 11 + [0.5]
+    assert found.completeness.tolist() == [1.0] * 11 + [0.5]

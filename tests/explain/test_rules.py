@@ -56,7 +56,7 @@ def test_a_branch_reads_as_a_sentence():
     rule = Rule("class", conditions, "class", (0.97, 0.03), 41.23, "a")
     assert str(rule) == "if flavanoids is high and hue is medium-or-high then a 97% | 41 rows"
     assert rule.short == "flavanoids high and hue medium-or-high: a 97%"
-    assert rule.certainty == 0.97
+    assert rule.share == 0.97
 
 
 def test_there_is_a_rule_a_branch_with_weight_and_their_supports_sum_to_the_rows(tree):
@@ -86,7 +86,7 @@ def test_the_rules_are_the_model(tree, max_rules):
             places = [feature.focal_sets.index(words) for words in condition.focal_sets]
             value = X[77][int(condition.feature[1:])]
             weight *= np.interp(value, peaks, np.eye(len(peaks))[places].sum(axis=0))
-        belief += weight * np.array(rule.belief)
+        belief += weight * np.array(rule.shares)
     np.testing.assert_allclose(belief, tree.predict_proba(X[77][None])[0], atol=1e-9)
 
 
@@ -166,7 +166,7 @@ def test_the_effect_of_a_rule_that_adds_is_its_weight():
     model = model_of(AdditiveNode("y", (0.1, 0.0, -0.1), terms, (FeatureGroup("g", (0, 1)),)))
     rules = [rule for rule in rules_of(model) if rule.support == 6]
     effects = {"rules on x1": 2.0, "rules on x2": 1.0, "rules on x3": 0.5}
-    assert {rule.tree: rule.effect for rule in rules} == effects
+    assert {rule.part: rule.effect for rule in rules} == effects
     assert {rule.effect_class for rule in rules} == {"b"}
     others = [rule for rule in rules_of(model) if rule.support != 6]
     assert {rule.effect_class for rule in others} == {"c"}
@@ -190,7 +190,7 @@ def test_for_a_number_the_estimate_moves():
 def test_somebody_gains_unless_nothing_moves(beliefs):
     root, *leaves = (np.array(some) / sum(some) for some in beliefs)
     for rule in rules_of(model_of(stump("y", "x", root, *leaves))):
-        gains = np.array(rule.belief) - root
+        gains = np.array(rule.shares) - root
         assert rule.effect == pytest.approx(max(gains), abs=1e-12)
         assert (rule.effect_class is None) == (rule.effect == 0)
         assert rule.effect >= 0
@@ -251,24 +251,24 @@ def test_a_list_of_rules_is_a_list(rules):
 
 
 def test_filters_keep_what_they_name_and_refuse_what_is_not_there(rules):
-    kept = rules.filter(class_=1, feature="alcohol", tree="taste")
+    kept = rules.filter(class_=1, feature="alcohol", part="taste")
     assert 0 < len(kept) < len(rules)
     assert kept == [
         rule
         for rule in rules
         if rule.decision == 1
-        and rule.tree == "taste"
+        and rule.part == "taste"
         and "alcohol" in [condition.feature for condition in rule.conditions]
     ]
     assert rules.filter(class_="1") == rules.filter(class_=1)
-    assert {rule.tree for rule in rules.filter(feature="taste")} == {"wine"}
+    assert {rule.part for rule in rules.filter(feature="taste")} == {"wine"}
     assert rules.filter() == rules
     with pytest.raises(DataError, match="'target' has no class '7'; there are: '0', '1', '2'"):
         rules.filter(class_=7)
     with pytest.raises(ColumnError, match="no column 'huge'; did you mean 'hue'?"):
         rules.filter(feature="huge")
     with pytest.raises(ParameterError, match="no rules 'tast'; did you mean 'taste'?"):
-        rules.filter(tree="tast")
+        rules.filter(part="tast")
     number = LinguisticTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).rules()
     with pytest.raises(DataError, match="'y' is a number, so it has no class 'a'"):
         number.filter(class_="a")
@@ -305,13 +305,13 @@ def test_choosing_and_sorting_leave_the_list_as_it_is(rules):
 def test_csv_has_a_line_a_rule_and_a_share_a_class(rules, odd):
     first, *rows = csv.reader(io.StringIO(rules.to_csv()))
     assert first == [
-        *("tree", "rule", "conditions", "decision", "share", "support", "effect"),
+        *("part", "rule", "conditions", "decision", "share", "support", "effect"),
         *("P(0)", "P(1)", "P(2)"),
     ]
     for rule, row in zip(rules, rows, strict=True):
-        assert row[:4] == [rule.tree, rule.sentence, rule.premise, str(rule.decision)]
+        assert row[:4] == [rule.part, rule.sentence, rule.premise, str(rule.decision)]
         assert [float(cell) for cell in row[4:7]] == [rule.share, rule.support, rule.effect]
-        assert tuple(float(cell) for cell in row[7:]) == rule.belief
+        assert tuple(float(cell) for cell in row[7:]) == rule.shares
     numbers = LinguisticTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [1.0, 2.0]).rules()
     first, *rows = csv.reader(io.StringIO(numbers.to_csv()))
     assert first[-1] == "effect"
@@ -359,10 +359,10 @@ def test_how_many_there_are_and_conditions_on_trees_are_explained(hierarchy, rul
     assert explain_number(rules[:1]) == f"{n_rules} rules in 2 trees, 1 shown"
     told = "A condition on taste is on the prediction of the tree of that name."
     assert explain_rules(rules)[0] == told
-    assert told not in explain_rules(rules.filter(tree="taste"))
+    assert told not in explain_rules(rules.filter(part="taste"))
     tree = LinguisticTreeClassifier(max_depth=1)
     model = LinguisticHierarchyClassifier(WIRING, tree=tree, belief_words=3).fit(*wine)
-    rules = model.rules().filter(tree="wine")
+    rules = model.rules().filter(part="wine")
     assert told in explain_rules(rules)
     named = {feature for feature, _, _ in words_used(rules)}
     assert named == {condition.feature for rule in rules for condition in rule.conditions}
@@ -374,7 +374,7 @@ def test_a_sum_has_no_rules_of_its_own():
     X, y = load_wine(return_X_y=True, as_frame=True)
     rules = RuleClassifier(max_rules=12).fit(X, y).rules()
     with pytest.raises(ParameterError, match="no rules 'target'; there are: 'rules on "):
-        rules.filter(tree="target")
+        rules.filter(part="target")
 
 
 # --- notebooks -----------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_many_rules_are_a_table_of_the_first_and_a_count_of_the_others(many):
     assert page.cells[153:156] == ["feature", "word", "range"]
     assert f"… and {len(many) - 50} more" in page.text
     widths = re.findall(r"width: ([\d.]+)%\"", html)
-    assert widths == [f"{100 * rule.certainty:.1f}" for rule in many[:50]]
+    assert widths == [f"{100 * rule.share:.1f}" for rule in many[:50]]
     assert "more;" not in Page(many[:50]._repr_html_()).text
     assert Page(many[:0]._repr_html_()).cells == head
     numbers = LinguisticTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [1.0, 2.0]).rules()

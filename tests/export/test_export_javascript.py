@@ -11,7 +11,7 @@ from judged_models import judged_model
 from random_models import any_model, as_table, random_rows
 from small_models import room_model
 from solah.exceptions import ParameterError
-from solah.explain.novelty import name_doubts
+from solah.explain.novelty import name_reasons
 from solah.export import export_javascript, require_agreement
 from solah.export.js_tables import evaluator_text
 from solah.model.format import model_hash
@@ -86,7 +86,7 @@ def test_a_policy_holds_back_each_row_by_itself(ask, shape):
     assert [one["decision"] for one in found] == judged.decisions == expected.decisions
     assert [one["leaning"] for one in found] == predictor.predict(table).tolist()
     assert [one["abstain_reasons"] for one in found] == [
-        name_doubts(one) for one in judged.abstain_reasons.tolist()
+        name_reasons(one) for one in judged.abstain_reasons.tolist()
     ]
     assert None in judged.decisions
     assert set(judged.decisions) > {None}

@@ -96,9 +96,9 @@ def test_it_measures_samples_as_the_reference():
             settled, decision, abstain_reasons, _, beliefs = module["judge_prepared"](
                 module["prepare"](found)
             )
-            assert (settled, decision) == (expected.settled, expected.decision)
+            assert (settled, decision) == (expected.stable, expected.decision)
             assert abstain_reasons == expected.abstain_reasons
-            assert list(beliefs) == expected.beliefs.tolist()
+            assert list(beliefs) == expected.probabilities.tolist()
     assert n_windows > 100
 
 

@@ -75,7 +75,7 @@ def test_a_loaded_model_takes_sample_by_sample(everything):
     found = [one for one in map(stream.push, samples) if one is not None]
     rows = batch(everything.signals, samples)
     assert [one.decision for one in found] == predictor.predict(rows).tolist()
-    np.testing.assert_array_equal([one.beliefs for one in found], predictor.beliefs(rows))
+    np.testing.assert_array_equal([one.probabilities for one in found], predictor.outputs(rows))
 
 
 def golden_model():
@@ -212,12 +212,12 @@ def test_windows_are_judged_in_turn(numbers, everything, find_tool, tmp_path):
     printed = run(program, samples.astype("<f4").tobytes())
     stream = export.stream()
     expected = [found for found in map(stream.push, samples) if found is not None]
-    n_classes, n_readings = len(expected[0].beliefs), len(expected[0].readings)
-    belief = expected[0].beliefs.dtype.newbyteorder("<")
+    n_classes, n_readings = len(expected[0].probabilities), len(expected[0].readings)
+    belief = expected[0].probabilities.dtype.newbyteorder("<")
     readings = ("readings", "<i4", (n_readings,))
     found = np.frombuffer(printed, [("settled", "<i4"), ("belief", belief, (n_classes,)), readings])
-    assert found["settled"].tolist() == [one.settled for one in expected]
-    np.testing.assert_array_equal(found["belief"], [one.beliefs for one in expected])
+    assert found["settled"].tolist() == [one.stable for one in expected]
+    np.testing.assert_array_equal(found["belief"], [one.probabilities for one in expected])
     assert {-1, 1, 2} <= set(found["settled"].tolist())
 
 

@@ -21,10 +21,10 @@ from solah.model.evaluate import run as run_program
 from solah.model.policy import (
     AbstainReason,
     Cells,
+    Debouncer,
     Domain,
     Policy,
     SeenTogether,
-    Settling,
     is_out_of_range,
     unseen_pairs,
 )
@@ -56,9 +56,9 @@ def test_the_simulator_judges_as_the_document_says(shape, numbers):
     is_told = (verdicts.abstain_reasons & AbstainReason.OUT_OF_RANGE) > 0
     assert (is_told == is_beyond).mean() > 0.99  # integers have readings at the very end
     assert (verdicts.n_unseen == n_unseen).mean() > 0.99
-    settling, agrees = Settling(policy), []
+    debouncer, agrees = Debouncer(policy), []
     for i, best in enumerate(model.target.decide(beliefs).tolist()):
-        settled = settling.settled
+        settled = debouncer.stable
         if policy.hysteresis and settled not in (-1, best):
             is_ahead = beliefs[i, best] - beliefs[i, settled] >= policy.hysteresis
             best = best if is_ahead else settled
@@ -67,8 +67,8 @@ def test_the_simulator_judges_as_the_document_says(shape, numbers):
         )
         if policy.min_probability and beliefs[i, best] < policy.min_probability[best]:
             abstain_reasons |= AbstainReason.LOW_PROBABILITY
-        settling.take(-1 if abstain_reasons & holding(policy) else best)
-        agrees.append(settling.settled == verdicts.settled[i])
+        debouncer.take(-1 if abstain_reasons & holding(policy) else best)
+        agrees.append(debouncer.stable == verdicts.settled[i])
     assert np.mean(agrees) > 0.98
 
 
@@ -88,7 +88,7 @@ def test_what_is_known_is_that_of_the_predictor(shape, numbers):
     rng = np.random.default_rng(3)
     model = learned_tree() if shape == "tree" else random_model(rng, shape, 3)
     rows = random_rows(rng, model, 500, missing=0.3)
-    known = Predictor(model).evidence(as_table(model, rows))
+    known = Predictor(model).completeness(as_table(model, rows))
     model = replace(model, policy=Policy(min_completeness=0.6))
     verdicts = export_c(model, name="m", numbers=numbers).simulator.judge(rows)
     clear = np.abs(known - 0.6) > 1e-3

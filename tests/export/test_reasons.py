@@ -144,9 +144,9 @@ def test_reasons_are_those_of_the_document(numbers, near, model, seed):
             continue
         # Rules with one premise count together: those of focal sets of one word, and those of
         # nodes that are joined, whose branches are reasons of their own.
-        found = dict.fromkeys(((rule.tree, rule.premise) for rule in export.rules), 0.0)
+        found = dict.fromkeys(((rule.part, rule.premise) for rule in export.rules), 0.0)
         for rule, amount in reasons:
-            found[export.rules[rule].tree, export.rules[rule].premise] += unit * amount
+            found[export.rules[rule].part, export.rules[rule].premise] += unit * amount
         found = {rule: found[rule] for rule in expected}
         assert found == pytest.approx(expected, abs=near)
 

@@ -56,7 +56,7 @@ def test_the_root_is_the_average_over_its_words_by_hand(two):
     model = LinguisticHierarchyClassifier("z <- x0, x1; y <- z", belief_words=3).fit(X, y)
     root = model.model_.root
     (feature,) = root.inputs
-    belief = model.node_beliefs(X)["z"][:, 1]
+    belief = model.node_outputs(X)["z"][:, 1]
     shares = masses(belief, flatten([feature]), 0)
     children = np.array([root.branches[rule].belief for rule in root.walk.child[1:]])
     assert root.walk.split.tolist() == [0, *[-1] * len(children)]
@@ -67,7 +67,7 @@ def test_an_unknown_belief_is_the_mean_of_the_training_rows(two):
     X, _ = two
     model = fit(two)
     feature = model.model_.root.inputs[0]
-    belief = model.node_beliefs(X)["z"][:, 1]
+    belief = model.node_outputs(X)["z"][:, 1]
     mean = masses(belief, flatten([feature]), 0).mean(axis=0)
     np.testing.assert_allclose(feature.mean_masses, mean, atol=1e-6)
 

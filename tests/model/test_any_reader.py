@@ -157,7 +157,7 @@ def test_decisions_do_not_depend_on_the_reader(
     rows = read_by(reader, written)
     np.testing.assert_array_equal(tree.predict_proba(rows), expected)
     tree.save(tmp_path / "model.json")
-    np.testing.assert_array_equal(load_model(tmp_path / "model.json").beliefs(rows), expected)
+    np.testing.assert_array_equal(load_model(tmp_path / "model.json").outputs(rows), expected)
 
 
 def test_json_rows_are_decided_on_as_the_file(
@@ -167,9 +167,9 @@ def test_json_rows_are_decided_on_as_the_file(
     texts = written[1].to_dict(orient="records")
     for rows in (json_rows(written[0]), texts):
         table = rows_table(rows, tree.model_.features)
-        np.testing.assert_array_equal(Predictor(tree.model_).beliefs(table), expected)
+        np.testing.assert_array_equal(Predictor(tree.model_).outputs(table), expected)
         one_by_one = [rows_table([row], tree.model_.features) for row in rows]
-        alone = [Predictor(tree.model_).beliefs(table)[0] for table in one_by_one]
+        alone = [Predictor(tree.model_).outputs(table)[0] for table in one_by_one]
         np.testing.assert_array_equal(alone, expected)
 
 
@@ -293,10 +293,10 @@ def test_dates_of_a_typed_file_are_those_of_a_text_file(tmp_path: Path) -> None:
         str(tmp_path / "rows.csv"),
         str(tmp_path / "rows.parquet"),
     )
-    expected = models[0].beliefs(ways[0])
+    expected = models[0].outputs(ways[0])
     for model in models:
         for rows in ways:
-            np.testing.assert_array_equal(model.beliefs(rows), expected)
+            np.testing.assert_array_equal(model.outputs(rows), expected)
 
 
 DATED: dict[str, Callable[[pd.DataFrame], Any]] = {

@@ -20,7 +20,7 @@ from random_models import (
 from small_models import room_rows
 from solah.exceptions import DataError, ParameterError, UnseenCategoryWarning
 from solah.model.decide import PolicyDecider
-from solah.model.policy import AbstainReason, Policy, Settling, cells_of
+from solah.model.policy import AbstainReason, Debouncer, Policy, cells_of
 from solah.model.predictor import Predictor
 
 ALL = SHAPES + ADDITIVE_SHAPES
@@ -29,21 +29,21 @@ ALL = SHAPES + ADDITIVE_SHAPES
 def judged_slowly(model, rows):
     """PolicyDecider rows one by one, as the contract says it."""
     policy, predictor = model.policy, Predictor(model)
-    settling, average, found = Settling(policy), None, []
+    debouncer, average, found = Debouncer(policy), None, []
     for row in rows:
         one = as_table(model, row[None])
-        believed = predictor.beliefs(one)[0]
+        believed = predictor.outputs(one)[0]
         evidence = np.log(believed) if model.is_additive else believed
         average = evidence if average is None else average + (evidence - average) / policy.smoothing
         powers = np.exp(average - average.max()) if model.is_additive else average
         beliefs = powers / powers.sum() if model.is_additive else powers
-        best, settled = int(model.target.decide(beliefs[None])[0]), settling.settled
+        best, settled = int(model.target.decide(beliefs[None])[0]), debouncer.stable
         if policy.hysteresis > 0 and settled not in (-1, best):
             best = settled if beliefs[best] - beliefs[settled] < policy.hysteresis else best
         abstain_reasons, holds = AbstainReason(0), False
         if policy.min_probability and beliefs[best] < policy.min_probability[best]:
             abstain_reasons, holds = abstain_reasons | AbstainReason.LOW_PROBABILITY, True
-        if predictor.evidence(one)[0] < policy.min_completeness:
+        if predictor.completeness(one)[0] < policy.min_completeness:
             abstain_reasons, holds = abstain_reasons | AbstainReason.FEW_READINGS, True
         for cells, reading in zip(model.domain.cells, row, strict=True):
             if cells.low is not None and (reading < cells.low or reading > cells.high):
@@ -54,7 +54,7 @@ def judged_slowly(model, rows):
             abstain_reasons |= AbstainReason.UNSEEN
             holds |= policy.max_unseen is not None
         place = -1 if holds else best
-        found.append((place, settling.take(place), int(abstain_reasons), n_unseen))
+        found.append((place, debouncer.take(place), int(abstain_reasons), n_unseen))
     return found
 
 
@@ -68,7 +68,7 @@ def count_unseen(model, row):
 
 
 def as_rows(judged):
-    parts = (judged.places, judged.settled_places, judged.abstain_reasons, judged.n_unseen)
+    parts = (judged.places, judged.stable_places, judged.abstain_reasons, judged.n_unseen)
     return list(zip(*(part.tolist() for part in parts), strict=True))
 
 
@@ -93,8 +93,8 @@ def test_a_policy_that_does_nothing_decides_as_without_one(seed, shape, with_dom
     plain = Predictor(bare).predict(table).tolist()
     for policy in (None, Policy()):
         judged = Predictor(replace(bare, domain=domain, policy=policy)).decide(table)
-        assert judged.decisions == judged.settled == plain
-        assert np.array_equal(judged.beliefs, Predictor(bare).predict_proba(table))
+        assert judged.decisions == judged.stable == plain
+        assert np.array_equal(judged.probabilities, Predictor(bare).predict_proba(table))
         assert with_domain or not judged.abstain_reasons.any()
 
 
@@ -132,12 +132,12 @@ def test_rooms_are_held_back_and_settled():
     low, few, far, unseen = AbstainReason
     assert judged.decisions == [None] * 4 + ["yes", "yes", None, "yes", None, "yes", None, None]
     # It stays for five rows, though two of three are not known before.
-    assert judged.settled == [None] * 5 + ["yes"] * 5 + [None] * 2
+    assert judged.stable == [None] * 5 + ["yes"] * 5 + [None] * 2
     assert judged.abstain_reasons.tolist() == [
         *[low] * 4,
         *[0, 0, unseen, 0, unseen, 0, far | unseen, low | few],
     ]
-    assert judged.known.tolist() == [1.0] * 11 + [0.5]
+    assert judged.completeness.tolist() == [1.0] * 11 + [0.5]
 
 
 def test_decisions_show_how_many_are_held_back():
@@ -159,13 +159,13 @@ def test_a_stream_of_samples_is_judged_as_its_windows():
     found = [one for one in map(stream.push, samples) if one is not None]
     judged = predictor.decide(np.array([one.readings for one in found]))
     assert [one.decision for one in found] == judged.decisions
-    assert [one.settled for one in found] == judged.settled
+    assert [one.stable for one in found] == judged.stable
     assert [one.abstain_reasons for one in found] == judged.abstain_reasons.tolist()
-    assert None in judged.settled
+    assert None in judged.stable
     plain = Predictor(bare).stream()
     samples = zip(*(recording.samples[name] for name in names), strict=True)
     windows = [one for one in map(plain.push, samples) if one is not None]
-    assert all(one.settled == one.decision for one in windows)
+    assert all(one.stable == one.decision for one in windows)
 
 
 def test_a_number_is_not_judged():
@@ -186,4 +186,4 @@ def test_a_state_that_no_row_had_is_unknown_and_told():
     with pytest.warns(UnseenCategoryWarning):
         judged = Predictor(room()).decide(strange)
     assert (judged.n_unseen == 0).all()
-    assert (judged.known < 1).all()
+    assert (judged.completeness < 1).all()

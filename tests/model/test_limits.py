@@ -79,7 +79,7 @@ def rows_for(model, rng):
 def check_all_that_is_made_of(model):
     """Use a model in all ways; what is written must be JSON, which has no NaN."""
     predictor, table = Predictor(model), rows_for(model, np.random.default_rng(0))
-    beliefs_of = {} if model.target.is_additive_number else predictor.node_beliefs(table)
+    beliefs_of = {} if model.target.is_additive_number else predictor.node_outputs(table)
     for beliefs in beliefs_of.values():
         assert ((beliefs >= 0) & (beliefs <= 1)).all()
         np.testing.assert_allclose(beliefs.sum(axis=1), 1.0, atol=1e-9)

@@ -93,7 +93,7 @@ def test_rules_come_from_the_document_alone(predictor, tree):
     assert list(map(str, predictor.rules())) == list(map(str, tree.rules()))
 
 
-NOT_OF_ESTIMATORS = {"beliefs", "decide", "n_threads", "stream", "stress"}
+NOT_OF_ESTIMATORS = {"outputs", "decide", "n_threads", "stream", "stress"}
 
 
 def test_what_a_loaded_model_has_is_called_the_same_on_an_estimator(predictor, tree, wine):
@@ -101,7 +101,7 @@ def test_what_a_loaded_model_has_is_called_the_same_on_an_estimator(predictor, t
     assert {name for name in names if not hasattr(tree, name)} == NOT_OF_ESTIMATORS
     rows = wine[0][:5]
     assert predictor.model_ == tree.model_
-    (ours,), (theirs,) = predictor.node_beliefs(rows).values(), tree.node_beliefs(rows).values()
+    (ours,), (theirs,) = predictor.node_outputs(rows).values(), tree.node_outputs(rows).values()
     np.testing.assert_array_equal(ours, theirs)
     assert list(map(str, predictor.semantics(rows))) == list(map(str, tree.semantics(rows)))
 
@@ -164,7 +164,7 @@ def ways_in(tree):
         "decision_path": tree.decision_path,
         "partial_fit": lambda X: deepcopy(tree).partial_fit(X, ["no"] * len(X)),
         "predictor": predictor.predict,
-        "node_beliefs": predictor.node_beliefs,
+        "node_outputs": predictor.node_outputs,
         "predictor explains": predictor.explain,
         "report": lambda X: summarise_page(tree.model_, X),
     }
@@ -226,7 +226,7 @@ def test_hierarchies_of_any_nodes_tell_of_unseen_states(coloured):
     for node in ("tree", "cmac"):
         model = LinguisticHierarchyClassifier("z <- colour, door; y <- z, size", node=node)
         model.fit(X, y)
-        for way in (model.predict, model.node_beliefs):
+        for way in (model.predict, model.node_outputs):
             with pytest.warns(UnseenCategoryWarning, match="'colour' has 'pink' in 90 rows, which"):
                 way(X.assign(colour="pink"))
 
@@ -252,7 +252,7 @@ def test_what_is_known_is_the_share_of_the_trees_that_are():
     rows[1, 0], rows[2] = np.nan, np.nan
     spreads = {term.features: np.sqrt(term.variance) for term in model.terms}
     lost = sum(spreads[one] for one in spreads if "x0" in one) / sum(spreads.values())
-    found = Predictor(model).evidence(rows_as_table(model, rows))
+    found = Predictor(model).completeness(rows_as_table(model, rows))
     np.testing.assert_allclose(found, [1.0, 1.0 - lost, 0.0], atol=1e-12)
 
 

@@ -77,7 +77,7 @@ def test_it_shows_how_a_hierarchy_is_wired(wine):
         f"├─ z1 ({z1.n_rules} rules) ← hue, ash",
         f"└─ z2 ({z2.n_rules} rules) ← alcohol",
     ]
-    assert [rule["tree"] for rule in summary["rules"]] == ["z1"] * 3 + ["z2"] * 3 + ["top"] * 3
+    assert [rule["part"] for rule in summary["rules"]] == ["z1"] * 3 + ["z2"] * 3 + ["top"] * 3
     assert len(summarise(model, max_rules=1)["rules"]) == 3
     assert set(importance_by_name(model)) == {"alcohol", "ash", "hue", "proline"}
     assert sum(importance_by_name(model).values()) == pytest.approx(1)
@@ -167,7 +167,7 @@ def test_the_rules_of_additive_models_are_listed_with_what_they_add():
     for rule in rules:
         line = next(
             one
-            for one in by_part[rule.tree]
+            for one in by_part[rule.part]
             if one["conditions"] == [str(condition) for condition in rule.conditions]
         )
         assert line["about"] == rule.counts

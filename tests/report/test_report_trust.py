@@ -24,13 +24,13 @@ TRUTH = np.array([0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, -1])
 
 
 def measured(model):
-    return measure_trust(model, room_rows(), TRUTH, Predictor(model).beliefs(room_rows()))
+    return measure_trust(model, room_rows(), TRUTH, Predictor(model).outputs(room_rows()))
 
 
 def test_the_curve_is_that_of_each_row_by_itself():
     model = room_model()
     found = measured(model)
-    wrong = Predictor(model).model_.target.decide(Predictor(model).beliefs(room_rows())) != TRUTH
+    wrong = Predictor(model).model_.target.decide(Predictor(model).outputs(room_rows())) != TRUTH
     assert found["curve"]["risk"] == wrong[:-1].mean()
     assert found["curve"]["points"][-1] == [1.0, pytest.approx(wrong[:-1].mean(), abs=1e-5)]
     assert (found["chosen"], found["held"], found["events"]) == (None, None, None)
@@ -38,7 +38,7 @@ def test_the_curve_is_that_of_each_row_by_itself():
 
 def test_the_limit_stands_on_the_curve():
     found = measured(replace(room(), policy=Policy(min_probability=(0.7, 0.7))))
-    sure = Predictor(room()).beliefs(room_rows())[:-1].max(axis=1) >= 0.7
+    sure = Predictor(room()).outputs(room_rows())[:-1].max(axis=1) >= 0.7
     assert found["chosen"]["coverage"] == sure.mean()
     point = [round(found["chosen"][one], 5) for one in ("coverage", "risk")]
     assert point in found["curve"]["points"]

@@ -12,10 +12,10 @@ from test_send_on_change import EXACT, walk
 from policy_cases import policies
 from random_models import as_table, random_model, random_rows
 from simulated import Simulation
-from solah.explain.novelty import name_doubts
+from solah.explain.novelty import name_reasons
 from solah.model import Target
 from solah.model.decide import PolicyDecider
-from solah.model.policy import Cells, Domain, Policy, SeenTogether, Settling
+from solah.model.policy import Cells, Debouncer, Domain, Policy, SeenTogether
 from solah.site.bundle import Bundle
 from solah.site.decision_policy import Judging
 from solah.site.plan import make_plan
@@ -47,11 +47,11 @@ def test_a_network_judges_as_the_model_in_one_process(policy, seed, delay):
     replay(simulation, bundle, rows)
     decided = sorted(simulation.run(), key=lambda one: one.sequence)
     judged = PolicyDecider(bundle.model).take(as_table(bundle.model, rows))
-    assert [one.settled for one in decided] == judged.settled
+    assert [one.settled for one in decided] == judged.stable
     assert [list(one.abstain_reasons) for one in decided] == [
-        name_doubts(one) for one in judged.abstain_reasons
+        name_reasons(one) for one in judged.abstain_reasons
     ]
-    assert [tuple(one.beliefs.values()) for one in decided] == [*map(tuple, judged.beliefs)]
+    assert [tuple(one.beliefs.values()) for one in decided] == [*map(tuple, judged.probabilities)]
 
 
 @pytest.mark.parametrize("sending", [EXACT, Sending(0.0, 0.0, 2.0)])
@@ -61,10 +61,10 @@ def test_rows_about_which_all_are_silent_count_for_votes(sending):
     rows = walk(np.random.default_rng(4), bundle.model, 80, changes=0.03, missing=0.0)
     decided = decide(bundle, rows)
     assert len(decided) < 75
-    settling = Settling(policy)
+    debouncer = Debouncer(policy)
     names = bundle.model.target.classes
     for sequence, place in enumerate(expected(bundle.model, rows).argmax(axis=1).tolist()):
-        stands = settling.take(place)
+        stands = debouncer.take(place)
         if sequence in decided:
             assert decided[sequence].settled == (None if stands < 0 else names[stands])
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from solah.model.predictor import Predictor
 
 _REASONS = "abstain_reasons"
-_TAKEN = ("prediction", "completeness", "settled", _REASONS)
+_TAKEN = ("prediction", "completeness", "stable", _REASONS)
 
 Keep = Annotated[
     list[str] | None, option("Column of DATA to copy to the output. Repeatable.", metavar="COL")
@@ -51,7 +51,7 @@ def predict(
 
     Rows are streamed, so the file may be larger than memory. With --json a line is a row. Of
     recordings, a row is a window. With a policy, 'prediction' is empty where the model abstains,
-    'settled' is the stable decision after the row, and 'abstain_reasons' has the reasons.
+    'stable' is the stable decision after the row, and 'abstain_reasons' has the reasons.
 
     Example: solah predict model.json new.csv --keep id -o predictions.csv
     """
@@ -98,7 +98,7 @@ def _predicted(
     """
     from solah.cli.problem import split_names
     from solah.data import to_text
-    from solah.explain.novelty import name_doubts
+    from solah.explain.novelty import name_reasons
     from solah.model import Task
     from solah.model.decide import PolicyDecider
 
@@ -115,22 +115,22 @@ def _predicted(
             found.predicted["prediction"] = predictor.predict(table).tolist()
         else:
             if decider is None:
-                shares = predictor.beliefs(table)
+                shares = predictor.outputs(table)
                 places = target.decide(shares).tolist()
                 found.predicted["prediction"] = [target.classes[place] for place in places]
             else:
                 groups = recordings and table.column(recordings).values.tolist()
                 decided = decider.take(table, groups)
-                shares = decided.beliefs
+                shares = decided.probabilities
                 found.predicted["prediction"] = decided.decisions
                 if model.policy is not None:
-                    found.predicted["settled"] = decided.settled
+                    found.predicted["stable"] = decided.stable
                 reasons = decided.abstain_reasons.tolist()
-                found.predicted[_REASONS] = [*map(name_doubts, reasons)]
+                found.predicted[_REASONS] = [*map(name_reasons, reasons)]
             columns = zip(map(str, target.classes), shares.T.tolist(), strict=True)
             found.probabilities = dict(columns)
         if with_completeness:
-            found.completeness = predictor.evidence(table).tolist()
+            found.completeness = predictor.completeness(table).tolist()
         yield found
 
 

@@ -87,7 +87,7 @@ def print_rules(
         return
     every = rules_of(document).filter(class_name, feature, part).sort(sort)
     places = {one.name: place for place, one in enumerate(document.parts)}
-    in_parts = every.sort(key=lambda rule: places[rule.tree])
+    in_parts = every.sort(key=lambda rule: places[rule.part])
     chosen = Rules(strongest(in_parts, limit), document)
     with printed_to(output):
         if written_as == "json":
@@ -110,7 +110,7 @@ def _as_json(rules: "Rules") -> dict[str, object]:
     return {
         "target": describe_target(model.target),
         "n_rules": count_rules(model),
-        "start": rules.start or None,
+        "baseline": rules.baseline or None,
         "parts": describe_parts(model),
         "rules": rules.to_dicts(),
         "features": [describe_feature(feature) for feature in rules.features],
@@ -127,10 +127,10 @@ def _show(screen: Screen, rules: "Rules") -> None:
     screen.say(heading(f"{model.target.name}: {explain_number(rules)}"))
     for about in explain_rules(rules)[:-1]:
         screen.say(about)
-    if rules.start:
-        screen.result(*rules.start.splitlines())
+    if rules.baseline:
+        screen.result(*rules.baseline.splitlines())
     for part in describe_parts(model):
-        of_part = Rules((rule for rule in rules if rule.tree == part["name"]), model)
+        of_part = Rules((rule for rule in rules if rule.part == part["name"]), model)
         if of_part and not rules.are_of_one_tree:
             shown = "" if len(of_part) == part["rules"] else f", {len(of_part):,} shown"
             sizes = f"{plural(part['rules'], 'rule')}{shown}"

@@ -247,7 +247,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return self._predictor().show(X, y)
 
-    def evidence(self, X: ArrayLike) -> Float:
+    def completeness(self, X: ArrayLike) -> Float:
         """Return the completeness of each row: the share of importance with a value.
 
         Parameters
@@ -259,7 +259,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         shares : ndarray of shape (n_rows,)
             1 if no value that matters is missing, 0 if all are.
         """
-        return self._predictor().evidence(read_features(self, X, reset=False))
+        return self._predictor().completeness(read_features(self, X, reset=False))
 
     def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
         """Start to edit the model; the estimator itself does not change.

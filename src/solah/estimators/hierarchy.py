@@ -164,8 +164,8 @@ class HierarchyEstimator(BranchMixin):
             cross_fit=self._n_folds_between,
         )
 
-    def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
-        """Return what each node believes, from bottom to top.
+    def node_outputs(self, X: ArrayLike) -> dict[str, Float]:
+        """Return the outputs of each node, from bottom to top.
 
         Parameters
         ----------
@@ -173,11 +173,11 @@ class HierarchyEstimator(BranchMixin):
 
         Returns
         -------
-        beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
+        outputs : dict of node name to ndarray of shape (n_rows, n_classes)
         """
         check_is_fitted(self)
         if hasattr(self, "model_"):
-            return super().node_beliefs(X)
+            return super().node_outputs(X)
         table = read_features(self, X, reset=False)
         outputs: dict[str, Float] = {}
         for node in self.nodes_:
@@ -188,7 +188,7 @@ class HierarchyEstimator(BranchMixin):
     def predict_proba(self, X: ArrayLike) -> Any:
         """Return the probability of each class, in the order of ``classes_``."""
         if hasattr(self, "nodes_") and not hasattr(self, "model_"):
-            return self.node_beliefs(X)[self.hierarchy_.root]
+            return self.node_outputs(X)[self.hierarchy_.root]
         return super().predict_proba(X)  # type: ignore[misc]
 
     @property

@@ -66,8 +66,8 @@ class BranchMixin:
         """The paper's branch number (beta): every edge of a split, empty ones too."""
         return self._model().n_branches
 
-    def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
-        """Return the beliefs of each node, from bottom to top.
+    def node_outputs(self, X: ArrayLike) -> dict[str, Float]:
+        """Return the outputs of each node, from bottom to top.
 
         Parameters
         ----------
@@ -75,9 +75,9 @@ class BranchMixin:
 
         Returns
         -------
-        beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
+        outputs : dict of node name to ndarray of shape (n_rows, n_classes)
         """
-        return self._predictor().node_beliefs(read_features(self, X, reset=False))
+        return self._predictor().node_outputs(read_features(self, X, reset=False))
 
     def semantics(self, X: ArrayLike) -> list[Semantics]:
         """Return, for each row, the rules that fired in each tree, from bottom to top.

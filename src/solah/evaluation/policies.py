@@ -199,7 +199,7 @@ def choose_policy(
     novelty = novelty_of(model, rows)
     apart = RowsApart(
         y_true=y_true[known].astype(np.intp),
-        probabilities=Predictor(model).beliefs(rows),
+        probabilities=Predictor(model).outputs(rows),
         n_unseen=novelty.n_unseen,
         out_of_range=novelty.is_out_of_range,
         method="rows held out",

@@ -44,19 +44,19 @@ class Attribution:
     Attributes
     ----------
     start : (n_outputs,) the output when no reading is known
-    belief : (n_rows, n_outputs) the output of each row
+    outputs : (n_rows, n_outputs) the output of each row
     effects : (n_rows, n_features, n_outputs) what each reading added; summed over the features
-        they are ``belief - start``
-    evidence : (n_rows, n_features, n_outputs) what each reading added to the scores, if the
+        they are ``outputs - start``
+    scores : (n_rows, n_features, n_outputs) what each reading added to the scores, if the
         last link is a softmax; else None
     terms : (n_rows, n_features, n_outputs) the weights of the last stage's terms, those of a pair
         by halves, without the effect of missing values on others
     """
 
     start: Float
-    belief: Float
+    outputs: Float
     effects: Float
-    evidence: Float | None
+    scores: Float | None
     terms: Float
 
 
@@ -80,17 +80,17 @@ def feature_rows(model: Model, table: Table) -> Attribution:
     >>> iris = datasets.load("iris")
     >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.target)
     >>> added = feature_rows(tree.model_, iris.table)
-    >>> bool(abs(added.start + added.effects.sum(axis=1) - added.belief).max() < 1e-12)
+    >>> bool(abs(added.start + added.effects.sum(axis=1) - added.outputs).max() < 1e-12)
     True
     """
     attributor = Attributor(model.program)
     parts = [attributor.of_rows(rows) for rows in traced_blocks(model, table)]
-    evidence = [part.evidence for part in parts if part.evidence is not None]
+    scores = [part.scores for part in parts if part.scores is not None]
     return Attribution(
         start=parts[0].start,
-        belief=np.concatenate([part.belief for part in parts]),
+        outputs=np.concatenate([part.outputs for part in parts]),
         effects=np.concatenate([part.effects for part in parts]),
-        evidence=np.concatenate(evidence) if evidence else None,
+        scores=np.concatenate(scores) if scores else None,
         terms=np.concatenate([part.terms for part in parts]),
     )
 
@@ -111,7 +111,7 @@ class Attributor:
         """Share out the outputs of rows."""
         effects: list[Effects] = []
         for number, stage in enumerate(self._program.stages):
-            scores: Effects = {}
+            own_scores: Effects = {}
             terms: Effects = {}
             may_miss = any(term.variance or term.missing is not None for term in stage.terms)
             for index, term in enumerate(stage.terms):
@@ -119,14 +119,14 @@ class Attributor:
                 _add(terms, own)
                 if may_miss and stage.link is not Link.SHARES:
                     own = self._beside_missing(number, index, own, rows)
-                _add(scores, own)
+                _add(own_scores, own)
             is_softmax = stage.link is Link.SOFTMAX
-            effects.append(self._linked(number, scores, rows) if is_softmax else scores)
+            effects.append(self._linked(number, own_scores, rows) if is_softmax else own_scores)
         return Attribution(
             start=self._nothing.steps[-1].outputs[0],
-            belief=rows.steps[-1].outputs,
+            outputs=rows.steps[-1].outputs,
             effects=self._stacked(effects[-1], rows),
-            evidence=self._stacked(scores, rows) if is_softmax else None,
+            scores=self._stacked(own_scores, rows) if is_softmax else None,
             terms=self._stacked(terms, rows),
         )
 

@@ -16,7 +16,7 @@ from solah.explain.counterfactuals import ChangeFinder
 from solah.explain.counterfactuals.paths import Paths
 from solah.explain.fired_rules import FiredRows, FiredRule, RuleFinder, Semantics
 from solah.explain.importance import known_of
-from solah.explain.novelty import RowDoubts, name_doubts, novelty_of, row_doubts
+from solah.explain.novelty import Abstention, abstention_of, name_reasons, novelty_of
 from solah.explain.rule_text import named_class, printed_weights, spell_result, spell_value
 from solah.explain.rules import shown_sets
 from solah.explain.traversal import TracedRows, numbers_of, rows_at_once
@@ -48,17 +48,17 @@ class Contribution(NamedTuple):
     value : its value; None if there is none
     words : the focal sets that describe the value, as text, with their masses; None if the value
         is missing or unseen
-    belief : what it adds to the probability of each class (of a number: of each focal set)
-    towards : what it adds to the probability of the decision; to the expected number, for a number
-    evidence : its part of the scores of the classes, if the model has scores
+    effects : what it adds to the probability of each class (of a number: of each focal set)
+    effect : what it adds to the probability of the decision; to the expected number, for a number
+    scores : its part of the scores of the classes, if the model has scores
     """
 
     feature: str
     value: State | None
     words: dict[str, float] | None
-    belief: tuple[float, ...]
-    towards: float
-    evidence: tuple[float, ...] | None = None
+    effects: tuple[float, ...]
+    effect: float
+    scores: tuple[float, ...] | None = None
 
     def __str__(self) -> str:
         if self.words is None:
@@ -156,20 +156,20 @@ class ExplainedRows:
         self.fired = FiredRows(explainer.rule_finder, self.traced)
         self.added = added = explainer.attributor.of_rows(self.traced)
         self.start: tuple[float, ...] = tuple(added.start.tolist())
-        self.beliefs: list[tuple[float, ...]] = list(map(tuple, added.belief.tolist()))
+        self.probabilities: list[tuple[float, ...]] = list(map(tuple, added.outputs.tolist()))
         self.effects: list[list[list[float]]] = added.effects.tolist()
         nothing = [None] * table.n_rows
-        self.evidence: list[Any] = nothing if added.evidence is None else added.evidence.tolist()
-        self.places: list[int] = self.target.decide(added.belief).tolist()
+        self.scores: list[Any] = nothing if added.scores is None else added.scores.tolist()
+        self.places: list[int] = self.target.decide(added.outputs).tolist()
         if self.target.task is Task.REGRESSION:
-            towards = numbers_of(self.target, added.effects)
-            self.decisions: list[State] = numbers_of(self.target, added.belief).tolist()
+            of_decision = numbers_of(self.target, added.effects)
+            self.decisions: list[State] = numbers_of(self.target, added.outputs).tolist()
         else:
-            towards = added.effects[np.arange(table.n_rows), :, self.places]
+            of_decision = added.effects[np.arange(table.n_rows), :, self.places]
             self.decisions = [self.target.classes[place] for place in self.places]
-        self.towards: list[list[float]] = towards.tolist()
+        self.of_decision: list[list[float]] = of_decision.tolist()
         self.is_known: list[list[bool]] = (~np.isnan(self.readings)).tolist()
-        self.known: list[float] = known_of(self.model, self.readings).tolist()
+        self.completeness: list[float] = known_of(self.model, self.readings).tolist()
 
     @cached_property
     def dampings(self) -> list[float]:
@@ -295,8 +295,8 @@ class Explanation:
     ----------
     target : the target
     decision : the predicted class, or the expected number
-    belief, start : the probability of each class, and the same before any value is known
-    known : the completeness: the share of all importance that has a value
+    probabilities, start : the probability of each class, and the same before any value is known
+    completeness : the completeness: the share of all importance that has a value
     damping : the factor of all weights beside missing values: 1 if nothing is missing
     damps : whether the model has such a factor
     changes : changes that flip the prediction, if they were asked for
@@ -306,21 +306,21 @@ class Explanation:
         self._rows, self._place = rows, place
         self.target = rows.target
         self.decision = rows.decisions[place]
-        self.belief = rows.beliefs[place]
+        self.probabilities = rows.probabilities[place]
         self.start = rows.start
-        self.known = rows.known[place]
+        self.completeness = rows.completeness[place]
         self.damping = rows.dampings[place]
         self.damps = rows.model.program.has_variances
         self.changes = changes
 
     @property
-    def certainty(self) -> float:
+    def probability(self) -> float:
         """The probability of the decision; for words of a number, the largest; for a sum, 1."""
         if self.target.is_additive_number:
             return 1.0
         if self.target.task is Task.REGRESSION:
-            return max(self.belief)
-        return self.belief[self._rows.places[self._place]]
+            return max(self.probabilities)
+        return self.probabilities[self._rows.places[self._place]]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -337,19 +337,19 @@ class Explanation:
 
     @cached_property
     def contributions(self) -> tuple[Contribution, ...]:
-        """The effects of the features, the largest first; they sum to belief minus start."""
+        """The effects of the features, the largest first; they sum to ``after - before``."""
         rows, row = self._rows, self._place
-        towards, effects, evidence = rows.towards[row], rows.effects[row], rows.evidence[row]
+        own, effects, scores = rows.of_decision[row], rows.effects[row], rows.scores[row]
         return tuple(
             Contribution(
                 feature=rows.model.features[j].name,
                 value=rows.values[j][row],
                 words=rows.words(j, row),
-                belief=tuple(effects[j]),
-                towards=towards[j],
-                evidence=tuple(evidence[j]) if evidence else None,
+                effects=tuple(effects[j]),
+                effect=own[j],
+                scores=tuple(scores[j]) if scores else None,
             )
-            for j in sorted(rows.explainer.used, key=lambda j: (-abs(towards[j]), j))
+            for j in sorted(rows.explainer.used, key=lambda j: (-abs(own[j]), j))
         )
 
     @cached_property
@@ -374,13 +374,13 @@ class Explanation:
         return {name: added[name][self._place].tolist() for name in names}
 
     @cached_property
-    def abstain_reasons(self) -> RowDoubts:
+    def abstention(self) -> Abstention:
         """The reasons for the policy to abstain, the row taken by itself."""
         rows = self._rows
         if rows.model.policy is None and rows.model.domain is None:
-            return RowDoubts()
+            return Abstention()
         values = [values[self._place] for values in rows.values]
-        return row_doubts(rows.model, rows.novelty, self._place, self.belief, values)
+        return abstention_of(rows.model, rows.novelty, self._place, self.probabilities, values)
 
     @property
     def before(self) -> float:
@@ -390,17 +390,17 @@ class Explanation:
     @property
     def after(self) -> float:
         """The same now; ``before`` and all contributions sum to it."""
-        return self._of_decision(self.belief)
+        return self._of_decision(self.probabilities)
 
-    def _of_decision(self, belief: tuple[float, ...]) -> float:
+    def _of_decision(self, outputs: tuple[float, ...]) -> float:
         if self.target.task is Task.REGRESSION:
-            return float(numbers_of(self.target, np.array(belief)))
-        return belief[self._rows.places[self._place]]
+            return float(numbers_of(self.target, np.array(outputs)))
+        return outputs[self._rows.places[self._place]]
 
     @property
     def conclusion(self) -> str:
         """The prediction as text, with its probability."""
-        return spell_result(self.target, self.belief, self.decision)
+        return spell_result(self.target, self.probabilities, self.decision)
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:
         """Return plain values, ready for JSON.
@@ -412,37 +412,37 @@ class Explanation:
         """
         rows, row = self._rows, self._place
         added: list[Any] = rows.effects[row]
-        unit = "belief"
-        if (scores := rows.evidence[row]) is not None:
+        unit = "effects"
+        if (scores := rows.scores[row]) is not None:
             added, unit = list(map(self._printed, scores)), "scores"
         return {
             "target": self.target.name,
             "states": list(self.target.classes or self.target.words),
             "thresholds": list(self.target.thresholds),
             "decision": self.decision,
-            "certainty": self.certainty,
-            "belief": list(self.belief),
+            "probability": self.probability,
+            "probabilities": list(self.probabilities),
             "start": list(self.start),
             "before": self.before,
             "after": self.after,
-            "known": self.known,
-            "held_back": self.abstain_reasons.is_held_back,
-            "abstain_reasons": name_doubts(self.abstain_reasons.abstain_reasons),
-            "reasons_to_doubt": list(self.abstain_reasons.reasons),
+            "completeness": self.completeness,
+            "abstains": self.abstention.abstains,
+            "abstain_reasons": name_reasons(self.abstention.flags),
+            "reasons": list(self.abstention.reasons),
             "damping": self.damping,
-            "readings": [
+            "features": [
                 {
                     "feature": feature.name,
                     "value": rows.values[j][row],
                     "words": rows.words(j, row),
-                    "towards": rows.towards[row][j],
+                    "effect": rows.of_decision[row][j],
                     unit: added[j],
                 }
                 for j, feature in enumerate(rows.model.features)
             ],
             "groups": {name: self._printed(sums) for name, sums in self.groups.items()},
             "rules": [
-                {"tree": one.rule.tree, "rule": one.rule.sentence, "membership": one.weight}
+                {"part": one.rule.part, "rule": one.rule.sentence, "membership": one.membership}
                 for one in self.strongest_rules(top)[0]
             ],
             "changes": None if self.changes is None else self.changes.to_dict(),

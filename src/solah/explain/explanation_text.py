@@ -98,7 +98,7 @@ def summarise_explanation(explanation: Explanation, top: int | None = TOP) -> Su
         sections.append(Section("Smallest changes that flip the prediction", texts))
     return Summary(
         result=f"{explanation.conclusion} ({before} before any value is known)",
-        notes=tuple(filter(None, (explanation.abstain_reasons.sentence, _threshold(explanation)))),
+        notes=tuple(filter(None, (explanation.abstention.sentence, _threshold(explanation)))),
         sections=tuple(sections),
         missing=_missing(explanation),
     )
@@ -114,19 +114,19 @@ def _contributions(explanation: Explanation, top: int | None) -> Section:
     shown = [
         one
         for one in explanation.contributions[:top]
-        if is_number or abs(scale * one.towards) >= _LEAST_POINTS
+        if is_number or abs(scale * one.effect) >= _LEAST_POINTS
     ]
-    largest = max((abs(one.towards) for one in shown), default=0.0) or 1.0
-    lines = [Amount(write(one.towards), one.towards / largest, str(one)) for one in shown]
+    largest = max((abs(one.effect) for one in shown), default=0.0) or 1.0
+    lines = [Amount(write(one.effect), one.effect / largest, str(one)) for one in shown]
     if rest := explanation.contributions[len(shown) :]:
-        total = sum(one.towards for one in rest)
+        total = sum(one.effect for one in rest)
         lines.append(Amount(write(total), 0.0, count(len(rest), "other")))
     return Section(f"Contributions{'' if is_number else ', in percentage points'}", lines)
 
 
 def _rules(explanation: Explanation, top: int | None) -> Section:
     fired, n_fired = explanation.strongest_rules(top)
-    lines = [str(one) for one in fired if top is None or one.weight >= WORTH_SHOWING]
+    lines = [str(one) for one in fired if top is None or one.membership >= WORTH_SHOWING]
     lines = lines or list(map(str, fired[:1]))
     if n_fired > len(lines):
         lines.append(f"… and {count(n_fired - len(lines), 'other')} with less effect")
@@ -135,18 +135,18 @@ def _rules(explanation: Explanation, top: int | None) -> Section:
 
 def _threshold(explanation: Explanation) -> str:
     """Explain why the class with the largest probability is not predicted; nothing if it is."""
-    target, belief = explanation.target, explanation.belief
+    target, probabilities = explanation.target, explanation.probabilities
     if not target.thresholds:
         return ""
-    most = max(range(len(belief)), key=belief.__getitem__)
+    most = max(range(len(probabilities)), key=probabilities.__getitem__)
     place = target.classes.index(explanation.decision)
     if most == place:
         return ""
     likelier, predicted = (spell_class(target.classes[one], target.name) for one in (most, place))
     return (
-        f"{likelier} has a larger probability ({belief[most]:.0%}), but the class with the largest "
-        f"ratio to its threshold is predicted: {target.thresholds[place]:.2f} for {predicted}, "
-        f"{target.thresholds[most]:.2f} for {likelier}."
+        f"{likelier} has a larger probability ({probabilities[most]:.0%}), but the class with the "
+        f"largest ratio to its threshold is predicted: {target.thresholds[place]:.2f} for "
+        f"{predicted}, {target.thresholds[most]:.2f} for {likelier}."
     )
 
 
@@ -163,7 +163,7 @@ def _missing(explanation: Explanation) -> str:
     cost = ""
     if explanation.damps and without_rule and not explanation.target.is_additive_number:
         cost = f" Other weights count {explanation.damping:.0%}."
-    return f"Missing: {named}{more}.{cost} Completeness {explanation.known:.0%}."
+    return f"Missing: {named}{more}.{cost} Completeness {explanation.completeness:.0%}."
 
 
 def lines_of(explanation: Explanation, top: int | None = TOP) -> Iterator[Line]:

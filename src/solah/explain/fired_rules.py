@@ -31,10 +31,10 @@ class FiredRule(NamedTuple):
     """A rule, and the share of the row that took it."""
 
     rule: Rule
-    weight: float
+    membership: float
 
     def __str__(self) -> str:
-        return f"{self.weight:4.0%}  {self.rule.short}"
+        return f"{self.membership:4.0%}  {self.rule.short}"
 
 
 class Step(NamedTuple):
@@ -42,22 +42,22 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    tree : the part's name
+    part : the part's name
     inputs : the names of the parts that feed it
     fired : the rules that fired, the heaviest first; their weights sum to 1. Groups and sums
         have no rules
     adds : the weights that it adds for each class, or to a number; of a tree that is not below a
         sum, its belief
-    belief : the part's belief about the target
+    outputs : the probabilities of the classes by this part alone, or a number's outputs
     result : the prediction by this part alone, as text
     text : the largest weight that it adds, as text
     """
 
-    tree: str
+    part: str
     inputs: tuple[str, ...]
     fired: tuple[FiredRule, ...]
     adds: tuple[float, ...]
-    belief: tuple[float, ...]
+    outputs: tuple[float, ...]
     result: str
     text: str
 
@@ -78,17 +78,17 @@ class ComposedRule:
     weight: float
 
     def __str__(self) -> str:
-        rule_of_tree = {rule.tree: rule for rule in self.rules}
+        rule_of_part = {rule.part: rule for rule in self.rules}
         texts: dict[str, str] = {}
         for step in self.steps:
             below, rule = " and ".join(f"({texts[name]})" for name in step.inputs), None
             if step.fired:
-                rule = rule_of_tree[step.tree]
+                rule = rule_of_part[step.part]
                 premise = rule.premise or "always"
                 below = f"{below} => {premise}" if below else premise
-            texts[step.tree] = below
+            texts[step.part] = below
         top = self.steps[-1]
-        return f"{texts[top.tree]} => {top.result if rule is None else rule.result}"
+        return f"{texts[top.part]} => {top.result if rule is None else rule.result}"
 
 
 @dataclass(frozen=True)
@@ -103,15 +103,15 @@ class Semantics:
         return ComposedRule(
             steps=self.steps,
             rules=tuple(fired.rule for fired in heaviest),
-            weight=math.prod(fired.weight for fired in heaviest),
+            weight=math.prod(fired.membership for fired in heaviest),
         )
 
     def __str__(self) -> str:
-        lines, by_name = [], {step.tree: step for step in self.steps}
+        lines, by_name = [], {step.part: step for step in self.steps}
         for step in self.steps:
             below = f" (inputs: {', '.join(step.inputs)})" if step.inputs else ""
-            lines.append(f"{step.tree}{below}:")
-            parts = [(one.weight, f"  {one}") for one in step.fired]
+            lines.append(f"{step.part}{below}:")
+            parts = [(one.membership, f"  {one}") for one in step.fired]
             if not parts:
                 parts = [
                     (max(map(abs, by_name[name].adds)), f"  {by_name[name].text} from {name}")
@@ -246,11 +246,11 @@ class FiredRows:
 
     def _step(self, part: Part, row: int) -> Step:
         target, added, weights = self._finder.target, self._rows.added, self.weights[row]
-        belief, adds = self._outputs[part.name][row], added[part.name][row].tolist()
+        outputs, adds = self._outputs[part.name][row], added[part.name][row].tolist()
         decided: State = (
-            float(numbers_of(target, belief))
+            float(numbers_of(target, outputs))
             if target.task is Task.REGRESSION
-            else target.classes[int(target.decide(belief[None])[0])]
+            else target.classes[int(target.decide(outputs[None])[0])]
         )
         fired: list[FiredRule] = []
         if part.name in self._finder.places:
@@ -259,13 +259,13 @@ class FiredRows:
                 np.argsort(-weights[places], kind="stable")
             ]
             fired = self._fired(numbers[weights[numbers] > 0], weights)
-        own = belief.tolist()
+        own = outputs.tolist()
         return Step(
-            tree=part.name,
+            part=part.name,
             inputs=tuple(name for name in part.origins if name in added),
             fired=tuple(fired),
             adds=tuple(adds),
-            belief=tuple(own),
+            outputs=tuple(own),
             result=spell_result(target, own, decided),
             text=spell_largest(adds, target),
         )

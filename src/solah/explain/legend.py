@@ -160,13 +160,13 @@ def rules_page(rules: Rules) -> str:
     """Write rules as a Markdown page: of terms a line for each word, from low to high."""
     about = f"{explain_number(rules)}. {escape(' '.join(explain_rules(rules)))}"
     lines = [f"# Rules for “{escape(rules.model.target.name)}”", "", about, ""]
-    for line in rules.start.splitlines():
+    for line in rules.baseline.splitlines():
         lines += [f"{escape(line[0].upper() + line[1:])}.", ""]
     if adding := [rule for rule in rules if rule.adds]:
         lines += [*_table_of_terms(rules, adding), ""]
     if branches := [rule for rule in rules if not rule.adds]:
         first = 1 if rules.are_of_one_tree else 0
-        rows = ((rule.tree, rule.sentence, rule.counts)[first:] for rule in branches)
+        rows = ((rule.part, rule.sentence, rule.counts)[first:] for rule in branches)
         lines += [*_table(("part", "rule", "training rows")[first:], rows), ""]
     if words := list(words_used(rules)) if branches else []:
         lines += ["## Words", "", ABOUT_WORDS, "", *_table(("feature", "word", "range"), words)]
@@ -189,11 +189,11 @@ def _table_of_terms(rules: Rules, adding: Sequence[Rule]) -> Iterator[str]:
     classes = [named] if named else list(target.classes) or [target.name]
     places = {part.name: place for place, part in enumerate(rules.model.parts)}
     rows = []
-    for rule in sorted(adding, key=lambda one: (places[one.tree], one.number)):
+    for rule in sorted(adding, key=lambda one: (places[one.part], one.number)):
         asked = rule.conditions
         rows.append(
             (
-                " and ".join(one.feature for one in asked) or rule.tree,
+                " and ".join(one.feature for one in asked) or rule.part,
                 "straight line" if rule.ramp else " and ".join(one.word for one in asked),
                 " and ".join(one.range for one in asked if one.range),
                 *(_weight(rule, one) for one in classes),

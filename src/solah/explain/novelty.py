@@ -37,14 +37,14 @@ class Novelty:
 
     Attributes
     ----------
-    known : (n_rows,) the completeness: the share of importance with a value
+    completeness : (n_rows,) the completeness: the share of importance with a value
     out_of_range : (n_rows, n_features) whether a known reading lies beyond the training rows'
     unseen : (n_rows, n_pairs) whether two cells never occurred together
 
     A model without a domain has no pairs, and no reading is out of range.
     """
 
-    known: Float
+    completeness: Float
     out_of_range: NDArray[np.bool_]
     unseen: NDArray[np.bool_]
 
@@ -64,8 +64,8 @@ class Novelty:
         Without a limit in the policy, a single pair of cells that never occurred together counts.
         """
         policy = policy or _NO_POLICY
-        abstain_reasons = np.zeros(len(self.known), dtype=np.intp)
-        abstain_reasons[self.known < policy.min_completeness] |= AbstainReason.FEW_READINGS
+        abstain_reasons = np.zeros(len(self.completeness), dtype=np.intp)
+        abstain_reasons[self.completeness < policy.min_completeness] |= AbstainReason.FEW_READINGS
         abstain_reasons[self.is_out_of_range] |= AbstainReason.OUT_OF_RANGE
         abstain_reasons[self.n_unseen > (policy.max_unseen or 0)] |= AbstainReason.UNSEEN
         return abstain_reasons
@@ -84,12 +84,12 @@ def novelty_of(model: Model, table: Table) -> Novelty:
     return Novelty(known, np.column_stack(beyond), unseen)
 
 
-def name_doubts(abstain_reasons: int) -> list[str]:
+def name_reasons(abstain_reasons: int) -> list[str]:
     """Name abstain_reasons as outputs have them.
 
     Examples
     --------
-    >>> name_doubts(AbstainReason.LOW_PROBABILITY | AbstainReason.UNSEEN)
+    >>> name_reasons(AbstainReason.LOW_PROBABILITY | AbstainReason.UNSEEN)
     ['low probability', 'unseen']
     """
     return [
@@ -98,36 +98,36 @@ def name_doubts(abstain_reasons: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class RowDoubts:
+class Abstention:
     """The reasons to abstain on one row, or why one might.
 
     Attributes
     ----------
-    abstain_reasons : all that hold
-    is_held_back : whether one of them makes the model abstain
+    flags : all that hold
+    abstains : whether one of them makes the model abstain
     reasons : a phrase for each
     """
 
-    abstain_reasons: AbstainReason = NO_ABSTAIN_REASON
-    is_held_back: bool = False
+    flags: AbstainReason = NO_ABSTAIN_REASON
+    abstains: bool = False
     reasons: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """The reasons as a sentence; empty if there are none."""
-        if not self.abstain_reasons:
+        if not self.flags:
             return ""
-        what = "Abstains (don't know)" if self.is_held_back else "Unlike the training rows"
+        what = "Abstains (don't know)" if self.abstains else "Unlike the training rows"
         return f"{what}: {'; '.join(self.reasons)}."
 
 
-def row_doubts(
+def abstention_of(
     model: Model,
     novelty: Novelty,
     row: int,
     belief: Sequence[float],
     readings: Sequence[State | None],
-) -> RowDoubts:
+) -> Abstention:
     """Name the reasons to abstain on a row, the row taken by itself.
 
     Parameters
@@ -143,7 +143,7 @@ def row_doubts(
     """
     policy, states = model.policy or _NO_POLICY, model.target.classes
     if not states:  # a number has no policy
-        return RowDoubts()
+        return Abstention()
     place = int(model.target.decide(np.array([belief]))[0])
     abstain_reasons = AbstainReason(int(novelty.abstain_reasons(policy)[row]))
     reasons: list[str] = []
@@ -152,7 +152,7 @@ def row_doubts(
         name = spell(states[place])
         reasons.append(f"the probability of {name} is {belief[place]:.3g}, below {least:.3g}")
     if AbstainReason.FEW_READINGS in abstain_reasons:
-        known, least = novelty.known[row], policy.min_completeness
+        known, least = novelty.completeness[row], policy.min_completeness
         reasons.append(f"completeness is {known:.3g}, below {least:.3g}")
     if model.domain is not None:
         reasons += [
@@ -166,4 +166,4 @@ def row_doubts(
             for pair, is_unseen in zip(model.domain.pairs, novelty.unseen[row], strict=True)
             if is_unseen and AbstainReason.UNSEEN in abstain_reasons
         ]
-    return RowDoubts(abstain_reasons, bool(abstain_reasons & policy.holding), tuple(reasons))
+    return Abstention(abstain_reasons, bool(abstain_reasons & policy.holding), tuple(reasons))

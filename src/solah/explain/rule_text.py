@@ -249,10 +249,10 @@ class Rule:
 
     Attributes
     ----------
-    tree : the name of the term or tree
+    part : the name of the term or tree
     conditions : what must hold, from the root on
     target : the target's name
-    belief : the share of each class among the rule's rows (of each focal set, for a number of a
+    shares : the share of each class among the rule's rows (of each focal set, for a number of a
         tree; the mean of an additive number)
     support : the weight of the training rows behind the rule
     decision : the class with the largest weight (of a tree, with the largest share), or the
@@ -275,10 +275,10 @@ class Rule:
         and none if they are unknown
     """
 
-    tree: str
+    part: str
     conditions: tuple[Condition, ...]
     target: str
-    belief: tuple[float, ...]
+    shares: tuple[float, ...]
     support: float
     decision: State
     task: Task = Task.CLASSIFICATION
@@ -313,18 +313,11 @@ class Rule:
         return dict(printed_weights([one for _, one in self.adds], states, self.named))
 
     @property
-    def certainty(self) -> float:
-        """The share of the decision; for words of a number, the largest; for a sum, 1."""
-        if not self.adds:
-            return max(self.belief)
-        return 1.0 if self.task is Task.REGRESSION else self._of(self.decision, self.belief)
-
-    @property
     def share(self) -> float | None:
         """The share of the named class among the rule's rows; None for a number, without rows."""
         if self.task is Task.REGRESSION or (self.adds and not self.support):
             return None
-        return self._of(self.named, self.belief) if self.adds else self.certainty
+        return self._of(self.named, self.shares) if self.adds else max(self.shares)
 
     def _of(self, state: State | None, numbers: Sequence[float]) -> float:
         states: list[State | None] = [one for one, _ in self.adds]
@@ -344,7 +337,7 @@ class Rule:
             return spell_weights([one for _, one in self.adds], states, self.target, self.named)
         if is_number:
             return f"{self.target} {spell_number(float(self.decision))}"
-        return f"{spell_class(self.decision, self.target)} {self.certainty:.0%}"
+        return f"{spell_class(self.decision, self.target)} {max(self.shares):.0%}"
 
     @property
     def counts(self) -> str:
@@ -361,7 +354,7 @@ class Rule:
         overall = self.overall
         if self.task is Task.REGRESSION:
             where = "" if overall is None else f" ({spell_number(overall)} overall)"
-            return f"mean {spell_number(self.belief[0])}{where}"
+            return f"mean {spell_number(self.shares[0])}{where}"
         assert self.named is not None
         where = "" if overall is None else f" ({overall:.0%} overall)"
         offset = _OFFSET if self.is_offset else ""
@@ -400,10 +393,10 @@ class Rule:
         """Return the rule's parts and its text as plain values, ready for JSON."""
         edited = {"is_outdated": self.is_outdated, "is_pinned": self.is_pinned}
         return {
-            "tree": self.tree,
+            "part": self.part,
             "conditions": [condition.to_dict() for condition in self.conditions],
             "decision": self.decision,
-            "belief": list(self.belief),
+            "shares": list(self.shares),
             "share": self.share,
             "share_of": self.named if self.adds else self.decision,
             "overall": self.overall,
@@ -435,7 +428,7 @@ class StraightLine:
 
     def __getattr__(self, name: str) -> Any:
         """Take what tables need beside the texts from the rule at the lower end."""
-        if name in ("tree", "conditions", "adds"):
+        if name in ("part", "conditions", "adds"):
             return getattr(self.low, name)
         raise AttributeError(name)
 

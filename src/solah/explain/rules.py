@@ -35,7 +35,7 @@ MISSING = -1
 """The number of the rule for a missing value."""
 
 Order = Literal["effect", "support"]
-_CSV_COLUMNS = ("tree", "rule", "conditions", "decision", "share", "support", "effect")
+_CSV_COLUMNS = ("part", "rule", "conditions", "decision", "share", "support", "effect")
 # Two words that share more of the training rows are printed as a straight line.
 _MOST = 0.75
 
@@ -86,7 +86,7 @@ def part_rules(model: Model) -> list[PartRules]:
             if not model.target.classes:
                 # All rows have a rule of the term, so its means give theirs.
                 rows = sum(rule.support for rule in rules.values())
-                total = sum(rule.support * rule.belief[0] for rule in rules.values())
+                total = sum(rule.support * rule.shares[0] for rule in rules.values())
                 overall = total / rows if rows else None
                 rules = {n: replace(rule, overall=overall) for n, rule in rules.items()}
             of_term = next(errors, ((),) * len(rules))
@@ -130,10 +130,10 @@ def _tree_rules(tree: TreeNode, target: Target) -> Iterator[Rule]:
             effect = max(float(moved.max()), 0.0)
             gains = target.classes[int(moved.argmax())] if effect else None
         yield Rule(
-            tree=tree.name,
+            part=tree.name,
             conditions=conditions,
             target=target.name,
-            belief=branch.belief,
+            shares=branch.belief,
             support=branch.support,
             decision=_decision(branch.belief, target),
             task=target.task,
@@ -202,10 +202,10 @@ def _adding_rule(
         named = decision if len(target.classes) > 2 else named_class(target)
         overall = target.shares[target.classes.index(named)] if target.shares else None
     return Rule(
-        tree=name,
+        part=name,
         conditions=tuple(conditions),
         target=target.name,
-        belief=tuple(belief),
+        shares=tuple(belief),
         support=support,
         decision=decision,
         task=target.task,
@@ -308,10 +308,10 @@ class Rules(list["Rule"]):
         ends: dict[str, list[Rule]] = {}
         for rule in self:
             if rule.ramp is not None:
-                ends.setdefault(rule.tree, []).append(rule)
+                ends.setdefault(rule.part, []).append(rule)
         lines: list[Rule | StraightLine] = []
         for rule in self:
-            both = ends.get(rule.tree, []) if rule.ramp else []
+            both = ends.get(rule.part, []) if rule.ramp else []
             if len(both) != 2:
                 lines.append(rule)
             elif rule is both[0]:
@@ -320,7 +320,7 @@ class Rules(list["Rule"]):
         return lines
 
     @property
-    def start(self) -> str:
+    def baseline(self) -> str:
         """The baseline, to which the rules add; empty if none adds."""
         return spell_baselines(self.model)
 
@@ -328,9 +328,9 @@ class Rules(list["Rule"]):
         self,
         class_: State | None = None,
         feature: str | None = None,
-        tree: str | None = None,
+        part: str | None = None,
     ) -> Rules:
-        """Keep the rules that decide for a class, look at a feature, and are of a tree.
+        """Keep the rules that decide for a class, look at a feature, and are of a part.
 
         Parameters
         ----------
@@ -338,7 +338,8 @@ class Rules(list["Rule"]):
             Its text will do. None keeps the rules of all classes, and so on.
         feature : str, default=None
             The name of a feature, or of a tree that feeds others.
-        tree : str, default=None
+        part : str, default=None
+            The name of a term or tree.
 
         Returns
         -------
@@ -349,7 +350,7 @@ class Rules(list["Rule"]):
         DataError
             If there is no such class or feature.
         ParameterError
-            If there is no such tree.
+            If there is no such part.
         """
         kept: Iterable[Rule] = self
         model, target = self.model, self.model.target
@@ -367,11 +368,11 @@ class Rules(list["Rule"]):
             if feature not in features:
                 raise ColumnError.unknown(feature, features, "the model")
             kept = [rule for rule in kept if feature in _features_in([rule])]
-        if tree is not None:
-            parts = [part.name for part in model.parts if part.kind in ("term", "tree")]
-            if tree not in parts:
-                raise ParameterError(f"the model has no rules {tree!r}{did_you_mean(tree, parts)}")
-            kept = [rule for rule in kept if rule.tree == tree]
+        if part is not None:
+            parts = [one.name for one in model.parts if one.kind in ("term", "tree")]
+            if part not in parts:
+                raise ParameterError(f"the model has no rules {part!r}{did_you_mean(part, parts)}")
+            kept = [rule for rule in kept if rule.part == part]
         return Rules(kept, model)
 
     def sort(  # type: ignore[override]
@@ -456,12 +457,12 @@ class Rules(list["Rule"]):
         rows.writerow([*_CSV_COLUMNS, *shares, *(added if baseline else ())])
         if baseline:
             blank = [""] * (len(_CSV_COLUMNS) - 2 + len(shares))
-            rows.writerow([root.name, guarded(self.start), *blank, *map(start.get, columns)])
+            rows.writerow([root.name, guarded(self.baseline), *blank, *map(start.get, columns)])
         rows.writerows(
             [
-                *map(guarded, (rule.tree, rule.sentence, rule.premise, rule.decision)),
+                *map(guarded, (rule.part, rule.sentence, rule.premise, rule.decision)),
                 *(rule.share, "" if rule.is_outdated else rule.support, rule.effect),
-                *(rule.belief if shares else ()),
+                *(rule.shares if shares else ()),
                 *(rule.weights.get(state, "") for state in columns),
             ]
             for rule in self

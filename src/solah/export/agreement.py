@@ -187,7 +187,7 @@ def _settled_share(model: Model, simulator: Simulator | Run, rows: Float) -> flo
     """Decide on rows in order, and return the share of equal stable decisions."""
     if isinstance(simulator, Run) or simulator.policy is None or model.policy is None:
         return None
-    expected = PolicyDecider(model).take(_table(model, rows)).settled_places
+    expected = PolicyDecider(model).take(_table(model, rows)).stable_places
     return float((simulator.judge(rows).settled == expected).mean())
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from solah.export.units import Counts
     from solah.model.document import Model
     from solah.model.signals import Signals
-    from solah.signals.stream import Judged
+    from solah.signals.stream import WithPolicy
 
 Numbers = Literal["float", "q15"]
 
@@ -88,8 +88,8 @@ class Export:
         return isinstance(self.simulator, LearningSimulator)
 
 
-def _judging(judge: Judge) -> Callable[[NDArray[np.float64]], Judged]:
-    def decide(readings: NDArray[np.float64]) -> Judged:
+def _judging(judge: Judge) -> Callable[[NDArray[np.float64]], WithPolicy]:
+    def decide(readings: NDArray[np.float64]) -> WithPolicy:
         found = judge.take(readings)
         abstain_reasons = AbstainReason(int(found.abstain_reasons[0]))
         return int(found.decisions[0]), found.beliefs[0], int(found.settled[0]), abstain_reasons

@@ -10,7 +10,7 @@ import numpy as np
 
 from solah.exceptions import ParameterError
 from solah.export.fixed_tables import ONE, FixedTables
-from solah.model.policy import AbstainReason, Policy, Settling, cell_cuts
+from solah.model.policy import AbstainReason, Debouncer, Policy, cell_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,7 +262,7 @@ class Judge:
     def __init__(self, simulator: Simulator, tables: PolicyTables) -> None:
         self._simulator, self._tables = simulator, tables
         self._mean: Any = None
-        self._settling = Settling(tables)
+        self._debouncer = Debouncer(tables)
 
     def take(self, rows: NDArray[np.floating]) -> Verdicts:
         """Decide on the next rows ``(n_rows, n_features)``."""
@@ -276,10 +276,10 @@ class Judge:
         abstain_reasons, n_unseen = self._of_readings(evidence)
         decisions, settled = np.empty((2, len(rows)), dtype=np.intp)
         for i, best in enumerate(preferences.argmax(axis=1).tolist()):
-            _, decisions[i], abstain_reasons[i] = self._settling.decide(
+            _, decisions[i], abstain_reasons[i] = self._debouncer.decide(
                 best, beliefs[i], int(abstain_reasons[i])
             )
-            settled[i] = self._settling.settled
+            settled[i] = self._debouncer.stable
         stored = beliefs.astype(self._simulator.belief_type)
         return Verdicts(decisions, settled, abstain_reasons.astype(np.uint8), n_unseen, stored)
 

@@ -13,7 +13,7 @@ from solah.exceptions import DataError, ParameterError
 from solah.explain.novelty import novelty_of
 from solah.model.encode import warn_of_unseen
 from solah.model.evaluate import predict, stage_outputs
-from solah.model.policy import Policy, Settling
+from solah.model.policy import Debouncer, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -33,21 +33,21 @@ class Decisions:
     ----------
     states : the classes
     places : (n_rows,) the index of each row's class; -1 for "don't know"
-    settled_places : (n_rows,) that of the stable decision after it
+    stable_places : (n_rows,) that of the stable decision after it
     abstain_reasons : (n_rows,) the flags of :class:`~solah.model.policy.AbstainReason`, also those
         for which the policy does not abstain
     n_unseen : (n_rows,) the number of pairs of cells that never occurred together
-    known : (n_rows,) the completeness
-    beliefs : (n_rows, n_classes) the probability of each class, after smoothing
+    completeness : (n_rows,) the completeness
+    probabilities : (n_rows, n_classes) the probability of each class, after smoothing
     """
 
     states: tuple[State, ...]
     places: NDArray[np.intp]
-    settled_places: NDArray[np.intp]
+    stable_places: NDArray[np.intp]
     abstain_reasons: NDArray[np.intp]
     n_unseen: NDArray[np.intp]
-    known: Float
-    beliefs: Float
+    completeness: Float
+    probabilities: Float
 
     @cached_property
     def decisions(self) -> list[State | None]:
@@ -55,9 +55,9 @@ class Decisions:
         return self._named(self.places)
 
     @cached_property
-    def settled(self) -> list[State | None]:
+    def stable(self) -> list[State | None]:
         """The stable decision after each row; None for "don't know"."""
-        return self._named(self.settled_places)
+        return self._named(self.stable_places)
 
     def __repr__(self) -> str:
         n_held = int((self.places < 0).sum())
@@ -71,7 +71,7 @@ class Decisions:
 class _Memory:
     """The averaged scores and the debounced decisions of a recording."""
 
-    settling: Settling
+    debouncer: Debouncer
     average: Float | None = field(default=None)
 
 
@@ -116,29 +116,27 @@ class PolicyDecider:
         warn_of_unseen(table, self._model.features)
         memories = [self._memory(group) for group in of_rows]
         novelty = novelty_of(self._model, table)
-        beliefs = self._beliefs(table, memories)
-        best = self._model.target.decide(beliefs)
-        abstain_reasons = novelty.abstain_reasons(self._policy)
-        places, settled = np.empty((2, table.n_rows), dtype=np.intp)
-        rows = zip(memories, best.tolist(), beliefs.tolist(), abstain_reasons.tolist(), strict=True)
-        for row, (memory, first, belief, abstain_reason) in enumerate(rows):
-            _, places[row], abstain_reasons[row] = memory.settling.decide(
-                first, belief, abstain_reason
-            )
-            settled[row] = memory.settling.settled
+        probabilities = self._beliefs(table, memories)
+        best = self._model.target.decide(probabilities)
+        reasons = novelty.abstain_reasons(self._policy)
+        places, stable = np.empty((2, table.n_rows), dtype=np.intp)
+        rows = zip(memories, best.tolist(), probabilities.tolist(), reasons.tolist(), strict=True)
+        for row, (memory, first, own, reason) in enumerate(rows):
+            _, places[row], reasons[row] = memory.debouncer.decide(first, own, reason)
+            stable[row] = memory.debouncer.stable
         return Decisions(
             self._model.target.classes,
             places,
-            settled,
-            abstain_reasons,
+            stable,
+            reasons,
             novelty.n_unseen,
-            novelty.known,
-            beliefs,
+            novelty.completeness,
+            probabilities,
         )
 
     def _memory(self, group: Hashable) -> _Memory:
         if group not in self._memories:
-            self._memories[group] = _Memory(Settling(self._policy))
+            self._memories[group] = _Memory(Debouncer(self._policy))
         return self._memories[group]
 
     def _beliefs(self, table: Table, memories: Sequence[_Memory]) -> Float:

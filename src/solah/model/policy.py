@@ -172,7 +172,7 @@ class Policy:
         return self.smoothing > 1 or self.hysteresis > 0 or self.window > 1 or self.min_hold > 1
 
 
-class Settling:
+class Debouncer:
     """Debounces decisions that come one after the other; at first nothing is known.
 
     Parameters
@@ -181,12 +181,12 @@ class Settling:
 
     Attributes
     ----------
-    settled : the stable decision: the index of a class, or -1 for "don't know"
+    stable : the stable decision: the index of a class, or -1 for "don't know"
 
     Examples
     --------
-    >>> settling = Settling(Policy(votes=2, window=3))
-    >>> [settling.take(place) for place in (0, 0, 1, 0, 1, 1)]
+    >>> debouncer = Debouncer(Policy(votes=2, window=3))
+    >>> [debouncer.take(place) for place in (0, 0, 1, 0, 1, 1)]
     [-1, 0, 0, 0, 1, 1]
     """
 
@@ -194,7 +194,7 @@ class Settling:
         self._policy = policy
         self._last = deque([UNKNOWN_PLACE] * policy.window, maxlen=policy.window)
         self._age = policy.min_hold
-        self.settled = UNKNOWN_PLACE
+        self.stable = UNKNOWN_PLACE
 
     def decide(self, best: int, beliefs: Any, abstain_reasons: int) -> tuple[int, int, int]:
         """Decide on the next row, and debounce the decision.
@@ -213,9 +213,9 @@ class Settling:
             The class that leads after hysteresis, that or -1 for "don't know", and all reasons.
         """
         policy, leading = self._policy, best
-        if policy.hysteresis > 0 and self.settled not in (UNKNOWN_PLACE, best):
-            leads = beliefs[best] - beliefs[self.settled] >= policy.hysteresis
-            leading = best if leads else self.settled
+        if policy.hysteresis > 0 and self.stable not in (UNKNOWN_PLACE, best):
+            leads = beliefs[best] - beliefs[self.stable] >= policy.hysteresis
+            leading = best if leads else self.stable
         if len(policy.min_probability) and beliefs[leading] < policy.min_probability[leading]:
             abstain_reasons |= AbstainReason.LOW_PROBABILITY
         decision = UNKNOWN_PLACE if abstain_reasons & policy.holding else leading
@@ -227,9 +227,9 @@ class Settling:
         self._last.append(place)
         self._age = min(self._age + 1, MOST_HOLD + 1)
         agreed = self._last.count(place) >= self._policy.votes
-        if place != self.settled and agreed and self._age > self._policy.min_hold:
-            self.settled, self._age = place, 1
-        return self.settled
+        if place != self.stable and agreed and self._age > self._policy.min_hold:
+            self.stable, self._age = place, 1
+        return self.stable
 
 
 def _check(holds: bool, name: str, allowed: str, value: object) -> None:

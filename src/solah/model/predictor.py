@@ -75,17 +75,17 @@ class Predictor:
         -------
         decisions : ndarray of shape (n_rows,)
         """
-        return self._decided(self.beliefs(X))
+        return self._decided(self.outputs(X))
 
-    def _decided(self, beliefs: Float) -> NDArray[Any]:
+    def _decided(self, outputs: Float) -> NDArray[Any]:
         if self.model_.target.is_additive_number:
-            return beliefs[:, 0]
+            return outputs[:, 0]
         if self.model_.target.task is Task.REGRESSION:
-            return np.asarray((beliefs * np.array(self.model_.target.centres)).sum(axis=1))
-        return np.asarray(self.classes_[self.model_.target.decide(beliefs)])
+            return np.asarray((outputs * np.array(self.model_.target.centres)).sum(axis=1))
+        return np.asarray(self.classes_[self.model_.target.decide(outputs)])
 
     def predict_proba(self, X: Any) -> Float:
-        """Return the belief in each class.
+        """Return the probability of each class.
 
         Parameters
         ----------
@@ -93,10 +93,10 @@ class Predictor:
 
         Returns
         -------
-        beliefs : ndarray of shape (n_rows, n_classes)
+        probabilities : ndarray of shape (n_rows, n_classes)
         """
         self._expect(Task.CLASSIFICATION, "predict_proba")
-        return self.beliefs(X)
+        return self.outputs(X)
 
     def stream(self) -> SignalStream:
         """Return a stream that takes samples and decides when a window is complete.
@@ -121,18 +121,18 @@ class Predictor:
 
         if self.model_.policy is None and self.model_.domain is None:
             return SignalStream(self.model_.signals.only(names), self._decide_window)
-        judge = PolicyDecider(self.model_, self.n_threads)
+        decider = PolicyDecider(self.model_, self.n_threads)
 
         def decide(readings: Float) -> tuple[Any, Float, Any, AbstainReason]:
-            judged = judge.take(from_array(readings, names))
-            abstain_reasons = AbstainReason(int(judged.abstain_reasons[0]))
-            return judged.decisions[0], judged.beliefs[0], judged.settled[0], abstain_reasons
+            found = decider.take(from_array(readings, names))
+            reasons = AbstainReason(int(found.abstain_reasons[0]))
+            return found.decisions[0], found.probabilities[0], found.stable[0], reasons
 
         return SignalStream(self.model_.signals.only(names), decide)
 
     def _decide_window(self, readings: Float) -> tuple[Any, Float]:
-        beliefs = self.beliefs(readings)
-        return self._decided(beliefs)[0], beliefs[0]
+        outputs = self.outputs(readings)
+        return self._decided(outputs)[0], outputs[0]
 
     def rules(self) -> Rules:
         """List the rules that carry weight, the strongest first."""
@@ -140,25 +140,25 @@ class Predictor:
 
         return rules_of(self.model_)
 
-    def beliefs(self, X: Any) -> Float:
-        """Return the distribution over the classes, or over a number's focal sets.
+    def outputs(self, X: Any) -> Float:
+        """Return the probabilities of the classes, or the masses of a number's focal sets.
 
-        Of a number that trees add up to, it is the estimate ``(n_rows, 1)``.
+        An additive model of a number returns its estimate ``(n_rows, 1)``.
         """
         if type(X) is np.ndarray and X.dtype == np.float64 and not self._has_categories:
             self._check_shape(X)
             return run(self.model_.program, X, self.n_threads)
         return predict(self.model_, self._known_table(X), self.n_threads)
 
-    def node_beliefs(self, X: Any) -> dict[str, Float]:
-        """Return what each node believes, from bottom to top, by the nodes' names."""
+    def node_outputs(self, X: Any) -> dict[str, Float]:
+        """Return the outputs of each node by its name, from bottom to top."""
         from solah.explain.traversal import TracedRows
 
         readings = readings_of(self.model_, self._known_table(X))
         rows = TracedRows(self.model_.program, readings)
         return {node.name: rows.outputs(node.name) for node in self.model_.nodes}
 
-    def evidence(self, X: Any) -> Float:
+    def completeness(self, X: Any) -> Float:
         """Return the completeness of each row: the share of feature importance that has a value.
 
         It is 1 if no value that matters is missing, and 0 if all are. For additive models it is the
@@ -191,7 +191,7 @@ class Predictor:
         Returns
         -------
         decisions : Decisions
-            ``decisions`` and ``settled`` have None for "don't know"; ``abstain_reasons`` has
+            ``decisions`` and ``stable`` have None for "don't know"; ``abstain_reasons`` has
             the reasons. Without a policy, each row is decided by itself.
 
         Raises

@@ -25,7 +25,7 @@ from solah.evaluation import (
     score_numbers,
     score_probabilities,
 )
-from solah.explain.novelty import name_doubts
+from solah.explain.novelty import name_reasons
 from solah.model.decide import PolicyDecider
 from solah.model.policy import AbstainReason
 from solah.report.summary import spread_evenly
@@ -165,7 +165,7 @@ def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> 
     events = None
     if judged is not None and model.policy is not None and model.policy.remembers:
         names = [spell(state) for state in target.classes]
-        by = {"raw": places, "settled": judged.settled_places}
+        by = {"raw": places, "settled": judged.stable_places}
         scores = {name: score_events(truth, one, names, groups) for name, one in by.items()}
         events = {
             name: {**vars(one), "classes": [dict(vars(of_class)) for of_class in one.classes]}
@@ -203,7 +203,7 @@ def _held(judged: Decisions, truth: Places) -> dict[str, Any]:
     counted = is_decided & (truth >= 0)
     wrong = float((judged.places != truth)[counted].mean()) if counted.any() else None
     abstain_reasons = {
-        name_doubts(one)[0]: int((judged.abstain_reasons & one > 0).sum()) for one in AbstainReason
+        name_reasons(one)[0]: int((judged.abstain_reasons & one > 0).sum()) for one in AbstainReason
     }
     return {"decided": float(is_decided.mean()), "risk": wrong, "abstain_reasons": abstain_reasons}
 

@@ -96,13 +96,13 @@ def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
     target, weights = model.target, [weight for _, weight in rule.adds]
     belief: list[float] = []
     if not target.is_additive_number:
-        adds = np.array([weights or rule.belief])
+        adds = np.array([weights or rule.shares])
         belief = part_outputs(model.program, part.name, adds)[0].tolist()
     named = rule.named if rule.adds else rule.decision
     place = target.classes.index(named) if target.classes else None
     about = rule.counts
     if not rule.adds and target.classes:
-        figure = f"{rule.certainty:.0%}"
+        figure = f"{max(rule.shares):.0%}"
     elif not rule.adds:
         figure = f"about {spell_number(float(rule.decision))}"
     elif place is None:

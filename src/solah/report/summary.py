@@ -93,7 +93,7 @@ def summarise(
         ],
         "hierarchy": describe_hierarchy(model),
         "path": describe_path(path),
-        "start": rules.start or None,
+        "start": rules.baseline or None,
         "rules": [rule.to_dict() for rule in strongest(rules, share_of_rules(model, max_rules))],
         "scores": None if scores is None else describe_scores(scores),
         "when": spell_policy(model),
@@ -111,7 +111,7 @@ def importance_by_name(model: Model) -> dict[str, float]:
 def strongest(rules: list[Rule], most: int | None) -> list[Rule]:
     """Keep the first rules of each tree, of rules that stand tree by tree; None keeps all."""
     return [
-        rule for _, of_tree in groupby(rules, lambda rule: rule.tree) for rule in [*of_tree][:most]
+        rule for _, of_tree in groupby(rules, lambda rule: rule.part) for rule in [*of_tree][:most]
     ]
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from solah.model.signals import Channel, Signals
 
-    Judged = tuple[Any, NDArray[Any], Any, AbstainReason]
-    Decide = Callable[[NDArray[np.float64]], tuple[Any, NDArray[Any]] | Judged]
+    WithPolicy = tuple[Any, NDArray[Any], Any, AbstainReason]
+    Decide = Callable[[NDArray[np.float64]], tuple[Any, NDArray[Any]] | WithPolicy]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +30,18 @@ class WindowDecision:
     Attributes
     ----------
     decision : the class or the number; from the simulator of a device, the index of the class
-    beliefs : (n_classes,) the probability of each class
+    probabilities : (n_classes,) the probability of each class
     readings : (n_features,) the values of the features; NaN where missing
-    settled : the stable decision after this window, if the model has a policy; else the decision
+    stable : the stable decision after this window, if the model has a policy; else the decision
     abstain_reasons : the reasons to abstain
 
     With a policy, the decision is None where the model abstains; from a simulator of a device, -1.
     """
 
     decision: Any
-    beliefs: NDArray[Any]
+    probabilities: NDArray[Any]
     readings: NDArray[np.float64]
-    settled: Any
+    stable: Any
     abstain_reasons: AbstainReason = NO_ABSTAIN_REASON
 
 
@@ -93,8 +93,8 @@ class SignalStream:
         readings = self._windows.push(sample)
         if readings is None:
             return None
-        decision, beliefs, *judged = self._decide(readings[None, :])
-        return WindowDecision(decision, beliefs, readings, *(judged or [decision]))
+        decision, probabilities, *more = self._decide(readings[None, :])
+        return WindowDecision(decision, probabilities, readings, *(more or [decision]))
 
 
 class WindowReadings:

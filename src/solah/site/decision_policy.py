@@ -16,8 +16,8 @@ from solah.kernels.reference import softmax
 from solah.model.policy import (
     NO_ABSTAIN_REASON,
     AbstainReason,
+    Debouncer,
     Policy,
-    Settling,
     is_out_of_range,
     unseen_pairs,
 )
@@ -105,7 +105,7 @@ class Judging:
 
     def __init__(self, policy: Policy, target: Target) -> None:
         self._policy, self._target = policy, target
-        self._settling = Settling(policy)
+        self._debouncer = Debouncer(policy)
         self._average: Float | None = None
         self._last: tuple[Float, float, tuple[int, int], bool] | None = None
 
@@ -129,9 +129,9 @@ class Judging:
         belief = self._smoothed(scores, is_evidence=is_evidence)
         best = int(self._target.decide(belief[None])[0])
         found = self._doubts(known, abstain_reasons)
-        place, _, all_doubts = self._settling.decide(best, belief, found)
+        place, _, all_doubts = self._debouncer.decide(best, belief, found)
         return Judged(
-            place, tuple(belief.tolist()), self._settling.settled, AbstainReason(all_doubts)
+            place, tuple(belief.tolist()), self._debouncer.stable, AbstainReason(all_doubts)
         )
 
     def repeat(self, times: int) -> None:

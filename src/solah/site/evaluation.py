@@ -13,7 +13,7 @@ from solah.data import Table, as_column
 from solah.data.cells import state_finder
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import feature_importances
-from solah.explain.novelty import name_doubts
+from solah.explain.novelty import name_reasons
 from solah.model.document import Task
 from solah.model.encode import Coded, code
 from solah.model.evaluate import (
@@ -240,7 +240,7 @@ class Version:
             decision=names[judged.place],
             beliefs=dict(zip(names, judged.belief, strict=True)),
             settled=None if judged.settled == UNKNOWN_PLACE else names[judged.settled],
-            abstain_reasons=tuple(name_doubts(judged.abstain_reasons)),
+            abstain_reasons=tuple(name_reasons(judged.abstain_reasons)),
         )
 
     def hold(self, case: Case, patience: float) -> None:

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from solah.explain.novelty import name_doubts
+from solah.explain.novelty import name_reasons
 from solah.model.policy import NO_ABSTAIN_REASON
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ WINDOW = 5.0
 SILENT_AFTER = 150.0
 """Seconds without a message after which an online node is silent; nodes send one a minute."""
 NODE_STATES = ("online", "silent", "offline", "unknown")
-DOUBTS = tuple(name_doubts(~NO_ABSTAIN_REASON))
+DOUBTS = tuple(name_reasons(~NO_ABSTAIN_REASON))
 """Why decisions are withheld."""
 
 _BUCKETS_A_SECOND = 4
