@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from solah.site.messages import Decided
     from solah.site.plan import NodePlan
 
-WORDS = ["--deadline", "1.5"]
+DEADLINE = 1.5
 PATIENCE = 180.0  # seconds that a site may take until it decides
 SETTLE = 10.0
 FAULTS = ("node", "broker", "silence", "clock", "unknown", "repeats", "garbage")
@@ -127,7 +127,7 @@ class Site:
         self._listener.start()
         plan_file = self._folder / "plan.json"
         save_bundle(bundle, plan_file)
-        self.nodes = Launcher(bundle, plan_file, self.url, self._folder, WORDS)
+        self.nodes = Launcher(bundle, plan_file, self.url, self._folder, deadline=DEADLINE)
         self.nodes.start()
         self._stopping = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)

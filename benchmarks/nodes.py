@@ -108,7 +108,7 @@ def made(n_rows: int) -> tuple[Bundle, pd.DataFrame, np.ndarray]:
 class Site:
     """A broker, the nodes of a plan, and who listens."""
 
-    def __init__(self, bundle: Bundle, rows: pd.DataFrame, words: list[str]) -> None:
+    def __init__(self, bundle: Bundle, rows: pd.DataFrame, deadline: float) -> None:
         self.folder = Path(tempfile.mkdtemp())
         self.folder.chmod(0o777)
         self.table = self.folder / "rows.csv"
@@ -119,7 +119,7 @@ class Site:
         url = f"mqtt://127.0.0.1:{self._port}"
         self.broker = start_mosquitto(self.folder, self._port)
         self.listener = Listener(url)
-        self.nodes = Launcher(bundle, plan_file, url, self.folder, words)
+        self.nodes = Launcher(bundle, plan_file, url, self.folder, deadline=deadline)
 
     def cpu_seconds(self) -> dict[str, float]:
         """Return the CPU time of each process so far."""
@@ -177,7 +177,7 @@ def cpu_of(number: int) -> float:
 
 
 def throughput(bundle: Bundle, rows: pd.DataFrame) -> None:
-    site = Site(bundle, rows, ["--deadline", "60"])
+    site = Site(bundle, rows, 60)
     site.nodes.start(replay=site.table)
     site.listener.wait(1, 60.0)
     before, begun = site.cpu_seconds(), time.time()
@@ -196,7 +196,7 @@ def throughput(bundle: Bundle, rows: pd.DataFrame) -> None:
 
 def latency(bundle: Bundle, rows: pd.DataFrame, options: argparse.Namespace) -> None:
     rows = rows.head(int(options.rate * options.seconds))
-    site = Site(bundle, rows, ["--deadline", "60"])
+    site = Site(bundle, rows, 60)
     site.nodes.start(replay=site.table, rate=options.rate)
     site.listener.wait(len(rows), options.seconds + 60.0)
     # Nodes start one after the other, so the first rows wait for the last node.
@@ -233,7 +233,7 @@ def without_nodes(bundle: Bundle, rows: pd.DataFrame, truth: np.ndarray) -> None
             print(f"  {n_dead}          {share:.3f}   (nobody measures: the most frequent class)")
             return
         dead = {node.name for node in measuring[:n_dead]}
-        site = Site(bundle, rows, ["--deadline", "0.5"])
+        site = Site(bundle, rows, 0.5)
         alive = [node.name for node in bundle.plan.nodes if node.name not in dead]
         site.nodes.start(*alive, replay=site.table, rate=1000)
         site.listener.wait(len(rows), 60.0)

@@ -25,7 +25,7 @@ def pids(state_file):
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if str(state_file).encode() in (folder / "cmdline").read_bytes().split(b"\0"):
+            if f'"{state_file}"'.encode() in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
     return found
 

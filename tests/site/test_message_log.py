@@ -104,7 +104,7 @@ def test_readings_of_a_killed_node_are_not_lost(broker, sensors, tmp_path):
     plan = tmp_path / "plan.json"
     save_bundle(bundle, plan)
     listener = Listener(broker.url)
-    nodes = Launcher(bundle, plan, broker.url, tmp_path, ["--deadline", "60"])
+    nodes = Launcher(bundle, plan, broker.url, tmp_path, deadline=60)
     name = deciding.name
     nodes.start()
     try:

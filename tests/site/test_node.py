@@ -47,7 +47,7 @@ def network(measured, broker, tmp_path):
     rows.to_csv(table, index=False)
     save_bundle(bundle, plan)
     listener = Listener(broker.url)
-    nodes = Launcher(bundle, plan, broker.url, tmp_path, ["--deadline", "60"])
+    nodes = Launcher(bundle, plan, broker.url, tmp_path, deadline=60)
     yield bundle, rows, table, nodes, listener
     nodes.stop()
     listener.stop()
@@ -90,7 +90,7 @@ def test_no_decision_is_lost_when_a_node_is_killed(network):
 def test_a_node_that_was_away_catches_up_with_a_replay(network):
     bundle, rows, table, nodes, listener = network
     pd.concat([rows] * 20).to_csv(table, index=False)  # they do not end before it is back
-    nodes._words += ["--deadline", "2"]
+    nodes._settings["deadline"] = 2
     away = bundle.plan.nodes[-1]
     nodes.start(replay=table, rate=100)
 

@@ -140,10 +140,6 @@ class ReadingOptions:
         ),
     ] = None
 
-    def words(self) -> list[str]:
-        """Return them as words of a command line, for a process that reads the same file."""
-        return [f"--read={word}" for word in self.read or ()]
-
     def read_options(self) -> "ReadOptions":
         """Check them, and hand them over to the reader."""
         from solah.data import ReadOptions

@@ -1,10 +1,8 @@
 """``solah site``: check a site file, or propose one; and the options of all its commands."""
 
 import os
-import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -16,7 +14,6 @@ from solah.cli.screen import STDOUT, Screen, opened
 if TYPE_CHECKING:
     from solah.site.bundle import Bundle
     from solah.site.client import Broker
-    from solah.site.health import Health
     from solah.site.proposal import Learner
     from solah.site.sensor_source import SensorMessage
     from solah.site.settings import Site
@@ -85,17 +82,22 @@ class BrokerOptions:
         """Return which of them differ from their defaults."""
         return {name: value != getattr(type(self), name) for name, value in vars(self).items()}
 
+    def words(self) -> dict[str, str | None]:
+        """Return them as keywords of :func:`solah.site.client.find_broker`."""
+        files = {
+            "credentials": self.credentials,
+            "authority": self.ca,
+            "certificate": self.cert,
+            "key": self.key,
+        }
+        paths = {name: None if one is None else str(one) for name, one in files.items()}
+        return {"url": self.broker, **paths}
+
     def find(self) -> "Broker":
         """Check them, and hand them over."""
         from solah.site.client import find_broker
 
-        return find_broker(
-            self.broker,
-            credentials=self.credentials,
-            authority=None if self.ca is None else str(self.ca),
-            certificate=None if self.cert is None else str(self.cert),
-            key=None if self.key is None else str(self.key),
-        )
+        return find_broker(**self.words())  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -151,31 +153,6 @@ def refuse_beside_site(options: Mapping[str, object]) -> None:
         if is_given:
             flag = name.replace("_", "-")
             raise ParameterError(f"--{flag} does not go with a site file, which has it")
-
-
-def log_of(screen: Screen, kind: str) -> Callable[[str], None]:
-    """Return what writes the log, to stderr."""
-    from solah.site.logs import json_log, timed
-
-    if kind == "text":
-        return timed(screen.note)
-
-    def write(line: str) -> None:
-        sys.stderr.write(line)
-        sys.stderr.flush()
-
-    return json_log(write, quiet=screen.quiet)
-
-
-def health_at(
-    address: str | None, check: "Callable[[], Health]", log: Callable[[str], None]
-) -> AbstractContextManager[object]:
-    """Serve the health of a process, if there is an address for it."""
-    if address is None:
-        return nullcontext()
-    from solah.site.health import serving_health
-
-    return serving_health(address, check, log)
 
 
 def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:

@@ -1,9 +1,10 @@
 """``solah site node``: run one node of a site until it is stopped."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from solah.cli.command import READ, WRITTEN, option, read_file
+from solah.cli.node_process import NodeSettings, become
 from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.site import (
@@ -11,24 +12,14 @@ from solah.cli.site import (
     Deadline,
     HealthAddress,
     LogKind,
-    Place,
     PlanFile,
     ReplayRate,
     Root,
     SiteFile,
     TrustFiles,
-    health_at,
-    log_of,
     refuse_beside_site,
-    trusted,
 )
-from solah.cli.stopping import catch_ctrl_c, orderly_end
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from solah.site.messages import Measured
-    from solah.site.node import Node
+from solah.exceptions import ParameterError
 
 Name = Annotated[str, option("Name of the node in the plan.", metavar="NAME")]
 RowSeconds = Annotated[
@@ -86,90 +77,44 @@ def node(
 
     Example: solah site node site.yaml --name kitchen
     """
-    catch_ctrl_c()
-    from solah.exceptions import ParameterError
-    from solah.site.bundle import load_bundle
-    from solah.site.core import NodeCore, Settings
-    from solah.site.feed import Feed
-    from solah.site.home_assistant import discovery
-    from solah.site.node import Node, NodeOptions, client_id
-
-    if (site is None) == (plan is None):
-        raise ParameterError("pass a site file, or --plan")
-    keys = trusted(trust)
-    if allow_rollback and keys is None:
-        raise ParameterError("--allow-rollback requires --trust")
     own: dict[str, object] = {
         "row_seconds": row_seconds,
         "replay": replay,
         "replay_rate": replay_rate,
         "trust": trust,
+        "root": root != "solah",
+        "deadline": deadline != 2.0,
     }
-    feed: Feed | None = None
+    if (site is None) == (plan is None):
+        raise ParameterError("pass a site file, or --plan")
     if site is not None:
-        changed = {"root": root != "solah", "deadline": deadline != 2.0}
-        refuse_beside_site({**own, **changed, **broker.given()})
-        place = Place.of_file(site)
-        described = place.site
-        assert described is not None
-        described.state.mkdir(parents=True, exist_ok=True)
-        state = state or described.state / f"{name}.state"
-        root, keys = described.root, place.trust
-    else:
-        assert plan is not None
-        bundle = load_bundle(plan, keys)
-        place, described = Place.of_options(broker, None, bundle, root, keys), None
-    assert place.bundle is not None
-    if described is not None:
-        deadline = described.deciding.deadline
-    core = NodeCore(place.bundle, name, Settings(deadline=deadline, window=row_seconds))
-    write = log_of(screen, log)
-    if described is not None and core.plan.reads:
-        feed = Feed(described, place.bundle, name, write)
-    announced: tuple[tuple[str, bytes], ...] = ()
-    if core.decides:
-        # The plan that the site begins with, so that one can go back to it.
-        files = [site, plan, None if described is None else described.model]
-        written = max(one.stat().st_mtime_ns // 1_000_000 for one in files if one is not None)
-        announced = ((f"{place.topics.history}/{written}", place.bundle.to_bytes()),)
-        if home_assistant:
-            found = discovery(place.topics, place.bundle, expire_after=expire_after)
-            announced = (*announced, *found)
-    options = NodeOptions(
-        trust=keys,
-        allow_rollback=allow_rollback,
-        state=state,
-        root=root,
-        announcements=announced,
-        log=write,
-        is_patient=described is not None,
-        feed=feed,
-    )
-    running = Node(core, place.broker, options)
-    rows = None if replay is None else _rows(running, replay, replay_rate, reading)
-    with orderly_end(running.stop), health_at(health, lambda: running.health, write):
-        if feed is None or described is None:
-            running.run(rows)
-            return
-        feed.start(
-            described.broker_of(name), f"{client_id(place.topics, name)}:sensors", running.fail
+        refuse_beside_site({**own, **broker.given()})
+    if allow_rollback and site is None and not trust:
+        raise ParameterError("--allow-rollback requires --trust")
+    found = vars(reading.read_options()) if replay else {}
+    become(
+        NodeSettings(
+            name=name,
+            site=_text(site),
+            plan=_text(plan),
+            broker=broker.words(),
+            root=root,
+            deadline=deadline,
+            row_seconds=row_seconds,
+            trust=tuple(map(str, trust or ())),
+            allow_rollback=allow_rollback,
+            state=_text(state),
+            home_assistant=home_assistant,
+            expire_after=expire_after,
+            health=health,
+            log=log,
+            is_quiet=screen.quiet,
+            replay=_text(replay),
+            replay_rate=replay_rate,
+            reading={**found, "missing": sorted(found.get("missing", ()))},
         )
-        try:
-            running.run(feed.rows_from)
-        finally:
-            feed.stop()
+    )
 
 
-def _rows(
-    running: "Node", file: Path, rate: float | None, reading: ReadingOptions
-) -> "Callable[[int], Iterable[Measured]] | None":
-    """Return the rows of a table from one on; None where the node measures nothing."""
-    from solah.site.row_sources import at_rate, replay
-
-    core, options = running.core, reading.read_options()
-    wanted = [one for one in core.bundle.model.features if one.name in core.plan.reads]
-
-    def rows_from(first: int) -> "Iterable[Measured]":
-        return at_rate(replay(file, wanted, start=first, options=options), rate, running.is_behind)
-
-    return rows_from if wanted else None
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)

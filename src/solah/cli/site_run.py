@@ -20,8 +20,6 @@ from solah.cli.site import (
     Seconds,
     SiteFile,
     check_site,
-    health_at,
-    log_of,
     refuse_beside_site,
     trusted,
 )
@@ -30,7 +28,7 @@ from solah.cli.site_watch import AllowHost, Host, Web, page, show
 from solah.cli.stopping import catch_ctrl_c
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from solah.data import ReadOptions, Table
     from solah.model import Model
@@ -72,6 +70,7 @@ def run(
     Example: solah site run site.yaml --web 8765
     """
     from solah.exceptions import ParameterError
+    from solah.site.logs import stderr_log
 
     catch_ctrl_c()
     if (site is None) == (plan is None):
@@ -80,18 +79,16 @@ def run(
         own = {"replay": replay, "replay_rate": replay_rate, "broker": broker}
         changed = {"root": root != "solah", "deadline": deadline != 2.0}
         refuse_beside_site({**own, **changed})
-        words = ["--log", log]
-        if home_assistant:
-            words += ["--home-assistant", "--expire-after", str(expire_after)]
-        write = log_of(screen, log)
+        announce = {"home_assistant": home_assistant, "expire_after": expire_after}
+        nodes = {"log": log, **announce}
+        write = stderr_log(log, is_quiet=screen.quiet)
         with ExitStack() as stack:
-            _run_site(stack, site, screen, (web, host, allow_host), health, words, write, seconds)
+            _run_site(stack, site, screen, (web, host, allow_host), health, nodes, write, seconds)
         return
     if replay is None or plan is None:
         raise ParameterError("--plan requires --replay, the rows to measure")
-    words = ["--deadline", str(deadline), "--root", root, *reading.words()]
     options = reading.read_options()
-    _replay(screen, plan, replay, options, replay_rate, broker, words, root, web)
+    _replay(screen, plan, replay, options, replay_rate, broker, deadline, root, web)
 
 
 def _run_site(
@@ -100,12 +97,12 @@ def _run_site(
     screen: Screen,
     web: tuple[int | None, str, list[str] | None],
     address: str | None,
-    words: list[str],
+    settings: "Mapping[str, object]",
     log: "Callable[[str], None]",
     seconds: float | None,
 ) -> None:
     """Run a site until it is interrupted, or for some seconds."""
-    from solah.site.health import Health
+    from solah.site.health import Health, serving_health
     from solah.site.observer import Observer
     from solah.site.site_file import load_site
     from solah.site.supervisor import Launcher, Supervisor
@@ -124,7 +121,7 @@ def _run_site(
     stack.enter_context(page(observer, web[0], screen, log, *web[1:]))
     if site.alerts is not None:
         stack.enter_context(alerting(observer, site.alerts, client, topics, log))
-    nodes = Launcher.of_site(bundle, file, site.state, words)
+    nodes = Launcher.of_site(bundle, file, site.state, **settings)
     stack.callback(nodes.stop)
     nodes.start()
     supervisor = Supervisor(nodes, time.monotonic(), log)
@@ -133,7 +130,7 @@ def _run_site(
         is_there = observer.is_connected is True
         return Health(True, is_there and not nodes.ended(), {"site": site.name})
 
-    stack.enter_context(health_at(address, check, log))
+    stack.enter_context(serving_health(address, check, log))
     end = None if seconds is None else time.monotonic() + seconds
 
     def is_over() -> bool:
@@ -150,7 +147,7 @@ def _replay(
     options: "ReadOptions",
     rate: float | None,
     broker: str | None,
-    words: list[str],
+    deadline: float,
     root: str,
     web: int | None,
 ) -> None:
@@ -182,7 +179,10 @@ def _replay(
         stack.enter_context(subscribed(find_broker(broker), topics, observer, also))
         stack.enter_context(page(observer, web, screen))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        nodes = Launcher(bundle, plan, broker, Path(folder), words)
+        read = {**vars(options), "missing": sorted(options.missing)}
+        nodes = Launcher(
+            bundle, plan, broker, Path(folder), deadline=deadline, root=root, reading=read
+        )
         stack.callback(nodes.stop)
         nodes.start(replay=replay, rate=rate)
 

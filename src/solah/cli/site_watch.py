@@ -20,7 +20,6 @@ from solah.cli.site import (
     SiteFile,
     SiteName,
     TrustFiles,
-    log_of,
     refuse_beside_site,
     trusted,
 )
@@ -90,12 +89,13 @@ def watch(
     from solah.exceptions import ParameterError
     from solah.site.alerts import check_alerts, load_alerting
     from solah.site.bundle import load_bundle
+    from solah.site.logs import stderr_log
     from solah.site.observer import Observer
     from solah.site.terminal import render
     from solah.site.watch import alerting, subscribed
 
     catch_ctrl_c()
-    write = log_of(screen, log)
+    write = stderr_log(log, is_quiet=screen.quiet)
     rules = None if alerts is None else load_alerting(alerts)
     if file is not None:
         own = {"site": site, "plan": plan, "trust": trust, "root": root != "solah"}

@@ -10,7 +10,6 @@ import json
 import warnings
 from dataclasses import replace
 from hashlib import sha256
-from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +80,12 @@ def model_hash(model: Model) -> str:
 
 def to_json(model: Model) -> str:
     """Write a model as JSON, one line per feature and per rule."""
+    from importlib.metadata import version  # it brings zipfile and email, for which nodes pay
+
     record: dict[str, Any] = {
         "format": FORMAT_NAME,
         "version": FORMAT_VERSION,
-        "generator": model.generator or f"solah {package_version('solah')}",
+        "generator": model.generator or f"solah {version('solah')}",
         "task": model.target.task.value,
         "target": record_of(model.target),
         "provenance": model.provenance and record_of(model.provenance),

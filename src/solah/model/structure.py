@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -299,6 +298,8 @@ class Hierarchy:
                 head = f"{indent:<{column}}"
 
     def _repr_html_(self) -> str:
+        from html import escape  # its table of entities is of no use to a node
+
         return (  # screen readers read the label instead
             f'<pre role="img" tabindex="0" aria-label="{escape(f"Hierarchy: {self}")}" '
             'style="line-height: 1.3; overflow-x: auto; white-space: pre; color: inherit; '

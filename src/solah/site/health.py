@@ -10,7 +10,6 @@ import json
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, shorten
@@ -55,14 +54,14 @@ def find_address(text: str) -> tuple[str, int]:
 
 @contextmanager
 def serving_health(
-    address: str, check: Callable[[], Health], log: Callable[[str], None] = lambda _: None
+    address: str | None, check: Callable[[], Health], log: Callable[[str], None] = lambda _: None
 ) -> Iterator[str]:
     """Answer at an address, in a thread of its own, as long as the context lasts.
 
     Parameters
     ----------
-    address : str
-        ``PORT`` or ``HOST:PORT``; the port 0 takes one that is free.
+    address : str or None
+        ``PORT`` or ``HOST:PORT``; the port 0 takes one that is free. None answers nowhere.
     check : callable
         Returns the health; called for each question.
     log : callable
@@ -72,9 +71,12 @@ def serving_health(
     ------
     url : str
     """
+    if address is None:
+        yield ""
+        return
     host, port = find_address(address)
     try:
-        server = _server_class(host)((host, port), _handler(check))
+        server = _make_server(host, port, check)
     except (OSError, OverflowError) as error:
         raise ParameterError(
             f"health cannot be served at {host!r}, port {port}: {error}; choose another"
@@ -91,21 +93,10 @@ def serving_health(
         thread.join()
 
 
-def _server_class(host: str) -> type[HTTPServer]:
+def _make_server(host: str, port: int, check: Callable[[], Health]) -> Any:
     import socket
+    from http.server import BaseHTTPRequestHandler, HTTPServer
 
-    class Server(HTTPServer):
-        """One question at a time, so that nobody can take more than a moment of one thread."""
-
-        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-
-        def handle_error(self, *_: Any) -> None:
-            """Let a question that broke off go."""
-
-    return Server
-
-
-def _handler(check: Callable[[], Health]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         """Answers two questions."""
 
@@ -134,4 +125,12 @@ def _handler(check: Callable[[], Health]) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: Any) -> None:
             """Keep questions out of the log."""
 
-    return Handler
+    class Server(HTTPServer):
+        """One question at a time, so that nobody can take more than a moment of one thread."""
+
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+        def handle_error(self, *_: Any) -> None:
+            """Let a question that broke off go."""
+
+    return Server((host, port), Handler)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
+
+from solah.exceptions import cut
+from solah.safe_text import harmless
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -59,13 +63,26 @@ def quietly(log: Callable[[str], None], counters: Counter[str]) -> Callable[[str
     return write
 
 
-def timed(log: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a log for people whose lines begin with the time."""
+def stderr_log(kind: Literal["text", "json"], *, is_quiet: bool = False) -> Callable[[str], None]:
+    """Return a log on stderr: lines with the time for people, or JSON lines for machines.
 
-    def write(text: str) -> None:
-        log(f"{datetime.now().astimezone().isoformat(' ', 'seconds')} {text}")
+    Parameters
+    ----------
+    kind : {"text", "json"}
+    is_quiet : bool, default=False
+        Whether to drop text, and JSON that is neither a warning nor an error.
+    """
 
-    return write
+    def write(line: str) -> None:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+
+    def note(text: str) -> None:
+        if not is_quiet:
+            time = datetime.now().astimezone().isoformat(" ", "seconds")
+            write(cut(harmless(f"solah: note: {time} {text}")) + "\n")
+
+    return note if kind == "text" else json_log(write, quiet=is_quiet)
 
 
 def json_log(write: Callable[[str], object], *, quiet: bool = False) -> Callable[[str], None]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from solah.site.bundle import Bundle
@@ -34,24 +35,22 @@ class Launcher:
         The broker.
     folder : pathlib.Path
         Where logs and what nodes remember go.
-    words : sequence of str
-        Further words for ``solah site node``.
+    **settings
+        Further settings of :class:`solah.cli.node_process.NodeSettings`.
     """
 
     def __init__(
-        self, bundle: Bundle, plan_file: Path, url: str, folder: Path, words: Sequence[str] = ()
+        self, bundle: Bundle, plan_file: Path, url: str, folder: Path, **settings: Any
     ) -> None:
         self.bundle, self.folder = bundle, folder
-        self._words = ["--plan", str(plan_file), "--broker", url, *words]
+        self._settings = {"plan": str(plan_file), "broker": {"url": url}, **settings}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     @classmethod
-    def of_site(
-        cls, bundle: Bundle, site_file: Path, folder: Path, words: Sequence[str] = ()
-    ) -> Launcher:
-        """Return a supervisor of the nodes of a site file."""
+    def of_site(cls, bundle: Bundle, site_file: Path, folder: Path, **settings: Any) -> Launcher:
+        """Return a launcher of the nodes of a site file."""
         nodes = cls(bundle, site_file, "", folder)
-        nodes._words = [str(site_file), *words]
+        nodes._settings = {"site": str(site_file), **settings}
         return nodes
 
     def start(self, *names: str, replay: Path | None = None, rate: float | None = None) -> None:
@@ -91,19 +90,23 @@ class Launcher:
         return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
     def _start(self, node: NodePlan, replay: Path | None, rate: float | None) -> None:
-        words = ["--name", node.name, "--state", str(self.folder / f"{node.name}.state")]
+        settings: dict[str, Any] = {
+            "name": node.name,
+            "state": str(self.folder / f"{node.name}.state"),
+        }
         if node.reads and replay is not None:
-            words += ["--replay", str(replay)]
-        if node.reads and replay is not None and rate is not None:
-            words += ["--replay-rate", str(rate)]
+            settings |= {"replay": str(replay), "replay_rate": rate}
         # -P: no file of the current folder may replace a module.
-        program = [sys.executable, "-P", "-m", "solah.cli.main", "site", "node"]
+        program = [sys.executable, "-P", "-m", "solah.cli.node_process"]
         log_file = self.folder / f"{node.name}.log"
         if log_file.exists() and log_file.stat().st_size > _MOST_OF_A_LOG:
             log_file.replace(log_file.with_suffix(".log.old"))
         with log_file.open("ab") as log:
             process = subprocess.Popen(
-                [*program, *self._words, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                [*program, json.dumps({**self._settings, **settings})],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         self._processes[node.name] = process
 
