@@ -88,10 +88,9 @@ def test_what_a_node_needs_has_the_bounds_of_the_package():
 
 def test_what_decides_works_without_what_learns(slim):
     done = slim(
-        "predict wine.json rows.csv -o decisions.csv",
         "rules wine.json --limit 1",
-        "explain wine.json rows.csv",
-        "export wine.json rows.csv -o firmware",
+        "explain wine.json --row proline=1000",
+        "export wine.json -o firmware",
         "site plan wine.json -o plan.json",
         "diff wine.json wine.json",
         "site node --help",
@@ -100,8 +99,9 @@ def test_what_decides_works_without_what_learns(slim):
     assert done.returncode == 0, done.stderr
 
 
-def test_learning_says_what_to_install(slim):
-    done = slim("fit rows.csv --target proline")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "not installed: pip install solah\n" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_learning_and_files_say_what_to_install(slim):
+    for line in ("fit rows.csv --target proline", "predict wine.json rows.csv"):
+        done = slim(line)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "not installed: pip install solah\n" in done.stderr
+        assert "Traceback" not in done.stderr

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from solah.data import MISSING_WORDS, ReadOptions, Table, iter_tables, read_table
+from solah.data import MISSING_WORDS, ReadOptions, Table, iter_tables, join_tables, read_table
 from solah.data.cells import TextCells
 from solah.exceptions import ColumnError, DataError, FileFormatError
 
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=["csv", "arrow"], autouse=True)
-def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read small files with csv, as where PyArrow is not installed, and with PyArrow."""
-    small = 0 if request.param == "arrow" else 1 << 40
-    monkeypatch.setattr("solah.data.delimited._SMALL_BYTES", small)
+CHUNK = "solah.data.delimited._CHUNK"
+
+
+@pytest.fixture(params=[1 << 20, 7], autouse=True)
+def chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a file whole, and in chunks that are smaller than its rows."""
+    if not any(
+        long in request.node.name for long in ("30000", "20002", "huge", "late", "in_pieces")
+    ):
+        monkeypatch.setattr(CHUNK, request.param)
 
 
 @pytest.fixture
@@ -53,8 +58,10 @@ def read(path: Path, **options: Any) -> dict[str, list[Any]]:
     return content(read_table(path, options=ReadOptions(**options)))
 
 
-def stream(path: Path, rows: int = 50_000, **options: Any) -> list[dict[str, list[Any]]]:
-    return [content(t) for t in iter_tables(path, options=ReadOptions(**options), rows=rows)]
+def stream(path: Path, **options: Any) -> dict[str, list[Any]]:
+    """Read all pieces of a file."""
+    pieces = [content(one) for one in iter_tables(path, options=ReadOptions(**options))]
+    return {name: [cell for one in pieces for cell in one[name]] for name in pieces[0]}
 
 
 # Delimiters, headers, decimal signs
@@ -95,8 +102,7 @@ def test_delimiters_are_found(write: Any, suffix: str) -> None:
 def test_dialects_are_found(write: Any, text: str, expected: dict[str, Any] | None) -> None:
     path = write(text)
     assert read(path) == (expected or {"text": text.splitlines()[1:]})
-    (streamed,) = stream(path)
-    assert list(streamed) == list(read(path))
+    assert list(stream(path)) == list(read(path))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +123,7 @@ def test_dialects_are_declared(write: Any, text: str, options: Any, expected: An
 
 
 def test_decimal_commas_are_spelt_with_points_in_a_stream_too(write: Any) -> None:
-    assert stream(write("a;b\n1,5;v1,5\n2;z\n")) == [{"a": ["1.5", "2"], "b": ["v1,5", "z"]}]
+    assert stream(write("a;b\n1,5;v1,5\n2;z\n")) == {"a": ["1.5", "2"], "b": ["v1,5", "z"]}
 
 
 def test_headers_are_found(write: Any) -> None:
@@ -149,11 +155,11 @@ def test_missing_words(write: Any) -> None:
     for word in MISSING_WORDS:
         path = write(f"a,b\n1,x\n {word} , {word} \n")
         assert read(path) == {"a": [1.0, None], "b": ["x", None]}
-        assert stream(path) == [{"a": ["1", None], "b": ["x", None]}]
+        assert stream(path) == {"a": ["1", None], "b": ["x", None]}
     path = write("a,b\n-999,x\n1,gone\n")
     missing = frozenset({"-999", "gone"})
     assert read(path, missing=missing) == {"a": [None, 1.0], "b": ["x", None]}
-    assert stream(path, missing=missing) == [{"a": [None, "1"], "b": ["x", None]}]
+    assert stream(path, missing=missing) == {"a": [None, "1"], "b": ["x", None]}
 
 
 def test_text_keeps_its_spelling(write: Any) -> None:
@@ -339,15 +345,15 @@ MESSY = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("parser", ["csv"], indirect=True)  # it sets both
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@pytest.mark.parametrize("chunk", [1 << 20], indirect=True)  # it sets others
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @given(
     rows=st.lists(st.lists(st.just("1") | MESSY, min_size=2, max_size=2), min_size=1, max_size=6),
     delimiter=st.sampled_from([",", ";", "\t"]),
     end=st.sampled_from(["\n", "\r\n", "\r"]),
     options=st.sampled_from([{}, {"missing": frozenset({"-999"})}, {"decimal": ","}]),
 )
-def test_both_parsers_agree(
+def test_neither_chunks_nor_tidying_change_a_table(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     rows: list[list[str]],
@@ -358,18 +364,20 @@ def test_both_parsers_agree(
     path = tmp_path / "data.csv"
     path.write_bytes(end.join(map(delimiter.join, [["a", "b"], *rows])).encode())
 
-    def found(how: Any) -> Any:
+    def found() -> Any:
         try:
-            return repr(how(path, **options))
-        except DataError as error:
-            return str(error)
+            return repr((read(path, **options), stream(path, **options)))
+        except DataError:
+            return "refused"
 
-    for how in (read, stream):
-        results = []
-        for small in (0, 1 << 40):
-            monkeypatch.setattr("solah.data.delimited._SMALL_BYTES", small)
-            results.append(found(how))
-        assert results[0] == results[1]
+    expected = found()
+    with monkeypatch.context() as patch:
+        for size in (3, 23):
+            patch.setattr(CHUNK, size)
+            assert found() == expected
+    with monkeypatch.context() as patch:
+        patch.setattr("solah.data.delimited._is_odd", lambda *_: True)
+        assert found() == expected
 
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
@@ -395,7 +403,7 @@ def test_text_survives_a_round_trip(
     path.write_bytes(buffer.getvalue().encode(encoding))
     # Declared, because the words themselves may hide the dialect: ("," and ";" as all the cells).
     options = ReadOptions(delimiter=delimiter, header=True, decimal=".")
-    (table,) = iter_tables(path, options=options)
+    table = join_tables(list(iter_tables(path, options=options)))
     expected = [TextCells().of(row).tolist() for row in rows]
     assert table.names == tuple(names)
     assert [list(row) for row in zip(*(c.values for c in table.columns), strict=True)] == expected

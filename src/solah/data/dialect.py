@@ -18,7 +18,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from solah.data.cells import MISSING_WORDS
@@ -60,7 +60,6 @@ class Dialect:
     trailing : whether every row ends with a delimiter, so has one field more than names
     decimal_comma : whether a comma is the decimal sign
     first_line : how many lines come before the first row
-    numeric : the columns that are numbers, or missing, in the first lines
     """
 
     delimiter: str
@@ -69,12 +68,17 @@ class Dialect:
     trailing: bool
     decimal_comma: bool
     first_line: int = 0
-    numeric: frozenset[int] = frozenset()
 
     @property
     def n_fields(self) -> int:
         """The number of fields that a row must have."""
         return len(self.names) + self.trailing
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every parser cuts rows without quotes alike."""
+        is_one = self.delimiter.isascii() and self.delimiter != SPACES
+        return is_one and self.n_fields > 1  # else blank lines may be rows
 
     def fits(self, row: list[str]) -> bool:
         """Whether a row has the fields it must have."""
@@ -138,14 +142,15 @@ def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
         has_header = _has_header(first[: len(names)], body, comma)
     if has_header:
         names = _names(first, len(names), path)
-        reader = cut(sample.lines, delimiter, strict=False)
-        next(reader)
+        reader = cut(sample.lines, delimiter)
+        try:
+            next(reader)
+        except csv.Error as error:
+            raise FileFormatError(
+                f"{path}, line {sample.n_blank + 1}: {error}; a quote is probably missing or stray"
+            ) from error
         first_line = sample.n_blank + reader.line_num
-    found = Dialect(delimiter, names, has_header, trailing, comma, first_line)
-    columns = zip(*(full if has_header or len(first) != n_fields else [first, *full]), strict=True)
-    present = [[cell for cell in column if cell not in MISSING_WORDS] for column in columns]
-    numeric = [bool(column) and all(map(is_number, found.respell(column))) for column in present]
-    return replace(found, numeric=frozenset(j for j, yes in enumerate(numeric) if yes))
+    return Dialect(delimiter, names, has_header, trailing, comma, first_line)
 
 
 def _with_point(cell: str) -> str:

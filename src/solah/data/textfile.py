@@ -83,8 +83,7 @@ def lines_of(stream: TextIO, path: Path) -> Iterator[str]:
     number = 0
     while line := stream.readline(MAX_LINE):
         number += 1
-        if "\0" in line:
-            raise FileFormatError(f"{path}, line {number}: has a NUL character; is it a text file?")
+        refuse_nul(line, path, number)
         if line[-1] in "\r\n":
             yield line
         elif len(line) < MAX_LINE:
@@ -93,6 +92,18 @@ def lines_of(stream: TextIO, path: Path) -> Iterator[str]:
             raise FileFormatError(
                 f"{path}, line {number}: is longer than {MAX_LINE:,} characters; is it a table?"
             )
+
+
+def refuse_nul(text: str, path: Path, line: int, before: str = "") -> None:
+    """Refuse a NUL character; ``before`` is what the file has from that line on before the text."""
+    if "\0" in text:
+        line += count_lines(before + text[: text.index("\0")])
+        raise FileFormatError(f"{path}, line {line}: has a NUL character; is it a text file?")
+
+
+def count_lines(text: str) -> int:
+    """Count the line ends of a text, however they are written."""
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def _open_bytes(path: Path) -> io.BufferedReader:
