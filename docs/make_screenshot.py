@@ -46,7 +46,7 @@ def make_edits(tab: Page) -> None:
     tab.locator("#edit-start").click()
     for control, key, times in (
         (".handle", "ArrowRight", 14),
-        (".evidence input", "ArrowLeft", 12),
+        (".weight input", "ArrowLeft", 12),
     ):
         tab.locator(control).first.focus()
         for _ in range(times):

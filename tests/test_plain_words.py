@@ -65,12 +65,11 @@ EXCEPTIONS = [
     ("by hand", "README.md|src/solah/cli/main.py", "a person does it"),
     ("by hand", "(reproduction/.*|docs/reproduction.md)", "stored results have this name"),
     ("verdict", "benchmarks/judging.py", "C in a string"),
-    ("evidence", "docs/make_screenshot.py", "the selector of an element"),
     ("beliefs?", "docs/signals.md", "C and MicroPython in a text block"),
 ]
 # Paths that are not searched: their prose has not been brought to the glossary.
 UNSEARCHED = re.compile(
-    r"src/solah/(export|report|explain|edit)/.*|src/solah/site/(pages/.*|(alerts|compact_messages"
+    r"src/solah/(export|explain|edit)/.*|src/solah/site/(pages/.*|(alerts|compact_messages"
     r"|evaluation|feed|home_assistant|messages|observed|payloads|proposal|row_sources"
     r"|sensor_mapping|settings|shadow|site_file)\.py)"
     r"|src/solah/model/(document|features|format|provenance)\.py"

@@ -195,7 +195,7 @@ def test_evidence_of_two_classes_has_one_slider(edit, edited):
     page_models.settle(page)
     second = model.target.classes[1]
     slider = rule.locator("input[type=range]")
-    assert slider.get_attribute("aria-valuetext") == f"+1.50 for {second}"
+    assert slider.get_attribute("aria-valuetext") == f"{second} +1.50"
     assert (weights_of(edited(page)) == [-0.75, 0.75]).all(axis=1).any()
 
 
@@ -264,7 +264,7 @@ def test_the_rest_of_the_page_follows(edit):
     page = edit("wine, few rules")
     rows = page.evaluate("solah.effects.changed.length")
     assert rows == 0
-    choose(page, "to begin with")
+    choose(page, "baseline")
     page.locator("#edit-card input[type=number]").first.fill("50")
     page.locator("#edit-card input[type=number]").first.press("Enter")
     page_models.settle(page)
@@ -300,7 +300,7 @@ def test_undo_and_redo_go_back_and_forth(edit, edited):
     page_models.settle(page)
     states.append(page.evaluate(state))
     assert len(set(states)) == 4
-    choose(page, "to begin with")
+    choose(page, "baseline")
     for keys, expected in (
         ("Control+z", states[2]),
         ("Control+z", states[1]),
@@ -357,7 +357,7 @@ def test_what_is_not_edited_stays_as_it_was(edit, edited, tmp_path):
     object.__setattr__(model, "edits", (Edit("earlier work"),))
     page = edit(summarise_page(model))
     assert page.locator("#effect-scores").count() == 0
-    choose(page, "to begin with")
+    choose(page, "baseline")
     page.locator("#edit-card input[type=number]").fill("0.25")
     page.locator("#edit-card input[type=number]").press("Enter")
     page_models.settle(page)

@@ -34,7 +34,7 @@ def colour_class(place: int, target: Mapping[str, Any]) -> str:
 
 
 def belief_bar(belief: Sequence[float], target: Mapping[str, Any], width: float = 100) -> Markup:
-    """Draw a belief as the parts of a bar."""
+    """Draw probabilities as the parts of a bar."""
     starts = accumulate(belief, initial=0.0)
     parts = [
         tag(
@@ -217,7 +217,7 @@ def curves_picture(curves: Iterable[Mapping[str, Any]], target: Mapping[str, Any
 
 
 def calibration_picture(bins: Iterable[Mapping[str, Any]]) -> Markup:
-    """Draw how often a class is true against the belief in it; a dot's area is its number."""
+    """Draw how often a class is true against its probability; a dot's area is the count."""
     known = [one for one in bins if one["pairs"]]
     most = max(one["pairs"] for one in known)
     points = _unit_square((one["belief"], one["share"]) for one in known)
@@ -227,7 +227,7 @@ def calibration_picture(bins: Iterable[Mapping[str, Any]]) -> Markup:
     ]
     line = tag("path", d=path(points), class_="curve")
     return _square(
-        "How often a class is true against the belief in it", line, *dots, x="belief", y="true"
+        "How often a class is true against its probability", line, *dots, x="probability", y="true"
     )
 
 
@@ -254,12 +254,12 @@ def risk_picture(trust: Mapping[str, Any]) -> Markup:
 
 
 def scatter_picture(points: Sequence[Sequence[float]], low: float, high: float) -> Markup:
-    """Draw estimates against the truth."""
+    """Draw estimates against true values."""
     span = (high - low) or 1.0
     scaled = _unit_square(((t - low) / span, (e - low) / span) for t, e in points)
     dots = [tag("circle", cx=x, cy=y, r=2.5, class_="dot") for x, y in scaled]
     ends = (spell_number(low), spell_number(high))
-    return _square("The estimate against the truth", *dots, x="truth", y="estimate", ends=ends)
+    return _square("Estimated against true values", *dots, x="true value", y="estimate", ends=ends)
 
 
 def path_picture(steps: Sequence[Mapping[str, Any]]) -> Markup:
@@ -308,7 +308,7 @@ def _square(
     heights: tuple[str, str] | None = None,
     has_diagonal: bool = True,
 ) -> Markup:
-    """Frame a square picture with the names of its axes, and the diagonal where both are alike."""
+    """Frame a square figure with the names of its axes and, if both are alike, the diagonal."""
     frame = tag("rect", width=_SQUARE, height=_SQUARE, class_="frame ground")
     diagonal = tag("path", d=path([(0, _SQUARE), (_SQUARE, 0)]), class_="diagonal")
     below, left, heights = _SQUARE + 16, -8, heights or ends
@@ -391,7 +391,7 @@ def heat_map(dependence: Mapping[str, Any]) -> Markup:
 
 
 def _png(matrix: Sequence[Sequence[float]]) -> str:
-    """Encode shares as the opacity of one colour, so that the picture suits light and dark."""
+    """Encode shares as the opacity of one colour, so that the figure suits light and dark."""
     lines = b"".join(
         b"\0" + b"".join(_COLOUR + bytes((round(255 * share),)) for share in line)
         for line in matrix

@@ -133,7 +133,7 @@ def _hash(text: str) -> str:
 
 
 def _payload(summary: dict[str, Any], marker: svg.Marker) -> Markup:
-    """Write what the script reads as JSON that cannot end the element it stands in."""
+    """Write the data of the script as JSON that cannot end the element around it."""
     rows, sample = summary["rows"], summary["sample"]
     if not summary["target"]["classes"]:  # a number is shown as the page writes it
         rows = [{**row, "truth": row["truth"] and svg.written(row["truth"])} for row in rows]

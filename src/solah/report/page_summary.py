@@ -121,11 +121,11 @@ def summarise_page(
     Parameters
     ----------
     model : Model
-        The model document.
+        The model.
     X : data frame or Table, default=None
         Rows with the model's features, by name; there may be more columns.
     y : array-like of shape (n_rows,), default=None
-        The truth about each row; by default the column of X with the target's name, if it is there.
+        The true class or number of each row. Default: the column of X with the target's name.
     source : str, default=""
         What to call the rows.
     scores : CrossValidation, default=None
@@ -243,7 +243,7 @@ def summarise_card(
     by: Sequence[str] = (),
     positive: str | None = None,
 ) -> dict[str, Any]:
-    """Gather what a model card tells: what a model decides, from what, how well, and its limits.
+    """Gather the contents of a model card: inputs, predictions, performance and limits.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _on_rows(
     by: Sequence[str],
     positive: str | None,
 ) -> dict[str, Any]:
-    """Gather what pages and cards tell of rows."""
+    """Gather the facts about rows that pages and cards show."""
     return {
         "data": rows and {"source": source, "rows": rows.n_rows, "with_truth": rows.n_known},
         "measured": rows and rows.measured(),
@@ -294,7 +294,7 @@ class DecidedRows:
     ----------
     model : what decides
     table : the rows
-    y : the truth about each; None if the table may have it
+    y : the true class or number of each; None if the table may have it
     """
 
     def __init__(self, model: Model, table: Table, y: Any) -> None:
@@ -313,7 +313,7 @@ class DecidedRows:
 
     @property
     def n_known(self) -> int:
-        """Of how many rows the truth is known."""
+        """The number of rows with a true class or number."""
         return int(self._is_known.sum())
 
     @property
@@ -330,7 +330,7 @@ class DecidedRows:
         return self.readings[:, place], [self._truth == c for c in shown]
 
     def measured(self) -> dict[str, Any] | None:
-        """Measure the decisions on the rows of which the truth is known."""
+        """Measure the decisions on rows with a true class or number."""
         # It needs scikit-learn, which takes longer to import than most pages to write.
         from solah.report.measuring import measure_classes, measure_numbers
 
@@ -344,7 +344,7 @@ class DecidedRows:
         return measure_classes(truth.astype(np.intp), beliefs, decided.astype(np.intp), names)
 
     def trusted(self) -> dict[str, Any] | None:
-        """Measure decisions that may be held back, and settled in the order of the rows."""
+        """Measure abstentions and, in the order of the rows, stable decisions."""
         from solah.report.measuring import measure_trust
 
         if not self.n_known or self._is_number:
@@ -367,7 +367,7 @@ class DecidedRows:
         return describe_groups(groups)
 
     def shown(self) -> list[dict[str, Any]]:
-        """List some rows to look at, spread over the classes, with truth and decision."""
+        """List some rows to look at, spread over the classes, with true and predicted class."""
         decided, readings = self._decided, self._bounded
         return [
             {

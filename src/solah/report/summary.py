@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def spread_evenly(n_rows: int, most: int) -> NDArray[np.intp]:
-    """Choose rows that stand evenly apart, the first and the last among them."""
+    """Choose evenly spaced rows, the first and the last among them."""
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.intp))
 
 
@@ -55,7 +55,7 @@ def summarise(
     Parameters
     ----------
     model : Model
-        The model document.
+        The model.
     scores : CrossValidation, default=None
         How well such models decide on unseen rows.
     max_rules : int, default=20
@@ -109,7 +109,7 @@ def importance_by_name(model: Model) -> dict[str, float]:
 
 
 def strongest(rules: list[Rule], most: int | None) -> list[Rule]:
-    """Keep the first rules of each tree, of rules that stand tree by tree; None keeps all."""
+    """Keep the first rules of each tree, of rules in the order of trees; None keeps all."""
     return [
         rule for _, of_tree in groupby(rules, lambda rule: rule.part) for rule in [*of_tree][:most]
     ]
@@ -140,7 +140,7 @@ def describe_parts(model: Model) -> list[dict[str, Any]]:
 
 
 def share_of_rules(model: Model, most: int) -> int:
-    """Return how many rules of each term or tree to list, of so many in all; one at least."""
+    """Return how many rules of each term or tree to list: at least one, about ``most`` in all."""
     n_parts = sum(part.kind in ("term", "tree") for part in model.parts)
     return -(-most // max(n_parts, 1))
 
@@ -243,7 +243,7 @@ _NUMBERS: tuple[Numbers, ...] = ("q15", "float")
 
 
 def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, Any]:
-    """Describe what a model card tells beside what every report does.
+    """Describe the parts of a model card that other reports lack.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _provenance(model: Model) -> dict[str, Any] | None:
 
 
 def _ranges(model: Model, rows: DecidedRows | None) -> list[dict[str, Any]]:
-    """Tell which readings each feature had, and how many of the rows have others."""
+    """Describe the training values of each feature, and count the rows with others."""
     found = []
     for place, feature in enumerate(model.features):
         known: dict[str, Any] = {

@@ -192,5 +192,5 @@ function evaluate({ program, policy }, readings) {
   }
   outcome.decision = decide(program, belief);
   const abstain_reasons = doubtsOf(policy, readings, outcome);
-  return { ...outcome, abstain_reasons, isHeldBack: abstain_reasons.some(({ holds }) => holds) };
+  return { ...outcome, abstain_reasons, abstains: abstain_reasons.some(({ holds }) => holds) };
 }

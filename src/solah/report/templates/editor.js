@@ -11,7 +11,7 @@ let shownControls = [];
 
 // --- words ---------------------------------------------------------------------------------
 
-/** The corners of a word's shape within the picture, as they are now. */
+/** The corners of a word's shape within the figure, as they are now. */
 function wordCorners(j, word) {
   const [low, high] = shown[j];
   const stops = [low, ...model.features[j].peaks.filter((peak) => peak > low && peak < high), high];
@@ -21,14 +21,14 @@ function wordCorners(j, word) {
     .filter((_, s) => fits[s] > 0 || fits[s - 1] > 0 || fits[s + 1] > 0);
 }
 
-/** Draw the words of a feature again in a picture of them. */
+/** Draw the words of a feature again in a figure of them. */
 function drawWords(picture, j) {
   all(".word", picture).forEach((line, word) => {
     line.setAttribute("d", `M${wordCorners(j, word).map((corner) => corner.join(" ")).join("L")}`);
   });
 }
 
-const controlPicture = (j) => document.querySelector(`.control[data-feature="${j}"] svg.words`);
+const controlFigure = (j) => document.querySelector(`.control[data-feature="${j}"] svg.words`);
 
 /** Between which readings an end of a word may move: words keep their order. */
 function edgeBounds(j, k) {
@@ -116,10 +116,10 @@ function makeWords(i, j) {
   const heading = element("h4");
   heading.append("Where the words of ", element("bdi", feature.name), " apply");
   const plot = element("div", "", "plot");
-  const picture = controlPicture(j).cloneNode(true);
+  const figure = controlFigure(j).cloneNode(true);
   const places = feature.peaks.map((_, k) => k);
-  plot.append(picture, ...places.map((k) => makeHandle(j, k, plot)));
-  shownControls.push(() => drawWords(picture, j));
+  plot.append(figure, ...places.map((k) => makeHandle(j, k, plot)));
+  shownControls.push(() => drawWords(figure, j));
   const ends = element("p", "", "ends");
   ends.append(...shown[j].map((end) => element("span", brief(end))));
   const fields = element("div", "", "edges");
@@ -132,9 +132,9 @@ function makeWords(i, j) {
   return part;
 }
 
-// --- evidence ------------------------------------------------------------------------------
+// --- weights -------------------------------------------------------------------------------
 
-/** How far evidence can be slid: half as far again as the model as it was goes anywhere. */
+/** The range of the sliders: 1.5 times the largest weight before any edit. */
 let scoreLimit = 0;
 
 function setScoreLimit() {
@@ -169,7 +169,7 @@ function makeSides(c) {
 }
 
 function makeEvidence(one, name, c) {
-  const line = element("div", "", "evidence");
+  const line = element("div", "", "weight");
   const [slider, field] = [element("input"), element("input")];
   const step = isNumber ? Number((scoreLimit / STEPS).toPrecision(1)) : 0.05;
   Object.assign(slider, { type: "range", min: -scoreLimit, max: scoreLimit, step });
@@ -243,7 +243,7 @@ function rulesInOrder(i) {
   return rules.map((_, r) => r).sort((a, b) => place(a) - place(b));
 }
 
-/** Say that what was counted of rules was counted with other words, once that is so. */
+/** Show that counts of rules are older than the words, once a word was moved. */
 function makeMovedNote(i) {
   const note = element("p", "The rows of these rules were counted before words were moved, so that neither their number nor their classes are told here.", "note");
   shownControls.push(() => { note.hidden = !model.nodes[i].term.asks.some(isMoved); });
@@ -263,10 +263,10 @@ function openTerm(i) {
 }
 
 function openBeginning() {
-  return [element("h4", "Before any rule adds to it"), makeSliders(biasTarget(), "to begin with")];
+  return [element("h4", "Baseline: the scores before any rule"), makeSliders(biasTarget(), "baseline")];
 }
 
-/** Show the controls of a term, or of what there is to begin with. */
+/** Show the controls of a term, or of the baseline. */
 function openCard(chosen) {
   shownControls = [];
   byId("edit-card").replaceChildren(...(chosen === BEGINNING ? openBeginning() : openTerm(Number(chosen))));
@@ -282,11 +282,11 @@ function reveal({ key, terms }) {
   openCard(choice.value);
 }
 
-/** List the terms, those that matter most first, and what there is to begin with. */
+/** List the terms, by importance, and the baseline. */
 function fillChoice() {
   const choice = byId("edit-choice");
   const terms = model.nodes.flatMap((node, i) => (node.term ? [i] : []));
   terms.sort((a, b) => model.nodes[b].term.share - model.nodes[a].term.share);
-  choice.append(...terms.map((i) => new Option(editing.titles[i], i)), new Option("to begin with", BEGINNING));
+  choice.append(...terms.map((i) => new Option(editing.titles[i], i)), new Option("baseline", BEGINNING));
   choice.addEventListener("change", () => openCard(choice.value));
 }

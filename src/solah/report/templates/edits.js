@@ -38,8 +38,8 @@ function termsAsking(j) {
 }
 
 /** Describe the move of an end of a word. */
-function tellMove({ name, words, sets }, k, from, to, say) {
-  const at = (peak) => say(spellNumber(peak, 5));
+function describeMove({ name, words, sets }, k, from, to, format) {
+  const at = (peak) => format(spellNumber(peak, 5));
   const word = sets.length ? words[sets[k]] : k % 2 ? `${words[(k - 1) / 2]}-or-${words[(k + 1) / 2]}` : words[k / 2];
   const isLow = sets[k] > 0 && sets[k - 1] !== sets[k];
   const isHigh = sets[k] < words.length - 1 && sets[k + 1] !== sets[k];
@@ -55,7 +55,7 @@ function edgeTarget(j, k) {
     records: [],
     read: () => feature.peaks[k],
     write: (peak) => { feature.peaks[k] = peak; },
-    tell: (from, to, say = inLanguage) => tellMove(feature, k, from, to, say),
+    describe: (from, to, format = inLanguage) => describeMove(feature, k, from, to, format),
   }));
 }
 
@@ -110,21 +110,21 @@ function ruleTarget(i, r) {
       term.weights[rule] = next.isOn ? next.scores : next.scores.map(() => 0);
       updateVariance(i);
     },
-    tell: (from, to, say = inLanguage) => (to.isOn
-      ? `set the rule: ${text} then ${spellScores(to.scores, say)} instead of ${spellScores(from.scores, say)}`
-      : `removed the rule: ${text}, which added ${spellScores(from.scores, say)}`),
+    describe: (from, to, format = inLanguage) => (to.isOn
+      ? `set the rule: ${text}: ${spellScores(to.scores, format)} instead of ${spellScores(from.scores, format)}`
+      : `removed the rule: ${text}, which added ${spellScores(from.scores, format)}`),
   }));
 }
 
-/** What there is before any rule adds to it. */
+/** The baseline: the scores before any rule. */
 function biasTarget() {
   return target("bias", () => ({
     terms: [],
     records: [],
     read: () => ({ isOn: true, scores: sum.baseline }),
     write: ({ scores }) => { sum.baseline = scores; },
-    tell: (from, to, say = inLanguage) =>
-      `set what there is to begin with: ${spellScores(to.scores, say)} instead of ${spellScores(from.scores, say)}`,
+    describe: (from, to, format = inLanguage) =>
+      `set the baseline: ${spellScores(to.scores, format)} instead of ${spellScores(from.scores, format)}`,
   }));
 }
 
@@ -223,8 +223,8 @@ const recordText = (record, indent) =>
   `{${Object.entries(record).map(([key, text]) => `\n${indent}${JSON.stringify(key)}: ${text}`).join(",")}\n${indent.slice(2)}}`;
 
 /** Write an edit for the document: in English, whatever the language of the browser. */
-function editText({ original, read, tell, time, reason }, author) {
-  const record = { text: tell(original, read(), (text) => text), author, time: `${time.toISOString().slice(0, 19)}Z`, reason };
+function editText({ original, read, describe, time, reason }, author) {
+  const record = { text: describe(original, read(), (text) => text), author, time: `${time.toISOString().slice(0, 19)}Z`, reason };
   return JSON.stringify(Object.fromEntries(Object.entries(record).filter(([, value]) => value)));
 }
 

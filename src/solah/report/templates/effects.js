@@ -19,7 +19,7 @@ function showEdit(one) {
 function showEffects() {
   if (trial) updateTrial(model, trial, staleTerms);
   const touched = new Set([...staleTerms].flatMap((i) => model.nodes[i].term.asks));
-  touched.forEach((j) => { if (model.features[j].continuous) drawWords(controlPicture(j), j); });
+  touched.forEach((j) => { if (model.features[j].continuous) drawWords(controlFigure(j), j); });
   staleTerms = new Set();
   shownControls.forEach((show) => show());
   showJournal();
@@ -29,10 +29,10 @@ function showEffects() {
 
 // --- what changes --------------------------------------------------------------------------
 
-function scoreLine(name, before, now, spell, isBetter) {
+function scoreLine(name, before, now, format, isBetter) {
   const line = element("div", "", before === now ? "" : isBetter ? "up" : "down");
-  line.append(element("dt", name), element("dd", spell(now)));
-  line.append(element("dd", before === now ? "as before" : `before ${spell(before)}`, "fine"));
+  line.append(element("dt", name), element("dd", format(now)));
+  line.append(element("dd", before === now ? "as before" : `before ${format(before)}`, "fine"));
   return line;
 }
 
@@ -89,8 +89,8 @@ function showWays(changed) {
   }
   const lines = [...ways.values()].sort((a, b) => b.rows - a.rows).map(({ from, to, rows, right, wrong }) => {
     const line = element("li");
-    const judged = trial.truth.some(isKnown) ? `${count(right)} now right, ${count(wrong)} now wrong` : "";
-    line.append(fromTo(from, to), element("span", count(rows)), element("span", judged, "fine"));
+    const counts = trial.truth.some(isKnown) ? `${count(right)} now right, ${count(wrong)} now wrong` : "";
+    line.append(fromTo(from, to), element("span", count(rows)), element("span", counts, "fine"));
     return line;
   });
   byId("effect-ways").replaceChildren(...lines);
@@ -118,9 +118,9 @@ function showRows(changed) {
       load(trial.ways[r].readings);
       byId("try").scrollIntoView();
     });
-    const verdict = !isKnown(truth) ? "" : isNumber ? `truth ${brief(truth)}`
-      : truth === to ? "now right" : truth === from ? "now wrong" : `truth ${model.target.labels[truth]}`;
-    line.append(button, fromTo(from, to), element("span", verdict, `fine ${verdict.replace(" ", "-")}`));
+    const note = !isKnown(truth) ? "" : isNumber ? `true value ${brief(truth)}`
+      : truth === to ? "now right" : truth === from ? "now wrong" : `true class ${model.target.labels[truth]}`;
+    line.append(button, fromTo(from, to), element("span", note, `fine ${note.replace(" ", "-")}`));
     return line;
   });
   const rest = changed.length - lines.length;
@@ -133,7 +133,7 @@ function showRows(changed) {
 
 function editLine(one) {
   const line = element("li");
-  const text = one.tell(one.original, one.read());
+  const text = one.describe(one.original, one.read());
   const reason = element("input");
   Object.assign(reason, { type: "text", value: one.reason, placeholder: "why? (optional)", maxLength: 2000 });
   reason.setAttribute("aria-label", `The reason: ${text}`);

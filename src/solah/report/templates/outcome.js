@@ -1,4 +1,4 @@
-// Shows the decision: beliefs, the way through the parts, why, and what would change it.
+// Shows the prediction: probabilities, the parts, contributions and changes that flip it.
 
 const MOST_REASONS = 8;
 const MOST_CHANGES = 5;
@@ -6,21 +6,21 @@ const MOST_CHANGES = 5;
 // --- the decision --------------------------------------------------------------------------
 
 function showDecision(outcome) {
-  const { belief } = outcome;
-  const place = isNumber ? belief.indexOf(Math.max(...belief)) : outcome.decision;
-  const isDecided = !isNumber && !outcome.isHeldBack;
+  const { belief: probabilities } = outcome;
+  const place = isNumber ? probabilities.indexOf(Math.max(...probabilities)) : outcome.decision;
+  const isDecided = !isNumber && !outcome.abstains;
   byId("verdict").textContent = isNumber ? brief(outcome.estimate, 4)
     : isDecided ? model.target.labels[place] : "don't know";
   if (!isNumber) byId("verdict-chip").className = isDecided ? `chip ${colourOf(place)}` : "";
-  byId("certainty").textContent = isDecided ? percent(belief[place]) : "";
+  byId("certainty").textContent = isDecided ? percent(probabilities[place]) : "";
   if (!isNumber) {
-    byId("abstain_reasons").textContent = spellDoubts(outcome);
+    byId("abstain_reasons").textContent = spellReasons(outcome);
     byId("abstain_reasons").hidden = !outcome.abstain_reasons.length;
   }
-  fillBar(byId("verdict-bar"), belief);
+  fillBar(byId("verdict-bar"), probabilities);
   all("#beliefs li").forEach((item, c) => {
-    item.classList.toggle("is-decided", c === place && !outcome.isHeldBack);
-    item.querySelector("output").textContent = percent(belief[c]);
+    item.classList.toggle("is-decided", c === place && !outcome.abstains);
+    item.querySelector("output").textContent = percent(probabilities[c]);
   });
   const known = state.readings.filter((reading) => reading !== null).length;
   const { share, variance } = outcome.unknown;
@@ -107,14 +107,14 @@ function showWhy(outcome) {
   const low = isNumber ? Math.min(...levels) : 0;
   const span = (isNumber ? Math.max(...levels) - low : Math.max(...levels, 1e-9)) || 1;
   const scale = (level) => (100 * (level - low)) / span;
-  const spell = isNumber ? (level) => brief(level, 4) : (level) => percent(level);
+  const format = isNumber ? (level) => brief(level, 4) : (level) => percent(level);
   byId("why").replaceChildren(
-    waterfallLine("before any value", spell(start), low, start, "end", scale),
+    waterfallLine("before any value", format(start), low, start, "end", scale),
     ...steps.map(({ name, size }, i) => waterfallLine(
       name, isNumber ? inLanguage(signedNumber(size)) : signedPoints(size), levels[i], levels[i + 1],
       size < 0 ? "down" : "up", scale,
     )),
-    waterfallLine("now", spell(end), low, end, "end", scale),
+    waterfallLine("now", format(end), low, end, "end", scale),
   );
 }
 

@@ -7,7 +7,7 @@ const isFramed = location.protocol === "about:";
 let frame = 0;
 let timer = 0;
 
-/** Show the beliefs with the next frame, and what takes longer once the hand rests. */
+/** Show the probabilities with the next frame, and slower parts once the input pauses. */
 function refresh() {
   cancelAnimationFrame(frame);
   frame = requestAnimationFrame(showNow);
@@ -75,8 +75,8 @@ function wirePrint() {
 }
 
 function wireHeatMap() {
-  const picture = byId("heat");
-  if (!picture) return;
+  const figure = byId("heat");
+  if (!figure) return;
   const { names, matrix } = payload.dependence;
   const side = 480;
   const cell = side / names.length;
@@ -88,13 +88,13 @@ function wireHeatMap() {
     byId("heat-cursor").setAttribute("d", `M${x} ${y}h${cell}v${cell}h${-cell}Z`);
     byId("heat-value").textContent = `${names[at.row]}, ${names[at.column]}: ${fixed(matrix[at.row][at.column], 2)}`;
   };
-  picture.addEventListener("pointermove", (event) => {
+  figure.addEventListener("pointermove", (event) => {
     const place = new DOMPoint(event.clientX, event.clientY)
-      .matrixTransform(picture.getScreenCTM().inverse());
+      .matrixTransform(figure.getScreenCTM().inverse());
     if (place.x >= 0 && place.y >= 0) point(Math.floor(place.y / cell), Math.floor(place.x / cell));
   });
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-  picture.addEventListener("keydown", (event) => {
+  figure.addEventListener("keydown", (event) => {
     const step = steps[event.key];
     if (!step) return;
     event.preventDefault();
@@ -117,10 +117,10 @@ function wireRules() {
 
 /** List the rows of the page: without a script they could not be looked at. */
 function fillRows() {
-  const spell = (outcome) => (isNumber ? inLanguage(outcome) : outcome);
-  byId("row")?.append(...rows.map(({ row, truth, decided }, r) => {
-    const other = isNumber || truth === decided ? "" : ` (decided ${decided})`;
-    return new Option(`row ${count(row)}${truth === null ? "" : `: ${spell(truth)}${other}`}`, r);
+  const format = (outcome) => (isNumber ? inLanguage(outcome) : outcome);
+  byId("row")?.append(...rows.map(({ row, truth: actual, decided }, r) => {
+    const other = isNumber || actual === decided ? "" : ` (predicted ${decided})`;
+    return new Option(`row ${count(row)}${actual === null ? "" : `: ${format(actual)}${other}`}`, r);
   }));
 }
 

@@ -1,4 +1,4 @@
-// The model and the rows of the page, and how to spell and draw things.
+// The model and the rows of the page, and how to format and draw things.
 //
 // Names from the data only ever become text (textContent), never markup.
 
@@ -48,18 +48,18 @@ function spellWords(feature, reading) {
 }
 
 /** Write the scores of all classes; of two, their difference. */
-function spellScores(scores, say = inLanguage) {
-  if (isNumber) return say(signedNumber(scores[0]));
+function spellScores(scores, format = inLanguage) {
+  if (isNumber) return format(signedNumber(scores[0]));
   if (scores.length > 2) {
-    return scores.map((score, c) => `${say(signedScore(score))} for ${model.target.labels[c]}`).join(", ");
+    return scores.map((score, c) => `${model.target.labels[c]} ${format(signedScore(score))}`).join(", ");
   }
   const most = scores.indexOf(Math.max(...scores));
   const size = Math.max(...scores) - Math.min(...scores);
-  return size > 0 ? `${say(signedScore(size))} for ${model.target.labels[most]}` : "nothing";
+  return size > 0 ? `${model.target.labels[most]} ${format(signedScore(size))}` : "nothing";
 }
 
-/** Say why a decision is held back, or how the readings are unlike the training rows. */
-function spellDoubts({ abstain_reasons, isHeldBack, belief, decision }) {
+/** Show why the model abstains, or how the values differ from the training rows. */
+function spellReasons({ abstain_reasons, abstains, belief, decision }) {
   if (!abstain_reasons.length) return "";
   const label = model.target.labels[decision];
   const digits = (value) => brief(value, 3);
@@ -73,7 +73,7 @@ function spellDoubts({ abstain_reasons, isHeldBack, belief, decision }) {
     unseen: ({ first, second }) =>
       `this combination of ${model.features[first].name} and ${model.features[second].name} never occurred in training`,
   };
-  const what = isHeldBack ? "Abstains (don't know)" : "Unlike the training rows";
+  const what = abstains ? "Abstains (don't know)" : "Unlike the training rows";
   return `${what}: ${abstain_reasons.map((abstain_reason) => spelt[abstain_reason.kind](abstain_reason)).join("; ")}.`;
 }
 
