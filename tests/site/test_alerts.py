@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from processes import until
 from rooms import write_site
 
+from solah.data.json_reader import Reader
 from solah.exceptions import ParameterError
+from solah.model.json_fields import read_record
 from solah.site.alerts import (
     Alarms,
     Alerting,
     AlertRule,
     check_alerts,
-    load_alerting,
-    read_alerting,
 )
 from solah.site.client import Client, find_broker
 from solah.site.messages import Decided, Decisions, encode
@@ -62,7 +62,7 @@ def changes(alarms, snapshot):
 
 
 def test_a_decision_must_hold_without_a_break():
-    alarms = Alarms([AlertRule("damp", "decision", 10.0, 5.0, decisions=("wet",))])
+    alarms = Alarms([AlertRule("damp", 10.0, 5.0, decision=("wet",))])
     assert changes(alarms, picture(0.0, [(1, "wet", 1.0)])) == []
     between = [(1, "wet", 1.0), (2, "dry", 1.0), (3, "wet", 1.0)]
     assert changes(alarms, picture(9.0, between)) == []
@@ -76,7 +76,7 @@ def test_a_decision_must_hold_without_a_break():
 
 
 def test_what_nobody_knows_neither_raises_nor_clears():
-    alarms = Alarms([AlertRule("damp", "decision", 10.0, decisions=("wet",))])
+    alarms = Alarms([AlertRule("damp", 10.0, decision=("wet",))])
     wet = [(1, "wet", 1.0)]
     changes(alarms, picture(0.0, wet))
     assert changes(alarms, picture(20.0, wet, stale=True)) == []
@@ -93,7 +93,7 @@ def settled_picture(now, *decided):
 
 
 def test_what_stands_is_alerted_and_not_what_the_row_says():
-    alarms = Alarms([AlertRule("damp", "decision", 10.0, decisions=("wet",))])
+    alarms = Alarms([AlertRule("damp", 10.0, decision=("wet",))])
     held_back = judged(1, "wet", None, "low probability")
     for now in (0.0, 20.0, 40.0):
         assert changes(alarms, settled_picture(now, held_back)) == []
@@ -113,14 +113,14 @@ def test_what_stands_is_alerted_and_not_what_the_row_says():
 
 def test_a_restart_raises_nothing_again():
     kept = {"name": "dead", "text": "no new decision comes", "since": 3.0}
-    alarms = Alarms([AlertRule("dead", "stale", 0.0)])
+    alarms = Alarms([AlertRule("dead", 0.0, stale=True)])
     assert changes(alarms, picture(10.0, alerts=[kept])) == []
     assert changes(alarms, picture(11.0, [(1, "wet", 1.0)], alerts=[kept])) == [("dead", "cleared")]
 
 
 @given(steps=st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["wet", "dry"]), st.booleans())))
 def test_raised_and_cleared_take_turns(steps):
-    alarms = Alarms([AlertRule("damp", "decision", 10.0, 3.0, decisions=("wet",))])
+    alarms = Alarms([AlertRule("damp", 10.0, 3.0, decision=("wet",))])
     now, told = 0.0, []
     for row, (step, decision, is_stale) in enumerate(steps):
         now += step
@@ -135,29 +135,29 @@ def test_raised_and_cleared_take_turns(steps):
 RULE = {"name": "damp", "decision": ["wet"], "for": 60}
 
 
+def read_alerting(section):
+    return read_record(Reader(section, "alerts", ParameterError), Alerting)
+
+
 def test_rules_are_about_the_classes_and_nodes_of_the_plan(tmp_path):
     bundle = load_site(write_site(tmp_path, "mqtt://h")).bundle()
     rules = (
-        AlertRule("a", "decision", 1.0, decisions=("busy", "airing")),
-        AlertRule("b", "offline", 1.0, nodes=("kitchen",)),
-        AlertRule("c", "stale", 1.0),
+        AlertRule("a", 1.0, decision=("busy", "airing")),
+        AlertRule("b", 1.0, offline=("kitchen",)),
+        AlertRule("c", 1.0, stale=True),
     )
     check_alerts(Alerting(rules), bundle)
-    for wrong, part in (
-        (
-            AlertRule("x", "decision", 1.0, decisions=("bsy",)),
-            "no class 'bsy'; did you mean 'busy'",
-        ),
-        (AlertRule("x", "offline", 1.0, nodes=("kitchn",)), "no node 'kitchn'; did you mean"),
+    for key, name, part in (
+        ("decision", "bsy", "no class 'bsy'; did you mean 'busy'"),
+        ("offline", "kitchn", "no node 'kitchn'; did you mean"),
     ):
-        with pytest.raises(
-            ParameterError, match=rf"alerts.rules\[1\].{wrong.kind}: there is {part}"
-        ):
+        wrong = AlertRule("x", 1.0, **{key: (name,)})
+        with pytest.raises(ParameterError, match=rf"alerts.rules\[1\].{key}: there is {part}"):
             check_alerts(Alerting((rules[0], wrong)), bundle)
 
 
 def test_a_cleared_alert_says_that_its_cause_is_over():
-    alarms = Alarms([AlertRule("few", "known_below", 0.0, limit=0.6)])
+    alarms = Alarms([AlertRule("few", 0.0, completeness_below=0.6)])
     (raised,) = alarms.update(picture(0.0, [(1, "wet", 0.5)]))
     (cleared,) = alarms.update(picture(1.0, [(2, "wet", 0.9)]))
     assert raised.text == "completeness is below 60%"
@@ -179,17 +179,20 @@ def test_a_secret_must_be_there_at_the_start():
     [
         ({}, "alerts has no 'rules'"),
         ({"rules": []}, "between 1 and 100 items"),
-        ({"rules": [{**RULE, "stale": True}]}, "must have one of decision, held_back"),
+        ({"rules": [{**RULE, "stale": True}]}, "must have one of decision, abstains"),
         ({"rules": [{"name": "x", "for": 1}]}, "must have one of"),
         ({"rules": [{**RULE, "for": -1}]}, r"alerts.rules\[0\].for must be"),
-        ({"rules": [{"name": "x", "known_below": 2, "for": 1}]}, "known_below must be"),
+        (
+            {"rules": [{"name": "x", "completeness_below": 2, "for": 1}]},
+            "completeness_below must be",
+        ),
         ({"rules": [{"name": "x", "stale": False, "for": 1}]}, "stale must be true"),
         (
-            {"rules": [{"name": "x", "held_back": ["odd"], "for": 1}]},
+            {"rules": [{"name": "x", "abstains": ["odd"], "for": 1}]},
             "a list of low probability, few",
         ),
         ({"rules": [RULE, RULE]}, "different names"),
-        ({"rules": [RULE], "webhook": {"url": "ftp://x"}}, "url must be an address"),
+        ({"rules": [RULE], "webhook": {"url": "ftp://x"}}, "'url' must be an address"),
         ({"rules": [RULE], "webhook": {"url": "https://a:b@x"}}, "without a user"),
         ({"rules": [RULE], "webhook": {"url": "https://x", "token": "s3cret"}}, "never by itself"),
         ({"rules": [RULE], "webhook": {"url": "http://x/", "token": "env:HOME"}}, "https://"),
@@ -200,21 +203,6 @@ def test_wrong_settings_are_named(section, message):
     with pytest.raises(ParameterError, match=message) as caught:
         read_alerting(section)
     assert "s3cret" not in str(caught.value)
-
-
-def test_alerts_are_read_from_yaml(tmp_path):
-    file = tmp_path / "alerts.yaml"
-    file.write_text(
-        "alerts:\n  rules:\n  - {name: gone, offline: any, for: 60, clear_after: 10}\n"
-        "  webhook: {url: 'https://hooks.example/x', timeout: 2}\n",
-        encoding="utf-8",
-    )
-    found = load_alerting(file)
-    assert found.rules == (AlertRule("gone", "offline", 60.0, 10.0),)
-    assert found.webhook == Webhook("https://hooks.example/x", timeout=2.0)
-    file.write_text("[", encoding="utf-8")
-    with pytest.raises(ParameterError, match="alerts.yaml: this is not YAML"):
-        load_alerting(file)
 
 
 # --- the webhook -----------------------------------------------------------------------------
@@ -263,7 +251,7 @@ def follow(url, topics, told):
     """Follow the alerts of a site on a broker as long as the context lasts."""
     stack = ExitStack()
     observer = Observer(topics)
-    settings = Alerting((AlertRule("nothing comes", "stale", 0.0),))
+    settings = Alerting((AlertRule("nothing comes", 0.0, stale=True),))
     client = stack.enter_context(subscribed(find_broker(url), topics, observer))
     stack.enter_context(alerting(observer, settings, client, topics, told.append))
     until(lambda: observer.snapshot(0.0)["alerts"])

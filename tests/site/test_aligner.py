@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from solah.site.aligner import FIRST_MAX_AGE, Aligner
 from solah.site.sensor_mapping import Event, Found, InputSpec
-from solah.site.settings import Sensor
+from solah.site.sensors import Sensor
 from solah.site.units import Linear
 
 SENSOR = Sensor("a", "t")

@@ -7,8 +7,9 @@ from rooms import write_site
 
 from solah.exceptions import ParameterError
 from solah.site.core import NodeCore
-from solah.site.feed import Feed, check_sensors, unseen_categories
+from solah.site.feed import Feed
 from solah.site.messages import Measured
+from solah.site.site_check import check_site, unseen_categories
 from solah.site.site_file import load_site
 
 KITCHEN, DOOR, PLUG = "zigbee2mqtt/kitchen", "hall/binary_sensor/door/state", "tele/plug/SENSOR"
@@ -174,7 +175,7 @@ def test_what_does_not_fit_the_model_is_refused_with_its_line(tmp_path, before, 
     file.write_text(text.replace(before, after, 1), encoding="utf-8")
     site = load_site(file)
     with pytest.raises(ParameterError, match=part):
-        check_sensors(site, site.bundle())
+        check_site(site, site.bundle())
 
 
 def test_one_node_measures_all_where_the_file_places_nothing(tmp_path):

@@ -15,7 +15,7 @@ from processes import PATIENCE, until
 from solah.exceptions import ParameterError
 from solah.site.client import find_broker
 from solah.site.kafka import KafkaBroker, KafkaSource, check_kafka_topic, kafka_hosts
-from solah.site.settings import KafkaAccess
+from solah.site.settings import Access
 from solah.site.site_file import load_site
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
@@ -125,15 +125,15 @@ def test_a_site_says_how_to_come_into_a_cluster(tmp_path, monkeypatch):
     access = load_site(written(tmp_path, site_text(brokers))).broker_of("hall")
     monkeypatch.setenv("KAFKA_USER", "ann")
     with pytest.raises(ParameterError, match="KAFKA_PASSWORD"):
-        access.find()
+        access.find_kafka()
     monkeypatch.setenv("KAFKA_PASSWORD", "secret")
-    broker = access.find()
+    broker = access.find_kafka()
     assert (broker.hosts, broker.is_secret) == (("a:1", "b:9093"), True)
     assert (broker.username, broker.password) == ("ann", "secret")
     assert (broker.mechanism, broker.authority) == ("SCRAM-SHA-512", str(tmp_path / "ca.crt"))
     assert "secret" not in repr(broker)
     monkeypatch.setenv("SOLAH_MQTT_USERNAME", "bob")  # who is nobody to Kafka
-    assert KafkaAccess("kafka://a").find().username is None
+    assert Access("kafka://a").find_kafka().username is None
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,10 @@ def test_a_site_says_how_to_come_into_a_cluster(tmp_path, monkeypatch):
         ({"topic": "a b", "name": "door"}, "line 7: .*Got 'a b' instead"),
         ({"brokers": "'kafka://a b'"}, "line 1: site.sensor_brokers.hall: a Kafka cluster"),
         ({"brokers": "{url: 'kafka://a', ca: x}"}, "line 1: .*certificates are for kafkas://"),
-        ({"brokers": "{url: 'kafka://a', mechanism: PLAIN}"}, "goes with 'credentials'"),
+        (
+            {"brokers": "{url: 'kafka://a', mechanism: PLAIN}"},
+            "goes with a Kafka cluster",
+        ),
         ({"brokers": "{url: 'kafka://a', password: x}"}, "does not belong into a file"),
         (
             {"brokers": "{url: 'kafka://a', credentials: {file: x}, mechanism: GSSAPI}"},

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from rooms import room_model
 
 from solah.model import save_document
-from solah.site.feed import check_sensors
 from solah.site.messages import Status, encode
 from solah.site.proposal import Learner
 from solah.site.sensor_mapping import InputSpec, Mapper
+from solah.site.site_check import check_site
 from solah.site.site_file import load_site
 
 
@@ -159,5 +159,5 @@ def test_every_proposal_can_be_read_and_fits_the_model(tmp_path_factory, message
     proposal = proposed(listened(messages))
     site = loaded(folder, proposal)
     save_document(room_model(), folder / "room.json")
-    check_sensors(site, site.bundle())
+    check_site(site, site.bundle())
     assert {one.feature for one in site.sensors} == set(proposal.mapped)

@@ -12,7 +12,7 @@ from solah.exceptions import ParameterError
 from solah.site.messages import MessageError
 from solah.site.payloads import parse_path, read_time
 from solah.site.sensor_mapping import Event, InputSpec, Mapper, check_filter, match
-from solah.site.settings import Sensor, TimeField
+from solah.site.sensors import Sensor, TimeField
 from solah.site.templates import TEMPLATES
 from solah.site.units import _UNITS, conversion
 

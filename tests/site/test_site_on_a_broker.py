@@ -92,7 +92,7 @@ def run_words(capsys, *words):
 
 def test_a_site_is_published_watched_and_alerted_from_its_file(broker, running, tmp_path, capsys):
     rule = "{name: decided, decision: [airing, busy, empty], for: 0}"
-    gone = "{name: blind, known_below: 0.4, for: 0}"
+    gone = "{name: blind, completeness_below: 0.4, for: 0}"
     file = write_site(
         tmp_path,
         broker.url,

@@ -163,13 +163,13 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
     Example: solah site check site.yaml
     """
     from solah.cli.views import facts, heading
-    from solah.site.feed import unasked, unfed, unseen_categories
+    from solah.site.site_check import check_site, unfed, unseen_categories, unused
     from solah.site.site_file import load_site
 
     found = load_site(site)
     bundle = found.bundle()
     check_site(found, bundle)
-    blind, spare = unfed(found, bundle), unasked(found, bundle)
+    blind, spare = unfed(found, bundle), unused(found, bundle)
     unseen = unseen_categories(found, bundle)
     if screen.json:
         sensors = [
@@ -188,7 +188,7 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
                 "sensors": sensors,
                 "sensor_brokers": brokers,
                 "unfed": blind,
-                "unasked": spare,
+                "unused": spare,
                 "unseen_categories": unseen,
             }
         )
@@ -204,20 +204,6 @@ def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
             "missing."
         )
     screen.say(f"\nRun it with: solah site run {site}")
-
-
-def check_site(site: "Site", bundle: "Bundle") -> None:
-    """Refuse a site file whose sensors or alerts do not fit its plan; errors name the line."""
-    from solah.exceptions import ParameterError
-    from solah.site.alerts import check_alerts
-    from solah.site.feed import check_sensors
-
-    check_sensors(site, bundle)
-    if site.alerts is not None:
-        try:
-            check_alerts(site.alerts, bundle, "site.alerts")
-        except ParameterError as error:
-            raise site.error(str(error)) from None
 
 
 def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:

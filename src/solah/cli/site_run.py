@@ -19,7 +19,6 @@ from solah.cli.site import (
     Root,
     Seconds,
     SiteFile,
-    check_site,
     refuse_beside_site,
     trusted,
 )
@@ -104,6 +103,7 @@ def _run_site(
     """Run a site until it is interrupted, or for some seconds."""
     from solah.site.health import Health, serving_health
     from solah.site.observer import Observer
+    from solah.site.site_check import check_site
     from solah.site.site_file import load_site
     from solah.site.supervisor import Launcher, Supervisor
     from solah.site.topics import Topics

@@ -5,10 +5,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from solah.cli.command import READ, option, read_file
+from solah.cli.command import option
 from solah.cli.screen import Screen, console
 from solah.cli.site import (
     BrokerOptions,
@@ -55,10 +54,8 @@ StaleAfter = Annotated[
         min=0.1,
     ),
 ]
-AlertsFile = Annotated[
-    Path | None,
-    read_file("YAML or JSON file of alerts to raise, on the broker and by webhook."),
-    READ,
+Alerts = Annotated[
+    bool, option("--alerts", "Raise the alerts of SITE, on the broker and by webhook.")
 ]
 
 
@@ -74,7 +71,7 @@ def watch(
     host: Host = "127.0.0.1",
     allow_host: AllowHost = None,
     stale_after: StaleAfter = None,
-    alerts: AlertsFile = None,
+    alerts: Alerts = False,
     seconds: Seconds = None,
     log: LogKind = "text",
 ) -> None:
@@ -87,20 +84,21 @@ def watch(
     Example: solah site watch site.yaml --web 8765
     """
     from solah.exceptions import ParameterError
-    from solah.site.alerts import check_alerts, load_alerting
     from solah.site.bundle import load_bundle
     from solah.site.logs import stderr_log
     from solah.site.observer import Observer
+    from solah.site.site_check import check_site
     from solah.site.terminal import render
     from solah.site.watch import alerting, subscribed
 
     catch_ctrl_c()
     write = stderr_log(log, is_quiet=screen.quiet)
-    rules = None if alerts is None else load_alerting(alerts)
     if file is not None:
         own = {"site": site, "plan": plan, "trust": trust, "root": root != "solah"}
         refuse_beside_site({**own, **broker.given()})
         place = Place.of_file(file)
+        if place.site is not None and place.bundle is not None:
+            check_site(place.site, place.bundle)
     else:
         keys = trusted(trust)
         bundle = None if plan is None else load_bundle(plan, keys)
@@ -110,8 +108,9 @@ def watch(
         if (of := place.bundle.plan.site) != observer.site:
             raise ParameterError(f"the plan is of the site {of!r}, not {observer.site!r}")
         observer.adopt(place.bundle)
-        if rules is not None:
-            check_alerts(rules, place.bundle)
+    rules = place.site.alerts if alerts and place.site is not None else None
+    if alerts and rules is None:
+        raise ParameterError("--alerts requires a site file with 'alerts'")
     with ExitStack() as stack:
         told = write if log == "json" else lambda _: None  # people see it in the view
         client = stack.enter_context(subscribed(place.broker, topics, observer, log=told))

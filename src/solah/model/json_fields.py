@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from solah.exceptions import ModelFormatError, ParameterError
+from solah.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,16 +72,23 @@ def records(kind: Callable[..., Any], most: int) -> Form:
 
 
 def read_record(reader: Reader, kind: Callable[..., _Record]) -> _Record:
-    """Read an object as a dataclass."""
-    described = fields(kind)  # type: ignore[arg-type]
-    readers = {one.name: one.metadata["read"] for one in described}
+    """Read an object as a dataclass, by the fields that have metadata."""
+    described = described_fields(kind)
     required = [
-        one.name for one in described if one.default is MISSING and one.default_factory is MISSING
+        key
+        for key, one in described.items()
+        if one.default is MISSING and one.default_factory is MISSING
     ]
-    parts = reader.record(required, readers)
-    values = {key: readers[key](part) for key, part in parts.items()}
+    parts = reader.record(required, described)
+    values = {described[key].name: described[key].metadata["read"](parts[key]) for key in parts}
     with errors_at(reader):
         return kind(**values)
+
+
+def described_fields(kind: Any) -> dict[str, Field[Any]]:
+    """Return the fields of a dataclass that are read, by their keys: their names, or others."""
+    found = (one for one in fields(kind) if "read" in one.metadata)
+    return {one.metadata.get("key", one.name): one for one in found}
 
 
 @contextmanager
@@ -90,7 +97,7 @@ def errors_at(reader: Reader) -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
-        raise ModelFormatError(f"{reader.place}: {error}") from None
+        raise reader.error(f"{reader.place}: {error}") from None
 
 
 def record_of(part: Any) -> dict[str, Any]:

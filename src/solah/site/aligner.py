@@ -101,7 +101,7 @@ class Aligner:
 
     Examples
     --------
-    >>> from solah.site.settings import Sensor
+    >>> from solah.site.sensors import Sensor
     >>> from solah.site.sensor_mapping import Mapper
     >>> specs = {"temperature": InputSpec()}
     >>> mapper = Mapper([Sensor("temperature", "attic")], specs)

@@ -12,24 +12,16 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from solah.data.spelling import spell
-from solah.exceptions import did_you_mean, shorten
+from solah.exceptions import shorten
 from solah.site.aligner import Aligner
 from solah.site.journal import Journal
-from solah.site.kafka import KafkaBroker, KafkaSource
+from solah.site.kafka import KafkaSource
 from solah.site.logs import quietly
 from solah.site.messages import Measured, SensorReport
-from solah.site.payloads import Message, as_text, read_availability
-from solah.site.sensor_mapping import (
-    InputSpec,
-    Mapper,
-    all_specs,
-    category_of,
-    n_wildcards,
-    placeholders,
-    specs_of,
-)
+from solah.site.payloads import Message, read_availability
+from solah.site.sensor_mapping import Mapper, all_specs, specs_of
 from solah.site.sensor_source import SensorClient
+from solah.site.site_check import check_site
 from solah.site.sparkplug import UNTIL_DEATH, Decoder, command_topic, metrics_of
 
 if TYPE_CHECKING:
@@ -37,8 +29,9 @@ if TYPE_CHECKING:
 
     from solah.site.aligner import Row
     from solah.site.bundle import Bundle
+    from solah.site.sensor_mapping import InputSpec
     from solah.site.sensor_source import SensorMessage, Source
-    from solah.site.settings import BrokerAccess, KafkaAccess, Site
+    from solah.site.settings import Access, Site
     from solah.site.sparkplug import Decoded
 
 _MOST_STRANGERS = 50
@@ -66,7 +59,7 @@ class Feed:
     def __init__(
         self, site: Site, bundle: Bundle, node: str, log: Callable[[str], None] = lambda _: None
     ) -> None:
-        check_sensors(site, bundle)
+        check_site(site, bundle)
         self.counters: Counter[str] = Counter()
         self._deciding, self._log = site.deciding, quietly(log, self.counters)
         specs = specs_of(bundle.model, bundle.plan.node(node).reads)
@@ -198,7 +191,7 @@ class Feed:
 
     def start(
         self,
-        access: BrokerAccess | KafkaAccess,
+        access: Access,
         name: str,
         on_problem: Callable[[BaseException], None],
     ) -> None:
@@ -216,14 +209,14 @@ class Feed:
             topic, payload, is_retained, published = message
             self.take(topic, payload, time.time(), is_retained=is_retained, published=published)
 
-        filters, broker = [*self._mapper.filters, *self._devices], access.find()
-        if isinstance(broker, KafkaBroker):
+        filters = [*self._mapper.filters, *self._devices]
+        if access.is_kafka:
             self._source = KafkaSource(
-                broker, name, filters, take, self._log, on_problem=on_problem
+                access.find_kafka(), name, filters, take, self._log, on_problem=on_problem
             )
         else:
             links = {"on_connect": guarded(self._connected), "on_lost": guarded(self._lost)}
-            self._source = SensorClient(broker, name, filters, guarded(take), **links)
+            self._source = SensorClient(access.find(), name, filters, guarded(take), **links)
         self._source.start()
         threading.Thread(target=guarded(self._run_clock), daemon=True).start()
 
@@ -315,68 +308,3 @@ def sensor_commands(site: Site, bundle: Bundle) -> dict[str, list[str]]:
 def _metrics(site: Site, specs: Mapping[str, InputSpec]) -> dict[str, list[str]]:
     """Return which metrics of Sparkplug are for these features, by the place of their device."""
     return metrics_of(one for one in site.sensors if one.feature in specs)
-
-
-def check_sensors(site: Site, bundle: Bundle) -> None:
-    """Refuse a site whose sensors cannot feed its model.
-
-    Raises
-    ------
-    ParameterError
-        The error names the line, and the feature or the node.
-    """
-    names, every = all_specs(bundle.model), site.deciding.every
-    known = {*names, *unasked(site, bundle)}
-    for sensor in site.sensors:
-        if not n_wildcards(sensor.topic) and sensor.feature not in known:
-            raise site.error(
-                f"{sensor.place}: the model does not use {shorten(sensor.feature)}"
-                f"{did_you_mean(sensor.feature, names)}"
-            )
-        if sensor.max_age is not None and sensor.max_age < every:
-            raise site.error(
-                f"{sensor.place}: 'max_age' must be at least 'decide.every', {every:g} s, or the "
-                f"reading is missing between two messages. Got {sensor.max_age:g} s instead."
-            )
-    for node in site.sensor_brokers:
-        if node not in {one.name for one in bundle.plan.nodes}:
-            raise site.error(f"site.sensor_brokers.{node}: there is no such node")
-    if site.deciding.on_change and len(bundle.plan.nodes) > 1:
-        reading = ", ".join(node.name for node in bundle.plan.nodes if node.reads)
-        raise site.error(
-            "site.decide: 'when: changed' is for a site with one node, since rows of several nodes "
-            f"are put together by their number; this one has {len(bundle.plan.nodes)}, of which "
-            f"{reading} measure. Leave it out"
-        )
-
-
-def unseen_categories(site: Site, bundle: Bundle) -> dict[str, list[str]]:
-    """List the categories that sensors are mapped to and the model lacks, by feature."""
-    specs, found = all_specs(bundle.model), dict[str, list[str]]()
-    for sensor in site.sensors:
-        spec = specs.get(sensor.feature, InputSpec())
-        for value in sensor.states.values() if spec.states is not None else ():
-            if category_of(value, as_text(value), spec.states or {})[1] is None:
-                found.setdefault(sensor.feature, []).append(spell(value))
-    return found
-
-
-def unfed(site: Site, bundle: Bundle) -> list[str]:
-    """Name the features for which no sensor can be."""
-    fed = {one.feature for one in site.sensors}
-    if any(placeholders(one) for one in fed):
-        return []  # the topics name them
-    return [name for name in all_specs(bundle.model) if name not in fed]
-
-
-def unasked(site: Site, bundle: Bundle) -> list[str]:
-    """Name what is measured, and not asked by the model, as one that is fitted again may ask less.
-
-    A name that stands below no node is one only if all that is asked has a sensor; else it is taken
-    for a misspelt one.
-    """
-    asked = all_specs(bundle.model)
-    placed = {name for names in site.nodes.values() for name in names}
-    named = dict.fromkeys(one.feature for one in site.sensors)
-    others = [name for name in named if name not in asked]
-    return [name for name in others if name in placed or not unfed(site, bundle)]

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from solah.data.json_reader import JsonParser
 from solah.data.spelling import TRUTH, is_number
 from solah.exceptions import ParameterError, shorten
+from solah.site.fields import choice, either, flag, kind, setting, text
 from solah.site.messages import MAX_BYTES, MAX_CONTAINERS, MessageError
 
 if TYPE_CHECKING:
-    from solah.site.settings import Steps, TimeField
+    from solah.data.json_reader import Reader
+
+Steps = tuple[str | int, ...]
+"""The way to a value in a JSON document: keys of objects, and indices of lists."""
 
 _PARSER = JsonParser("the message", MessageError, MAX_BYTES, MAX_CONTAINERS)
 _MOST_LETTERS = 500
@@ -22,10 +27,65 @@ _MOST_TIME = 1e11  # seconds since 1970; the year 5138
 _AVAILABILITY = {"online": True, "true": True, "offline": False, "false": False}
 ABSENT = object()
 """What is at a place that a document does not have."""
-
-
 ARRIVAL: Literal["arrival"] = "arrival"
-"""That a message counts as measured when it arrives, whatever else says when it was."""
+"""That a message counts as measured when it arrives, whatever time it has."""
+
+
+def _read_steps(reader: Reader) -> Steps:
+    return tuple(
+        step.integer(0, 99_999) if isinstance(step.value, int) else step.text(1, 500)
+        for step in reader.items(1, 32)
+    )
+
+
+STEPS = kind(_read_steps, type="array", items={"type": ["string", "integer"]}, minItems=1)
+
+
+def _check_zone(name: str) -> str:
+    try:
+        return name if name == "UTC" else ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ParameterError(
+            "must be a time zone that this system knows, such as Europe/Berlin (pip install tzdata "
+            f"brings them all). Got {shorten(name)} instead."
+        ) from None
+
+
+def parse_path(written: str) -> Steps:
+    """Read the way to a value: keys and indices of lists, with dots between them.
+
+    Examples
+    --------
+    >>> parse_path("ENERGY.Power.0")
+    ('ENERGY', 'Power', 0)
+    """
+    if not written or len(written) > _MOST_LETTERS or not all(written.split(".")):
+        raise ParameterError(
+            "a path has keys with dots between them, such as AM2301.Temperature; keys that have "
+            f"dots themselves go in a list. Got {shorten(written)} instead."
+        )
+    return tuple(
+        int(step) if step.isascii() and step.isdigit() and len(step) < 6 else step
+        for step in written.split(".")
+    )
+
+
+@dataclass(frozen=True)
+class TimeField:
+    """Where a message has its time of measurement.
+
+    Attributes
+    ----------
+    path : where in the message
+    format : ISO 8601, or seconds or milliseconds since 1970
+    zone : the time zone of ISO times that name none, such as ``Europe/Berlin``
+    is_optional : whether messages without it count as measured when they arrive
+    """
+
+    path: Steps = setting(either((list, STEPS), otherwise=text(parse_path)))
+    format: Literal["iso", "s", "ms"] = setting(choice("iso", "s", "ms"), "iso", "as")
+    zone: str = setting(text(_check_zone, 100), "UTC")
+    is_optional: bool = setting(flag(), False, "optional")
 
 
 class Message:
@@ -70,26 +130,6 @@ class Message:
     def text(self) -> str:
         """The content as a bare value."""
         return parse_text(self._payload or b"")
-
-
-def parse_path(text: str) -> Steps:
-    """Read the way to a value: keys and places in lists, with dots between them.
-
-    Examples
-    --------
-    >>> parse_path("ENERGY.Power.0")
-    ('ENERGY', 'Power', 0)
-    """
-    if not text or len(text) > _MOST_LETTERS or not all(text.split(".")):
-        raise ParameterError(
-            "a path has keys with dots between them, such as AM2301.Temperature; keys that have "
-            f"dots themselves go in a list. Got {shorten(text)} instead."
-        )
-    return tuple(int(step) if _is_place(step) else step for step in text.split("."))
-
-
-def _is_place(step: str) -> bool:
-    return step.isascii() and step.isdigit() and len(step) < 6
 
 
 def parse_json(payload: bytes) -> Any:

@@ -27,6 +27,7 @@ import numpy as np
 
 from solah.exceptions import ParameterError
 from solah.model.document import Task
+from solah.site.fields import duration, number, setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,9 +62,9 @@ class Sending:
         If a value is out of bounds.
     """
 
-    slack: float = SLACK
-    unit: float = UNIT
-    keep_alive: float = KEEP_ALIVE
+    slack: float = setting(number(0.0, 1.0), SLACK)
+    unit: float = setting(number(0.0, 1.0), UNIT)
+    keep_alive: float = setting(duration(0.01), KEEP_ALIVE)
 
     def __post_init__(self) -> None:
         _check(0.0 <= self.slack <= MOST_SLACK, "slack", f"from 0 to {MOST_SLACK}", self.slack)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from solah.model.document import Model
     from solah.model.features import Feature
-    from solah.site.settings import Sensor
+    from solah.site.sensors import Sensor
 
 _PLACEHOLDER = re.compile(r"\{(\d)\}")
 _MOST_LETTERS = 1_000
@@ -196,7 +196,7 @@ class Mapper:
 
     Examples
     --------
-    >>> from solah.site.settings import Sensor
+    >>> from solah.site.sensors import Sensor
     >>> sensor = Sensor("attic_temperature", "home/attic", path=("temp",))
     >>> mapper = Mapper([sensor], {"attic_temperature": InputSpec()})
     >>> [(found.event.value, found.value) for found in mapper.read("home/attic", b'{"temp": 21}')]

@@ -1,56 +1,109 @@
-"""The content of a site file."""
+"""The content of a site file: what it is read as, and what follows from it."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from solah.data.json_reader import Reader
 from solah.data.spelling import spell
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.document import Task
-from solah.model.policy import read_policy
+from solah.model.policy import Policy, read_policy
+from solah.site.alerts import Alerting
 from solah.site.bundle import Bundle, load_bundle
-from solah.site.client import Broker, find_broker, read_credentials
-from solah.site.kafka import KafkaBroker, kafka_hosts
-from solah.site.plan import GATEWAY, SITE, make_plan
-from solah.site.units import UNCHANGED, Linear
+from solah.site.client import Broker, find_broker, is_kafka, read_credentials
+from solah.site.fields import (
+    choice,
+    duration,
+    either,
+    items,
+    kind,
+    named,
+    path,
+    record,
+    setting,
+    text,
+)
+from solah.site.kafka import MECHANISMS, KafkaBroker, kafka_hosts
+from solah.site.placement import read_nodes
+from solah.site.plan import GATEWAY, SITE, check_name, make_plan
+from solah.site.send_on_change import Sending
+from solah.site.sensor_mapping import pattern_of
+from solah.site.sensors import SENSORS, Sensor
+from solah.site.units import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from solah.model.document import Model
-    from solah.site.alerts import Alerting
-    from solah.site.kafka import Mechanism
-    from solah.site.send_on_change import Sending
     from solah.site.trust import Trust
-
-Steps = tuple[str | int, ...]
-"""The way to a value in a JSON document: keys of objects, and places in lists."""
 
 EVERY = 10.0
 """Default of the seconds between two rows."""
 MIN_COMPLETENESS = 0.5
 """Completeness below which a site abstains if neither its file nor its model has a policy."""
+_MOST_NODES = 10_000
 
-TimeFormat = Literal["iso", "s", "ms"]
+
+def _refuse_secret(reader: Reader) -> None:
+    raise reader.error(
+        f"{reader.place} does not belong into a file that is shared; use 'credentials' with a "
+        "'file', or with 'username_variable' and 'password_variable' of the environment"
+    )
+
+
+def _check_url(url: str) -> str:
+    kafka_hosts(url) if is_kafka(url) else find_broker(url)
+    return url
+
+
+def _check_root(root: str) -> str:
+    if any(sign in root for sign in "+#\0") or not all(root.split("/")):
+        raise ParameterError(
+            f"must be the beginning of a topic, without wildcards. Got {shorten(root)} instead."
+        )
+    return root
+
+
+def _read_nodes(reader: Reader) -> dict[str, tuple[str, ...]]:
+    try:
+        return read_nodes(reader.value)
+    except ParameterError as error:
+        raise reader.error(f"{reader.place}: {error}") from None
+
+
+def _read_policy_keys(reader: Reader) -> dict[str, Any]:
+    """Read the names of a policy; its values are checked with the model."""
+    parts = reader.record((), _POLICY)
+    return {name: part.value for name, part in parts.items()}
+
+
+_SECRET = kind(_refuse_secret, **{"not": {}})
+_NAME = text(check_name, 64)
+_POLICY = [one.name for one in fields(Policy)]
+_NODES = kind(_read_nodes, type="object", minProperties=1, additionalProperties={"type": "array"})
+_NAMES = {"propertyNames": {"enum": _POLICY}}
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """Where a user's name and password are found; they are never in the site file.
+    """Where a name and a password are found, a file or two variables; never in the site file."""
 
-    Attributes
-    ----------
-    file : with the lines ``username=…`` and ``password=…``; None for the environment
-    username, password : the environment's variables
-    """
+    file: Path | None = setting(path(), None)
+    username_variable: str = setting(text(most=200), "")
+    password_variable: str = setting(text(most=200), "")
 
-    file: Path | None = None
-    username: str = ""
-    password: str = ""
+    def __post_init__(self) -> None:
+        if (self.file is None) != bool(self.username_variable and self.password_variable) or (
+            bool(self.username_variable) != bool(self.password_variable)
+        ):
+            raise ParameterError(
+                "credentials are a 'file' with the lines username=… and password=…, or "
+                "'username_variable' and 'password_variable', names of the environment"
+            )
 
     def find(self) -> tuple[str, str]:
         """Return the user's name and password.
@@ -62,164 +115,101 @@ class Credentials:
         """
         if self.file is not None:
             return read_credentials(self.file)
-        return _variable(self.username), _variable(self.password)
+        for name in (self.username_variable, self.password_variable):
+            if name not in os.environ:
+                raise ParameterError(
+                    f"the environment has no variable {name}, and the site file refers to it; "
+                    "set it"
+                )
+        return os.environ[self.username_variable], os.environ[self.password_variable]
 
 
 @dataclass(frozen=True)
-class BrokerAccess:
-    """Where a broker is, and how we come in."""
+class Access:
+    """Where a broker is, or a Kafka cluster on which sensors publish, and who we are there."""
 
-    url: str
-    credentials: Credentials | None = None
-    authority: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
+    url: str = setting(text(_check_url))
+    credentials: Credentials | None = setting(record(Credentials), None)
+    authority: Path | None = setting(path(), None, "ca")
+    certificate: Path | None = setting(path(), None, "cert")
+    key: Path | None = setting(path(), None)
+    mechanism: Any = setting(choice(*MECHANISMS), None)
+    username: None = setting(_SECRET, None)
+    password: None = setting(_SECRET, None)
+
+    def __post_init__(self) -> None:
+        is_open = self.is_kafka and not self.url.lower().startswith("kafkas:")
+        if is_open and (self.authority or self.certificate or self.key):
+            raise ParameterError("certificates are for kafkas:// brokers")
+        if self.mechanism and not (self.credentials and self.is_kafka):
+            raise ParameterError("'mechanism' goes with a Kafka cluster and 'credentials'")
+
+    @property
+    def is_kafka(self) -> bool:
+        """Whether it is a Kafka cluster."""
+        return is_kafka(self.url)
 
     def find(self) -> Broker:
-        """Return the broker with the user's name and password.
+        """Return the MQTT broker, with the user's name and password.
 
         Raises
         ------
         ParameterError
             A variable of the environment is not set, or a file is not as it must be.
         """
-        broker = find_broker(
-            self.url,
-            authority=_text(self.authority),
-            certificate=_text(self.certificate),
-            key=_text(self.key),
-        )
+        broker = find_broker(self.url, **self._files())
         if self.credentials is None:
             return broker
         username, password = self.credentials.find()
         return replace(broker, username=username, password=password)
 
-
-@dataclass(frozen=True)
-class KafkaAccess:
-    """Where a Kafka cluster is on which sensors publish, and how we come in."""
-
-    url: str
-    credentials: Credentials | None = None
-    authority: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-    mechanism: Mechanism = "PLAIN"
-
-    def find(self) -> KafkaBroker:
-        """Return the cluster with the user's name and password, as :meth:`BrokerAccess.find`."""
-        known = self.credentials
-        username, password = (None, None) if known is None else known.find()
+    def find_kafka(self) -> KafkaBroker:
+        """Return the Kafka cluster, as :meth:`find` returns a broker."""
+        username, password = self.credentials.find() if self.credentials else (None, None)
         return KafkaBroker(
             kafka_hosts(self.url),
             is_secret=self.url.lower().startswith("kafkas:"),
-            authority=_text(self.authority),
-            certificate=_text(self.certificate),
-            key=_text(self.key),
             username=username,
             password=password,
-            mechanism=self.mechanism,
+            mechanism=self.mechanism or "PLAIN",
+            **self._files(),
         )
 
-
-def _variable(name: str) -> str:
-    try:
-        return os.environ[name]
-    except KeyError:
-        raise ParameterError(
-            f"the environment has no variable {name}, and the site file refers to it; set it"
-        ) from None
+    def _files(self) -> dict[str, str | None]:
+        files = {"authority": self.authority, "certificate": self.certificate, "key": self.key}
+        return {name: None if file is None else str(file) for name, file in files.items()}
 
 
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
-
-
-@dataclass(frozen=True)
-class TimeField:
-    """Where a message has its time of measurement.
-
-    Attributes
-    ----------
-    path : where in the message
-    format : ISO 8601, or seconds or milliseconds since 1970
-    zone : the time zone of ISO times that name none, such as ``Europe/Berlin``
-    is_optional : whether messages without it count as measured when they arrive
-    """
-
-    path: Steps
-    format: TimeFormat = "iso"
-    zone: str = "UTC"
-    is_optional: bool = False
-
-
-@dataclass(frozen=True)
-class Sensor:
-    """Where the readings of a feature come from.
-
-    Attributes
-    ----------
-    feature : its name, or that of a channel; ``{1}`` represents what the first wildcard of the
-        topic matches
-    topic : an MQTT topic filter
-    path : where the value is in a JSON document; None where it is all of the message
-    convert : from the number that is sent to what the model was trained on
-    states : the category for each text that is sent
-    unknown : texts by which the sensor reports a missing value
-    low, high : beyond these, a number cannot be, and counts as missing
-    per : seconds, where a counter is sent and the feature is its increase in that time
-    time : where the message has its time of measurement; ``"arrival"`` for its arrival; None for
-        the time of publication if the source has it, or else the arrival
-    number : where the sensor's own count of messages is; None where there is none
-    max_age : seconds after which a reading is unknown; None to learn it, infinity for one that is
-        held until the device reports that it is gone
-    takes_retained : whether what the broker had kept counts as measured when it arrives
-    availability : topics on which the device, or its bridge, reports whether it is online
-    place : where the site file has it, for errors
-    is_sparkplug : whether messages are Sparkplug B; the topic is then the place of a device, as
-        :func:`solah.site.sparkplug.place_of` writes it, and the path begins with a metric
-    """
-
-    feature: str
-    topic: str
-    path: Steps | None = None
-    convert: Linear = UNCHANGED
-    states: Mapping[str, str | float] = field(default_factory=dict)
-    unknown: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    per: float | None = None
-    time: TimeField | Literal["arrival"] | None = None
-    number: Steps | None = None
-    max_age: float | None = None
-    takes_retained: bool = False
-    availability: tuple[str, ...] = ()
-    place: str = ""
-    is_sparkplug: bool = False
+_ACCESS = either(
+    (str, kind(lambda reader: Access(text(_check_url)["read"](reader)), type="string")),
+    otherwise=record(Access),
+)
 
 
 @dataclass(frozen=True)
 class Deciding:
-    """When rows are made and decided.
+    """When rows are made and decided: seconds between two rows, and a row's deadline."""
 
-    Attributes
-    ----------
-    every : seconds between two rows
-    on_change : whether a row is dropped while no reading changes, ages or comes back
-    deadline : seconds after which a row is decided with what is there
-    """
+    every: float = setting(duration(0.01), EVERY)
+    when: str = setting(choice("always", "changed"), "always")
+    deadline: float = setting(duration(), 2.0)
 
-    every: float = EVERY
-    on_change: bool = False
-    deadline: float = 2.0
+    @property
+    def on_change(self) -> bool:
+        """Whether a row is dropped while no reading changes, ages or comes back."""
+        return self.when == "changed"
 
 
 @dataclass(frozen=True)
 class Store:
-    """How much a node keeps on disk for a broker that is away: bytes, and seconds."""
+    """What a node keeps on disk for a broker that is away, at most: bytes, and seconds."""
 
-    size: int = 64_000_000
-    age: float = 86_400.0
+    size: int = setting(text(bytes_of), 64_000_000)
+    age: float = setting(duration(1.0), 86_400.0)
+
+    def __post_init__(self) -> None:
+        if self.size < 100_000:
+            raise ParameterError(f"'size' must be at least 100kB. Got {self.size} bytes instead.")
 
 
 @dataclass(frozen=True)
@@ -248,24 +238,35 @@ class Site:
     file, lines : where it was read, and the line of each place in it, for errors
     """
 
-    name: str = SITE
-    nodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    gateway: str = GATEWAY
-    model: Path | None = None
-    plan: Path | None = None
-    broker: BrokerAccess | None = None
-    sensor_brokers: Mapping[str, BrokerAccess | KafkaAccess] = field(default_factory=dict)
-    sensors: tuple[Sensor, ...] = ()
-    deciding: Deciding = Deciding()
-    policy: Mapping[str, Any] | None = None
-    sending: Sending | None = None
-    alerts: Alerting | None = None
-    root: str = "solah"
-    state: Path = Path("solah.state")
-    store: Store = Store()
-    trust: tuple[Path, ...] = ()
+    name: str = setting(_NAME, SITE, "site")
+    nodes: Mapping[str, tuple[str, ...]] = setting(_NODES, {})
+    gateway: str = setting(_NAME, GATEWAY)
+    model: Path | None = setting(path(), None)
+    plan: Path | None = setting(path(), None)
+    broker: Access | None = setting(_ACCESS, None)
+    sensor_brokers: Mapping[str, Access] = setting(named(_ACCESS, 0, _MOST_NODES), {})
+    sensors: tuple[Sensor, ...] = setting(SENSORS, ())
+    deciding: Deciding = setting(record(Deciding), Deciding(), "decide")
+    policy: Mapping[str, Any] | None = setting(
+        kind(_read_policy_keys, type="object", **_NAMES), None
+    )
+    sending: Sending | None = setting(record(Sending), None)
+    alerts: Alerting | None = setting(record(Alerting), None)
+    root: str = setting(text(_check_root, 200), "solah")
+    state: Path = setting(path(), Path("site.state"))
+    store: Store = setting(record(Store), Store())
+    trust: tuple[Path, ...] = setting(items(path(), 1, 16), ())
     file: Path | None = field(default=None, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.model is not None and self.plan is not None:
+            raise ParameterError("'model' and 'plan' exclude each other; name what is run")
+        for part in ("policy", "sending"):
+            if getattr(self, part) is not None and self.plan is not None:
+                raise ParameterError(f"'plan' has a {part!r} of its own; drop the one here")
+        if self.broker is not None and self.broker.is_kafka:
+            find_broker(self.broker.url)
 
     def error(self, message: str) -> ParameterError:
         """Return an error with the file and the line of the place that a message begins with."""
@@ -308,12 +309,19 @@ class Site:
         )
         return Bundle(plan, model)
 
-    def broker_of(self, node: str) -> BrokerAccess | KafkaAccess:
-        """Return the broker on which a node's sensors publish."""
+    def broker_of(self, node: str) -> Access:
+        """Return where the sensors of a node publish."""
         return self.sensor_brokers.get(node) or self.hub
 
+    def is_on_kafka(self, feature: str) -> bool:
+        """Whether readings of a feature, or of one that its placeholders represent, come so."""
+        pattern = pattern_of(feature)
+        homes = [node for node, names in self.nodes.items() if any(map(pattern.fullmatch, names))]
+        brokers = [self.sensor_brokers.get(node) for node in homes or [self.gateway]]
+        return any(one is not None and one.is_kafka for one in brokers)
+
     @property
-    def hub(self) -> BrokerAccess:
+    def hub(self) -> Access:
         """The broker of the nodes."""
         if self.broker is None:
             raise ParameterError("the site file names no broker; add 'broker: mqtt://host'")
@@ -323,17 +331,17 @@ class Site:
 def _with_policy(model: Model, given: Mapping[str, Any]) -> Model:
     """Let a model decide by the policy of a site file."""
     names = [spell(state) for state in model.target.classes]
-    belief = given.get("min_probability")
+    least = given.get("min_probability")
     values = dict(given)
-    if isinstance(belief, dict):
-        for name in belief:
+    if isinstance(least, dict):
+        for name in least:
             if name not in names:
                 raise ParameterError(
-                    f"site.policy.min_probability has {shorten(name)}, which is no class"
+                    f"site.policy.min_probability has {shorten(name)}, which is not a class"
                     f"{did_you_mean(name, names)}"
                 )
-        values["min_probability"] = [belief.get(name, 0.0) for name in names]
-    elif isinstance(belief, int | float):
-        values["min_probability"] = [belief] * len(names)
+        values["min_probability"] = [least.get(name, 0.0) for name in names]
+    elif isinstance(least, int | float):
+        values["min_probability"] = [least] * len(names)
     policy = read_policy(Reader(values, "site.policy", ParameterError), model.domain, model.target)
     return replace(model, policy=policy)

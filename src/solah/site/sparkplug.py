@@ -20,7 +20,7 @@ from solah.site.messages import MessageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from solah.site.settings import Sensor
+    from solah.site.sensors import Sensor
 
 NAMESPACE = "spBv1.0"
 UNTIL_DEATH = math.inf

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solah.site.settings import TimeField
+from solah.site.payloads import TimeField
 
 
 @dataclass(frozen=True)

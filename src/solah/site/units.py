@@ -9,6 +9,7 @@ from solah.exceptions import ParameterError, did_you_mean, shorten
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|min|h|d)", re.ASCII)
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
+_MOST_SECONDS = 366 * 86_400.0
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(B|kB|MB|GB)", re.ASCII)
 _BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 _CONVERSION = re.compile(r"(\S+) to (\S+)")
@@ -131,7 +132,7 @@ def units_of(kind: str) -> list[str]:
     return [*_UNITS.get(kind, ())]
 
 
-def seconds_of(text: str) -> float:
+def seconds_of(text: str, least: float = 0.0) -> float:
     """Read a duration.
 
     Examples
@@ -144,7 +145,10 @@ def seconds_of(text: str) -> float:
         raise ParameterError(
             f"a duration is written as 500ms, 10s, 5min, 2h or 7d. Got {shorten(text)} instead."
         )
-    return float(match[1]) * _SECONDS[match[2]]
+    seconds = float(match[1]) * _SECONDS[match[2]]
+    if not least <= seconds <= _MOST_SECONDS:
+        raise ParameterError(f"must be from {least:g}s to 366d. Got {shorten(text)} instead.")
+    return seconds
 
 
 def spell_duration(seconds: float) -> str:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from solah.exceptions import ParameterError, shorten
+from solah.site.fields import number, setting, text
 from solah.site.logs import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from solah.data.json_reader import Reader
 
 _MOST_SECRET = 4_096
 
@@ -32,9 +31,21 @@ class Webhook:
     timeout : seconds that an answer may take
     """
 
-    url: str
-    token: str = ""
-    timeout: float = 5.0
+    url: str = setting(text())
+    token: str = setting(text(), "")
+    timeout: float = setting(number(0.1, 60.0), 5.0)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+            raise ParameterError(
+                "'url' must be an address as https://host/path, without a user or a password. "
+                f"Got {shorten(self.url)} instead."
+            )
+        if self.token:
+            _parse_reference(self.token)
+            if parts.scheme == "http" and not _is_loopback(parts.hostname):
+                raise ParameterError("'url' must be an https:// address where there is a 'token'")
 
     def send(self, payload: bytes, log: Callable[[str], None]) -> threading.Thread:
         """Post a payload once, in a thread of its own; a failure is logged."""
@@ -65,24 +76,6 @@ class Webhook:
             code = getattr(error, "code", None)
             why = f"status {code}" if code else reason
             log(Event(f"the webhook did not take an alert: {why}", "webhook_failed", "error"))
-
-
-def read_webhook(reader: Reader) -> Webhook:
-    """Read a webhook from a settings file; its secret is looked for when an alert is sent."""
-    fields = reader.record(("url",), ("token", "timeout"))
-    webhook = Webhook(
-        url=fields["url"].text(),
-        token=fields["token"].text() if "token" in fields else "",
-        timeout=fields["timeout"].number(0.1, 60.0) if "timeout" in fields else 5.0,
-    )
-    parts = urlsplit(webhook.url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-        raise fields["url"].fail("an address as https://host/path, without a user or a password")
-    if webhook.token and parts.scheme == "http" and not _is_loopback(parts.hostname):
-        raise fields["url"].fail("an https:// address where there is a token")
-    if webhook.token:
-        _parse_reference(webhook.token)
-    return webhook
 
 
 def find_secret(reference: str) -> str:
