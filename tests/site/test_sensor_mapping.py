@@ -14,7 +14,7 @@ from solah.site.payloads import parse_path, read_time
 from solah.site.sensor_mapping import Event, InputSpec, Mapper, check_filter, match
 from solah.site.sensors import Sensor, TimeField
 from solah.site.templates import TEMPLATES
-from solah.site.units import _UNITS, conversion
+from solah.site.units import UNITS, conversion
 
 READINGS = (Event.TAKEN, Event.UNUSUAL)
 NUMBER = InputSpec()
@@ -237,10 +237,10 @@ def test_what_is_no_time_is_told(value, field):
     assert value == "9999-12-31T23:59:59-23:00"
 
 
-UNITS = [(one, other) for units in _UNITS.values() for one in units for other in units]
+PAIRS = [(one, other) for units in UNITS.values() for one in units for other in units]
 
 
-@given(st.sampled_from(UNITS), st.floats(-1e6, 1e6))
+@given(st.sampled_from(PAIRS), st.floats(-1e6, 1e6))
 def test_conversions_have_a_way_back(units, number):
     one, other = units
     there, back = conversion(f"{one} to {other}"), conversion(f"{other} to {one}")

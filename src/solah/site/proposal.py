@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise, permutations
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from solah.exceptions import require
+from solah.safe_text import harmless
 from solah.site.aligner import learned_age
 from solah.site.messages import MessageError, decode_status
 from solah.site.payloads import as_number, as_text, parse_json, parse_text
-from solah.site.sensor_mapping import all_specs, match
+from solah.site.sensor_mapping import all_specs
 from solah.site.settings import EVERY
 from solah.site.templates import TEMPLATES
-from solah.site.units import Linear, conversion, spell_duration, units_of
+from solah.site.units import UNITS, Linear, conversion, spell_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +28,8 @@ _MOST_SOURCES = 20_000
 _MOST_VALUES = 20
 _LEAST_TIMES = 4
 _DEEPEST = 8
-_TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_MOST_OF_THEM = 0.5
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SYNONYMS = {
     "temp": "temperature",
     "hum": "humidity",
@@ -39,27 +39,14 @@ _SYNONYMS = {
     "pir": "occupancy",
     "tc": "temperature",
 }
+_OF_SHARES = ("humidity",)
 _TRUE = ("on", "true", "1", "open", "home", "detected", "yes", "occupied")
 _FALSE = ("off", "false", "0", "closed", "not_home", "clear", "no", "empty")
-_QUANTITIES = {
-    "temperature": "temperature",
-    "pressure": "pressure",
-    "humidity": "share",
-    "power": "power",
-    "energy": "energy",
-    "voltage": "voltage",
-    "current": "current",
-    "illuminance": "illuminance",
-    "speed": "speed",
-    "distance": "length",
-}
-_MOST_OF_THEM = 0.5
-_PLAIN = re.compile(r"[A-Za-z_][\w./+-]*(:\w[\w./+-]*)*", re.ASCII)
-_NOT_PLAIN = ("true", "false", "null", "on", "off", "yes", "no", "y", "n")
-# What tells how devices are doing, or what they are, and nothing that they measure.
+# How devices are doing, or what they are, which is not a reading.
 _ABOUT_DEVICES = re.compile(
     r"^zigbee2mqtt/bridge(/|$)|/(availability|LWT|config|set|get|online|debug|command)$"
 )
+_NOT_PROPOSED = ("sparkplug", "plain", "json")
 
 
 @dataclass
@@ -70,7 +57,7 @@ class Source:
     ----------
     topic : where
     path : the way to it in the message, with dots; None where it is all of the message
-    template, device, part : which template fits, and what it needs; empty for none
+    template, device, place : the template that fits, and what it needs; empty for none
     values : the last few
     times : when messages came that the broker had not kept
     is_kept : whether the broker had kept one
@@ -80,7 +67,7 @@ class Source:
     path: str | None
     template: str = ""
     device: str = ""
-    part: str = ""
+    place: str = ""
     values: list[Any] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     is_kept: bool = False
@@ -96,11 +83,9 @@ class Source:
         return [number for one in self.values if (number := as_number(one)) is not None]
 
     @property
-    def tokens(self) -> frozenset[str]:
+    def words(self) -> frozenset[str]:
         """The words in its name."""
-        return _tokens(f"{self.device} {self.part}" if self.template else self.topic) | _tokens(
-            self.path or ""
-        )
+        return _words(f"{self.device} {self.place}" if self.template else self.name)
 
 
 @dataclass(frozen=True)
@@ -181,28 +166,55 @@ class Learner:
         """Match values to features, and write a site file."""
         sources = [one for one in self.sources if one.path not in ("Time", "last_seen")]
         specs = all_specs(model)
-        mapped: dict[str, Source] = {}
-        ambiguous: dict[str, tuple[str, ...]] = {}
-        for name, spec in specs.items():
-            best = _best(name, spec, sources)
-            if len(best) == 1:
-                mapped[name] = best[0]
-            elif best:
-                ambiguous[name] = tuple(one.name for one in best)
-        used = {one.name for one in mapped.values()}
-        silent = tuple(name for name in specs if name not in mapped and name not in ambiguous)
-        times = {
-            topic: source.values[-1]
-            for (topic, path), source in self._sources.items()
-            if path == "last_seen"
+        best = {name: _best(name, spec, sources) for name, spec in specs.items()}
+        mapped = {name: found[0] for name, found in best.items() if len(found) == 1}
+        ambiguous = {
+            name: tuple(one.name for one in found) for name, found in best.items() if len(found) > 1
         }
+        silent = tuple(name for name, found in best.items() if not found)
+        head = {"site": site, "model": model_file, "broker": broker}
+        entries, remarks = self._entries(mapped, specs)
+        remarks += [f"{name} could be any of: {', '.join(of)}" for name, of in ambiguous.items()]
+        remarks += [f"nothing was published for {name}" for name in silent]
+        yaml = require("yaml", "site", "writing YAML")
+        text = yaml.safe_dump(
+            {**head, "decide": {"every": spell_duration(EVERY)}, "sensors": entries},
+            sort_keys=False,
+            default_flow_style=None,
+            allow_unicode=True,
+            width=1_000,
+        )
+        used = {one.name for one in mapped.values()}
         return Proposal(
-            text=_Writer(model, mapped, ambiguous, silent, times).text(broker, model_file, site),
+            text=text + "".join(f"# {harmless(' '.join(one.split()))}\n" for one in remarks),
             mapped={name: source.name for name, source in mapped.items()},
             ambiguous=ambiguous,
             unmatched=tuple(one.name for one in sources if one.name not in used),
             silent=silent,
         )
+
+    def _entries(
+        self, mapped: Mapping[str, Source], specs: Mapping[str, InputSpec]
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return the list of sensors of a site file, and remarks for the reader."""
+        entries: dict[tuple[str, str], dict[str, Any]] = {}
+        remarks = []
+        for name, source in mapped.items():
+            key = (source.template, source.device or source.topic)
+            if key not in entries:
+                entry: dict[str, Any] = {"topic": source.topic}
+                if source.template:
+                    is_default = source.device == TEMPLATES[source.template].device
+                    entry = {"template": source.template}
+                    entry |= {} if is_default else {"device": source.device}
+                seen = self._sources.get((source.topic, "last_seen"))
+                is_number = seen is not None and isinstance(seen.values[-1], int | float)
+                if source.template == "zigbee2mqtt" and is_number:
+                    entry["time"] = {"path": "last_seen", "as": "ms"}
+                entries[key] = {**entry, "features": {}}
+            entries[key]["features"][name] = _feature(name, source, specs[name])
+            remarks += [f"{name}: {one}" for one in _remarks(name, source, specs[name])]
+        return list(entries.values()), remarks
 
     def _is_own(self, topic: str) -> bool:
         """Whether a topic is one of solah's own, or of the broker."""
@@ -237,32 +249,23 @@ def _values(payload: bytes) -> Iterator[tuple[str | None, Any]]:
 
 def _recognised(topic: str, path: str | None) -> Source:
     """Find the template that a topic fits."""
-    levels = topic.split("/")
-    if path is not None:
-        if levels[0] == "zigbee2mqtt" and len(levels) > 1:
-            return Source(topic, path, "zigbee2mqtt", "/".join(levels[1:]))
-        if levels[0] == "tele" and levels[-1] == "SENSOR" and len(levels) > 2:
-            return Source(topic, path, "tasmota", "/".join(levels[1:-1]))
-        if len(levels) > 2 and levels[-2] == "status" and ":" in levels[-1]:
-            return Source(topic, path, "shelly", "/".join(levels[:-2]), levels[-1])
-        for name in ("shelly_rpc", "chirpstack", "ttn", "bthome"):
-            template = TEMPLATES[name]
-            found = match(template.topic.replace("{device}", "+"), topic)
-            if found is not None and found[-1] and path.startswith(template.prefix):
-                return Source(topic, path.removeprefix(template.prefix), name, found[-1])
-    elif levels[0] == "shellies" and len(levels) > 2:
-        return Source(topic, path, "shelly1", levels[1], "/".join(levels[2:]))
-    elif levels[-1] == "state" and len(levels) > 3:
-        name = "statestream" if levels[0] == TEMPLATES["statestream"].device else "esphome"
-        return Source(topic, path, name, "/".join(levels[:-3]), "/".join(levels[-3:-1]))
-    return Source(topic, path)
+    for name, template in TEMPLATES.items():
+        is_like = template.has_path is (path is not None) and name not in _NOT_PROPOSED
+        found = template.pattern.fullmatch(topic) if is_like else None
+        if found is None or not (path or "").startswith(template.prefix):
+            continue
+        parts = found.groupdict()
+        steps = [parts["part"]] if "part" in parts else []
+        steps += [] if path is None else [path.removeprefix(template.prefix)]
+        return Source(topic, path, name, parts.get("device", template.device), "/".join(steps))
+    return Source(topic, path, place=path or "")
 
 
 # --- matching ------------------------------------------------------------------------------------
 
 
-def _tokens(text: str) -> frozenset[str]:
-    words = (one.lower() for one in _TOKEN.findall(text))
+def _words(text: str) -> frozenset[str]:
+    words = (one.lower() for one in _WORD.findall(text))
     return frozenset(_SYNONYMS.get(word, word) for word in words)
 
 
@@ -272,53 +275,48 @@ def _best(name: str, spec: InputSpec, sources: Sequence[Source]) -> list[Source]
     Their names have all words of the feature's; then those win whose values are in the training
     range, as they are or in another unit, and then those whose names have the fewest other words.
     """
-    wanted = _tokens(name)
-    fitting = [one for one in sources if wanted and wanted <= one.tokens and _can_be(one, spec)]
-    ranks = [(_rank(one, spec, name), len(one.tokens)) for one in fitting]
+    wanted = _words(name)
+    fitting = [one for one in sources if wanted and wanted <= one.words and _can_be(one, spec)]
+    ranks = [(_rank(one, spec, name), len(one.words)) for one in fitting]
     return [one for one, rank in zip(fitting, ranks, strict=True) if rank == min(ranks)]
 
 
 def _rank(source: Source, spec: InputSpec, name: str) -> int:
     """Return how well values fit the training range: 0 within, 1 near or in another unit, 2 not."""
-    numbers = source.numbers
-    if spec.states is not None or spec.low is None or spec.high is None or not numbers:
+    if _share(source.numbers, spec, is_near=False) >= _MOST_OF_THEM:
         return 0
-    width = (spec.high - spec.low) / 3.0
-    if _share(numbers, spec.low + width, spec.high - width) >= _MOST_OF_THEM:
-        return 0
-    is_near = _share(numbers, spec.low, spec.high) >= _MOST_OF_THEM
+    is_near = _share(source.numbers, spec) >= _MOST_OF_THEM
     return 1 if is_near or _conversion_of(source, spec, name) else 2
 
 
 def _conversion_of(source: Source, spec: InputSpec, name: str) -> str:
     """Return the one conversion of units that brings values into the training range, if any."""
-    kind = next((kind for word, kind in _QUANTITIES.items() if word in _tokens(name)), "")
-    if spec.states is not None or spec.low is None or spec.high is None or not source.numbers:
+    if _share(source.numbers, spec) >= _MOST_OF_THEM:
         return ""
-    if _share(source.numbers, spec.low, spec.high) >= _MOST_OF_THEM:
-        return ""
-    width = (spec.high - spec.low) / 3.0
+    words = _words(name)
+    quantity = "share" if words & set(_OF_SHARES) else next(iter(words & UNITS.keys()), "")
     found: dict[Linear, str] = {}
-    for sent, wanted in permutations(units_of(kind), 2):
+    for sent, wanted in permutations(UNITS.get(quantity, ()), 2):
         linear = conversion(f"{sent} to {wanted}")
-        converted = [linear(number) for number in source.numbers]
-        if _share(converted, spec.low + width, spec.high - width) >= _MOST_OF_THEM:
+        if _share([linear(one) for one in source.numbers], spec, is_near=False) >= _MOST_OF_THEM:
             found.setdefault(linear, f"{sent} to {wanted}")
     return next(iter(found.values())) if len(found) == 1 else ""
 
 
-def _share(numbers: Sequence[float], low: float, high: float) -> float:
-    """Return the share of numbers between two."""
-    return sum(low <= number <= high for number in numbers) / len(numbers)
+def _share(numbers: Sequence[float], spec: InputSpec, *, is_near: bool = True) -> float:
+    """Return the share of numbers in the training range, or near it; 1 where there is none."""
+    if spec.states is not None or spec.low is None or spec.high is None or not numbers:
+        return 1.0
+    width = 0.0 if is_near else (spec.high - spec.low) / 3.0  # they are a width beyond the range
+    low, high = spec.low + width, spec.high - width
+    return sum(low <= one <= high for one in numbers) / len(numbers)
 
 
 def _can_be(source: Source, spec: InputSpec) -> bool:
     """Whether the values may be readings of a feature."""
-    if not any(one is not None for one in source.values):
+    if all(one is None for one in source.values):
         return False
-    if _states(source, spec) is not None:
-        return True
-    return spec.states is None and bool(source.numbers)
+    return _states(source, spec) is not None or (spec.states is None and bool(source.numbers))
 
 
 def _states(source: Source, spec: InputSpec) -> dict[str, str | float] | None:
@@ -331,10 +329,10 @@ def _states(source: Source, spec: InputSpec) -> dict[str, str | float] | None:
         states = {"1": 1.0, "0": 0.0}
     elif sent <= states.keys():
         return {}
-    meant = {_side(spelt): state for spelt, state in states.items()}
+    meant = {_side(written): state for written, state in states.items()}
     if len(meant) != 2 or None in meant or any(_side(one) is None for one in sent):
         return None
-    both = {pair for one in sent for pair in _pair(one)}
+    both = {pair for one in sent for pair in (one, _opposite(one))}
     return {one: meant[_side(one)] for one in sorted(both)}
 
 
@@ -343,112 +341,43 @@ def _side(text: str) -> bool | None:
     return True if folded in _TRUE else False if folded in _FALSE else None
 
 
-def _pair(text: str) -> tuple[str, str]:
-    """Return a text with its opposite, written alike."""
+def _opposite(text: str) -> str:
+    """Return the opposite of a text, written alike."""
     folded = text.lower()
     known, other = (_TRUE, _FALSE) if folded in _TRUE else (_FALSE, _TRUE)
     opposite = other[known.index(folded)] if folded in known else text
     styles = (str.upper, str.title, str.lower)
-    style = next((one for one in styles if one(folded) == text), str.lower)
-    return text, style(opposite)
+    return next((one for one in styles if one(folded) == text), str.lower)(opposite)
 
 
 # --- writing -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Writer:
-    """Writes a site file of what was found."""
-
-    model: Model
-    mapped: Mapping[str, Source]
-    ambiguous: Mapping[str, tuple[str, ...]]
-    silent: tuple[str, ...]
-    times: Mapping[str, Any]
-
-    def text(self, broker: str, model_file: str, site: str) -> str:
-        lines = [f"site: {_word(site)}", f"model: {_word(model_file)}", f"broker: {_word(broker)}"]
-        lines += [f"decide: {{every: {spell_duration(EVERY)}}}"]
-        lines += ["sensors:"] if self.mapped else ["sensors: []"]
-        entries: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for name, source in self.mapped.items():
-            key = (source.template, source.device) if source.template else ("", source.topic)
-            entries[key].append(name)
-        for (template, place), names in entries.items():
-            lines += self._entry(template, place, names)
-        for name, sources in self.ambiguous.items():
-            lines += [f"# {name} could be any of: {', '.join(sources)}"]
-        lines += [f"# nothing was published for {name}" for name in self.silent]
-        return "\n".join(_one_line(line) for line in lines) + "\n"
-
-    def _entry(self, template: str, place: str, names: Sequence[str]) -> list[str]:
-        if template:
-            device = [] if place == TEMPLATES[template].device else [f"    device: {_word(place)}"]
-            head = [f"  - template: {template}", *device]
-        else:
-            head = [f"  - topic: {_word(place)}"]
-        topic = self.mapped[names[0]].topic
-        if template == "zigbee2mqtt" and isinstance(self.times.get(topic), int | float):
-            head.append("    time: {path: last_seen, as: ms}")
-        lines = [*head, "    features:"]
-        for name in names:
-            lines.append(f"      {_word(name)}: {self._feature(name)}")
-            lines += [f"      # {remark}" for remark in self._remarks(name)]
-        return lines
-
-    def _feature(self, name: str) -> str:
-        source = self.mapped[name]
-        where = source.part if source.path is None else source.path
-        if source.part and source.path is not None:
-            where = f"{source.part}/{source.path}"
-        options = {} if not where else {"from": _word(where)}
-        if unit := _conversion_of(source, self._specs[name], name):
-            options["unit"] = unit
-        if states := _states(source, self._specs[name]):
-            pairs = [f"{_word(sent)}: {_word(state)}" for sent, state in states.items()]
-            options["states"] = f"{{{', '.join(pairs)}}}"
-        if len(source.times) >= _LEAST_TIMES:
-            gaps = [after - before for before, after in pairwise(source.times)]
-            least = 2 * EVERY
-            options["max_age"] = spell_duration(max(least, ceil(learned_age(gaps))))
-        elif source.is_kept and not (source.template and TEMPLATES[source.template].is_retained):
-            options["retained"] = "true"
-        if list(options) == ["from"]:
-            return options["from"]
-        return f"{{{', '.join(f'{key}: {value}' for key, value in options.items())}}}"
-
-    def _remarks(self, name: str) -> Iterator[str]:
-        """Return notes for the reader."""
-        source, spec = self.mapped[name], self._specs[name]
-        numbers = source.numbers
-        if len(source.times) < _LEAST_TIMES:
-            yield "few messages: if the device sends on change, give max_age: 12h"
-        if _conversion_of(source, spec, name):
-            yield "converted, since the values as they are sent are not in the training range"
-        elif spec.states is None and numbers and spec.low is not None and spec.high is not None:
-            low, high = min(numbers), max(numbers)
-            if high < spec.low or low > spec.high:
-                feature = next(one for one in self.model.features if one.name == name)
-                yield (
-                    f"values are {low:g} to {high:g}, and the training range is "
-                    f"{feature.low:g} to {feature.high:g}: is there a unit to convert?"
-                )
-
-    @cached_property
-    def _specs(self) -> dict[str, InputSpec]:
-        return all_specs(self.model)
+def _feature(name: str, source: Source, spec: InputSpec) -> Any:
+    """Return how a site file maps a source to a feature."""
+    options: dict[str, Any] = {"from": source.place} if source.place else {}
+    if unit := _conversion_of(source, spec, name):
+        options["unit"] = unit
+    if states := _states(source, spec):
+        options["states"] = states
+    if len(source.times) >= _LEAST_TIMES:
+        gaps = [after - before for before, after in pairwise(source.times)]
+        options["max_age"] = spell_duration(max(2 * EVERY, ceil(learned_age(gaps))))
+    elif source.is_kept and not (source.template and TEMPLATES[source.template].is_retained):
+        options["retained"] = True
+    return options["from"] if list(options) == ["from"] else options
 
 
-def _word(value: object) -> str:
-    """Write a value so that YAML reads the same."""
-    if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() else repr(value)
-    text = str(value)
-    is_plain = _PLAIN.fullmatch(text) and text.lower() not in _NOT_PLAIN
-    return text if is_plain else json.dumps(text, ensure_ascii=False)
-
-
-def _one_line(text: str) -> str:
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+def _remarks(name: str, source: Source, spec: InputSpec) -> Iterator[str]:
+    """Yield remarks on a feature for the reader."""
+    numbers = source.numbers
+    if len(source.times) < _LEAST_TIMES:
+        yield "few messages; if the device sends on change, give max_age: 12h"
+    if _conversion_of(source, spec, name):
+        yield "converted, since the values as they are sent are not in the training range"
+    elif not _share(numbers, spec) and spec.low is not None and spec.high is not None:
+        width = (spec.high - spec.low) / 3.0
+        yield (
+            f"values are {min(numbers):g} to {max(numbers):g}, and the training range is "
+            f"{spec.low + width:g} to {spec.high - width:g}; is there a unit to convert?"
+        )

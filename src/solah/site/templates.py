@@ -8,7 +8,9 @@ and the specification of Sparkplug B 3.0.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from solah.site.payloads import TimeField
 
@@ -22,27 +24,25 @@ class Template:
     name : what the site file calls it
     topic : with ``{device}``, and ``{part}`` where each value has a topic of its own; it may have
         wildcards
+    example : where a value may be; with a part, that comes first
     has_path : whether messages are JSON documents, in which a value has a place
     device : what ``{device}`` is by default; empty if it must be given
     prefix : the path to all values of a message
+    time : where a message has its time of measurement
+    unknown : texts by which a missing value is sent
     availability : topics on which the device, its bridge or Home Assistant reports its state
     is_retained : whether devices send on change, so that what the broker keeps is a reading
     is_sparkplug : whether messages are Sparkplug B, in which a metric has a name
-    time : where a message has its time of measurement
-    unknown : texts by which the unknown is written
-    about : what it is for
-    example : what a feature may be followed by
     """
 
     name: str
     topic: str
-    has_path: bool
+    example: str
+    has_path: bool = True
     device: str = ""
+    prefix: str = ""
     time: TimeField | None = None
     unknown: tuple[str, ...] = ()
-    about: str = ""
-    example: str = ""
-    prefix: str = ""
     availability: tuple[str, ...] = ()
     is_retained: bool = False
     is_sparkplug: bool = False
@@ -51,6 +51,17 @@ class Template:
     def has_part(self) -> bool:
         """Whether each value, or group of them, has a topic of its own."""
         return "{part}" in self.topic
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The topics of its devices; a part has as many levels as that of the example."""
+        n_levels = self.example.count("/") + (not self.has_path)
+        part = "/".join(n_levels * ["[^/]+"])
+        device = re.escape(self.device) if self.device else "(?P<device>.+)"
+        levels = {"{device}": device, "{part}": f"(?P<part>{part})", "+": "[^/]+"}
+        return re.compile(
+            "/".join(levels.get(one, re.escape(one)) for one in self.topic.split("/"))
+        )
 
     def place(self, device: str, source: str) -> tuple[str, str | None]:
         """Return the topic of a value and its path in the message; None for all of it.
@@ -69,123 +80,82 @@ class Template:
         return topic, None if path is None else self.prefix + path
 
 
-TEMPLATES = {
-    one.name: one
-    for one in (
-        Template(
-            "zigbee2mqtt",
-            "zigbee2mqtt/{device}",
-            has_path=True,
-            time=TimeField(("last_seen",), "iso", is_optional=True),
-            about="Zigbee2MQTT 2.8; last_seen: ISO_8601 in its settings gives the time",
-            example="temperature",
-            availability=("zigbee2mqtt/{device}/availability", "zigbee2mqtt/bridge/state"),
-            is_retained=True,
-        ),
-        Template(
-            "tasmota",
-            "tele/{device}/SENSOR",
-            has_path=True,
-            about="Tasmota 14; its Time has no zone, so it counts only if 'time' gives one",
-            example="AM2301.Temperature",
-            availability=("tele/{device}/LWT",),
-        ),
-        Template(
-            "esphome",
-            "{device}/{part}/state",
-            has_path=False,
-            unknown=("nan", "None", "unknown"),
-            about="ESPHome 2024.11 with mqtt: and the default topics",
-            example="sensor/temperature",
-            availability=("{device}/status",),
-            is_retained=True,
-        ),
-        Template(
-            "shelly",
-            "{device}/status/{part}",
-            has_path=True,
-            about="Shelly, second generation and later, 'Generic status update over MQTT' on",
-            example="temperature:0/tC",
-            availability=("{device}/online",),
-            is_retained=True,
-        ),
-        Template(
-            "shelly_rpc",
-            "{device}/events/rpc",
-            has_path=True,
-            time=TimeField(("params", "ts"), "s", is_optional=True),
-            about="Shelly, second generation and later, 'RPC status notifications over MQTT' on",
-            example="temperature:0.tC",
-            prefix="params.",
-            availability=("{device}/online",),
-        ),
-        Template(
-            "shelly1",
-            "shellies/{device}/{part}",
-            has_path=False,
-            about="Shelly, first generation",
-            example="sensor/temperature",
-            availability=("shellies/{device}/online",),
-            is_retained=True,
-        ),
-        Template(
-            "chirpstack",
-            "application/+/device/{device}/event/up",
-            has_path=True,
-            time=TimeField(("time",), "iso", is_optional=True),
-            about="ChirpStack 4 with a payload codec; the device is its DevEUI",
-            example="temperature",
-            prefix="object.",
-        ),
-        Template(
-            "ttn",
-            "v3/+/devices/{device}/up",
-            has_path=True,
-            time=TimeField(("received_at",), "iso", is_optional=True),
-            about="The Things Stack 3 with a payload formatter",
-            example="temperature",
-            prefix="uplink_message.decoded_payload.",
-        ),
-        Template(
-            "bthome",
-            "+/+/BTtoMQTT/{device}",
-            has_path=True,
-            about="BTHome by OpenMQTTGateway or Theengs; the device is its address without colons",
-            example="tempc",
-        ),
-        Template(
-            "statestream",
-            "{device}/{part}/state",
-            has_path=False,
-            device="homeassistant",
-            unknown=("unknown", "unavailable", "none", "None", ""),
-            about="Home Assistant's mqtt_statestream (2025); the device is its base_topic",
-            example="sensor/kitchen_temperature",
-            availability=("homeassistant/status",),
-            is_retained=True,
-        ),
-        Template(
-            "sparkplug",
-            "spBv1.0/{device}",
-            has_path=True,
-            about="Sparkplug B 3.0; the device is group/edge-node, or group/edge-node/device",
-            example="Motor/Temperature",
-            is_sparkplug=True,
-        ),
-        Template(
-            "plain",
-            "{device}/{part}",
-            has_path=False,
-            about="a value per topic, as it is",
-            example="temperature",
-        ),
-        Template(
-            "json",
-            "{device}",
-            has_path=True,
-            about="a JSON document per device; the device is its topic",
-            example="temperature",
-        ),
-    )
-}
+_ALL = (
+    Template(
+        "zigbee2mqtt",
+        "zigbee2mqtt/{device}",
+        "temperature",
+        time=TimeField(("last_seen",), "iso", is_optional=True),
+        availability=("zigbee2mqtt/{device}/availability", "zigbee2mqtt/bridge/state"),
+        is_retained=True,
+    ),
+    # Its Time has no zone, so it counts only if 'time' of the site file gives one.
+    Template(
+        "tasmota",
+        "tele/{device}/SENSOR",
+        "AM2301.Temperature",
+        availability=("tele/{device}/LWT",),
+    ),
+    Template(
+        "shelly",
+        "{device}/status/{part}",
+        "temperature:0/tC",
+        availability=("{device}/online",),
+        is_retained=True,
+    ),
+    Template(
+        "shelly_rpc",
+        "{device}/events/rpc",
+        "temperature:0.tC",
+        prefix="params.",
+        time=TimeField(("params", "ts"), "s", is_optional=True),
+        availability=("{device}/online",),
+    ),
+    Template(
+        "shelly1",
+        "shellies/{device}/{part}",
+        "sensor/temperature",
+        has_path=False,
+        availability=("shellies/{device}/online",),
+        is_retained=True,
+    ),
+    Template(
+        "chirpstack",
+        "application/+/device/{device}/event/up",
+        "temperature",
+        prefix="object.",
+        time=TimeField(("time",), "iso", is_optional=True),
+    ),
+    Template(
+        "ttn",
+        "v3/+/devices/{device}/up",
+        "temperature",
+        prefix="uplink_message.decoded_payload.",
+        time=TimeField(("received_at",), "iso", is_optional=True),
+    ),
+    Template("bthome", "+/+/BTtoMQTT/{device}", "tempc"),
+    Template(
+        "statestream",
+        "{device}/{part}/state",
+        "sensor/kitchen_temperature",
+        has_path=False,
+        device="homeassistant",
+        unknown=("unknown", "unavailable", "none", "None", ""),
+        availability=("homeassistant/status",),
+        is_retained=True,
+    ),
+    Template(
+        "esphome",
+        "{device}/{part}/state",
+        "sensor/temperature",
+        has_path=False,
+        unknown=("nan", "None", "unknown"),
+        availability=("{device}/status",),
+        is_retained=True,
+    ),
+    Template("sparkplug", "spBv1.0/{device}", "Motor/Temperature", is_sparkplug=True),
+    Template("plain", "{device}/{part}", "temperature", has_path=False),
+    Template("json", "{device}", "temperature"),
+)
+TEMPLATES = {one.name: one for one in _ALL}
 """The templates by name."""

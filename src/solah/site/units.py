@@ -14,53 +14,42 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(B|kB|MB|GB)", re.ASCII)
 _BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 _CONVERSION = re.compile(r"(\S+) to (\S+)")
 
-# Of each kind of quantity its units, as factor and offset to the first one.
-_UNITS: dict[str, dict[str, tuple[float, float]]] = {
-    "temperature": {"C": (1.0, 0.0), "F": (5 / 9, -160 / 9), "K": (1.0, -273.15)},
+UNITS: dict[str, dict[str, float]] = {
+    "temperature": {"C": 1.0, "F": 5 / 9, "K": 1.0},
     "pressure": {
-        "Pa": (1.0, 0.0),
-        "hPa": (1e2, 0.0),
-        "kPa": (1e3, 0.0),
-        "mbar": (1e2, 0.0),
-        "bar": (1e5, 0.0),
-        "psi": (6894.757293168, 0.0),
-        "mmHg": (133.322387415, 0.0),
-        "inHg": (3386.388640341, 0.0),
+        "Pa": 1.0,
+        "hPa": 1e2,
+        "kPa": 1e3,
+        "mbar": 1e2,
+        "bar": 1e5,
+        "psi": 6894.757293168,
+        "mmHg": 133.322387415,
+        "inHg": 3386.388640341,
     },
-    "length": {
-        "m": (1.0, 0.0),
-        "mm": (1e-3, 0.0),
-        "cm": (1e-2, 0.0),
-        "km": (1e3, 0.0),
-        "in": (0.0254, 0.0),
-        "ft": (0.3048, 0.0),
-        "mi": (1609.344, 0.0),
+    "distance": {
+        "m": 1.0,
+        "mm": 1e-3,
+        "cm": 1e-2,
+        "km": 1e3,
+        "in": 0.0254,
+        "ft": 0.3048,
+        "mi": 1609.344,
     },
-    "speed": {
-        "m/s": (1.0, 0.0),
-        "km/h": (1 / 3.6, 0.0),
-        "mph": (0.44704, 0.0),
-        "kn": (1852 / 3600, 0.0),
-    },
-    "power": {"W": (1.0, 0.0), "mW": (1e-3, 0.0), "kW": (1e3, 0.0), "MW": (1e6, 0.0)},
-    "energy": {
-        "J": (1.0, 0.0),
-        "kJ": (1e3, 0.0),
-        "MJ": (1e6, 0.0),
-        "Wh": (3.6e3, 0.0),
-        "kWh": (3.6e6, 0.0),
-        "MWh": (3.6e9, 0.0),
-    },
-    "voltage": {"V": (1.0, 0.0), "mV": (1e-3, 0.0), "kV": (1e3, 0.0)},
-    "current": {"A": (1.0, 0.0), "mA": (1e-3, 0.0), "uA": (1e-6, 0.0)},
-    "mass": {"kg": (1.0, 0.0), "g": (1e-3, 0.0), "lb": (0.45359237, 0.0)},
-    "volume": {"l": (1.0, 0.0), "ml": (1e-3, 0.0), "m3": (1e3, 0.0), "gal": (3.785411784, 0.0)},
-    "time": {"s": (1.0, 0.0), "ms": (1e-3, 0.0), "min": (60.0, 0.0), "h": (3600.0, 0.0)},
-    "acceleration": {"m/s2": (1.0, 0.0), "g0": (9.80665, 0.0), "mg0": (9.80665e-3, 0.0)},
-    "illuminance": {"lx": (1.0, 0.0), "fc": (10.763910417, 0.0)},
-    "share": {"1": (1.0, 0.0), "%": (1e-2, 0.0), "ppm": (1e-6, 0.0)},
+    "speed": {"m/s": 1.0, "km/h": 1 / 3.6, "mph": 0.44704, "kn": 1852 / 3600},
+    "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3, "MW": 1e6},
+    "energy": {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3.6e3, "kWh": 3.6e6, "MWh": 3.6e9},
+    "voltage": {"V": 1.0, "mV": 1e-3, "kV": 1e3},
+    "current": {"A": 1.0, "mA": 1e-3, "uA": 1e-6},
+    "mass": {"kg": 1.0, "g": 1e-3, "lb": 0.45359237},
+    "volume": {"l": 1.0, "ml": 1e-3, "m3": 1e3, "gal": 3.785411784},
+    "time": {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0},
+    "acceleration": {"m/s2": 1.0, "g0": 9.80665, "mg0": 9.80665e-3},
+    "illuminance": {"lx": 1.0, "fc": 10.763910417},
+    "share": {"1": 1.0, "%": 1e-2, "ppm": 1e-6},
 }
-_SPELT = {
+"""The units of each quantity, in its first one."""
+_OFFSETS = {"F": -160 / 9, "K": -273.15}
+_OTHER_NAMES = {
     "°C": "C",
     "degC": "C",
     "celsius": "C",
@@ -78,7 +67,7 @@ _SPELT = {
     "m/s²": "m/s2",
     "percent": "%",
 }
-_KINDS = {unit: kind for kind, units in _UNITS.items() for unit in units}
+_QUANTITIES = {unit: quantity for quantity, units in UNITS.items() for unit in units}
 
 
 class Linear(NamedTuple):
@@ -113,23 +102,20 @@ def conversion(text: str) -> Linear:
             f"units are converted as in 'F to C': from what is sent to what the model was trained "
             f"on. Got {shorten(text)} instead."
         )
-    sent, wanted = (_SPELT.get(unit, unit) for unit in match.groups())
+    sent, wanted = (_OTHER_NAMES.get(unit, unit) for unit in match.groups())
     for unit in (sent, wanted):
-        if unit not in _KINDS:
-            raise ParameterError(f"there is no unit {shorten(unit)}{did_you_mean(unit, _KINDS)}")
-    if _KINDS[sent] != _KINDS[wanted]:
+        if unit not in _QUANTITIES:
+            hint = did_you_mean(unit, _QUANTITIES)
+            raise ParameterError(f"there is no unit {shorten(unit)}{hint}")
+    quantity, other = _QUANTITIES[sent], _QUANTITIES[wanted]
+    if quantity != other:
         raise ParameterError(
-            f"{sent} is a unit of {_KINDS[sent]} and {wanted} one of {_KINDS[wanted]}; one cannot "
-            "be turned into the other"
+            f"{sent} is a unit of {quantity} and {wanted} one of {other}; one cannot be turned "
+            "into the other"
         )
-    units = _UNITS[_KINDS[sent]]
-    factor, offset = units[wanted]
-    return Linear(*units[sent]).then(Linear(1 / factor, -offset / factor))
-
-
-def units_of(kind: str) -> list[str]:
-    """List the units of a kind of quantity; none of an unknown one."""
-    return [*_UNITS.get(kind, ())]
+    factor, offset = UNITS[quantity][wanted], _OFFSETS.get(wanted, 0.0)
+    in_first = Linear(UNITS[quantity][sent], _OFFSETS.get(sent, 0.0))
+    return in_first.then(Linear(1 / factor, -offset / factor))
 
 
 def seconds_of(text: str, least: float = 0.0) -> float:
