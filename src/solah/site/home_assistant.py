@@ -11,19 +11,22 @@ from solah.model.document import Task
 from solah.site.observed import SILENT_AFTER
 
 if TYPE_CHECKING:
+    from solah.model.document import Target
     from solah.site.bundle import Bundle
     from solah.site.topics import Topics
 
-_LAST_ROW = "(value_json.rows | last)"
-_STANDING = (
-    f"{{% set row = {_LAST_ROW} %}}"
-    "{% set standing = row.settled if 'settled' in row else row.decision %}"
+_ROW = (
+    "{% set row = value_json.rows | last %}"
+    "{% set stable = row.settled if 'settled' in row else row.decision %}"
 )
+_STATE = "{{ value_json.state }}"
+_DIAGNOSTIC = {"entity_category": "diagnostic"}
+_ORIGIN = {"name": "solah"}
 _DONT_KNOW = "don't know"
 _MOST_STATE = 255
-"""The letters that Home Assistant takes for a state."""
+"""The maximum length of a state in Home Assistant."""
 EXPIRE_AFTER = 300
-"""Seconds after which Home Assistant takes a decision for stale, if no other comes."""
+"""Seconds without a decision after which Home Assistant takes the last one for stale."""
 
 
 def discovery(
@@ -52,145 +55,102 @@ def discovery(
     -------
     announcements : list of tuple of topic and payload
     """
-    announcing = _Announcing(topics, bundle, expire_after)
-    sensors = [("sensor", "decision", announcing.decision())]
-    if bundle.model.target.task is Task.CLASSIFICATION:
-        sensors.append(("sensor", "probability", announcing.probability()))
-    sensors += [
-        ("sensor", "completeness", announcing.completeness()),
-        ("sensor", "missing", announcing.missing()),
-        ("binary_sensor", "problem", announcing.problem()),
-    ]
-    sensors += [
-        ("binary_sensor", f"node_{_as_id(node.name)}", announcing.node(node.name))
-        for node in bundle.plan.nodes
-    ]
-    return [announcing.announcement(prefix, *sensor) for sensor in sensors]
-
-
-class _Announcing:
-    """Describes sensors of a site."""
-
-    def __init__(self, topics: Topics, bundle: Bundle, expire_after: int) -> None:
-        self._topics, self._target = topics, bundle.model.target
-        self._expire_after = expire_after
-        self._site = f"{_as_id(topics.root)}_{_as_id(topics.site)}"
-        self._decider = bundle.plan.home[bundle.model.root.name]
-        self._device = {
-            "identifiers": [self._site],
-            "name": f"solah {topics.site}",
-            "manufacturer": "solah",
-            "model": self._target.name,
-            "sw_version": bundle.hash,
-        }
-
-    def announcement(
-        self, prefix: str, component: str, what: str, about: dict[str, Any]
-    ) -> tuple[str, bytes]:
-        """Name a sensor uniquely, and name the device that it belongs to."""
-        unique = f"{self._site}_{what}"
-        config = {**about, "unique_id": unique, "device": self._device, "origin": {"name": "solah"}}
-        topic = f"{prefix}/{component}/{self._site}/{what}/config"
-        return topic, json.dumps(config, ensure_ascii=False).encode()
-
-    def decision(self) -> dict[str, Any]:
-        return {
-            "name": self._target.name,
-            "icon": "mdi:family-tree",
-            "state_topic": self._topics.decisions,
-            "value_template": self._value(),
-            "json_attributes_topic": self._topics.decisions,
-            "json_attributes_template": f"{{{{ {_LAST_ROW} | tojson }}}}",
-            **self._kind(),
-            **self._availability(),
-        }
-
-    def _kind(self) -> dict[str, Any]:
-        if self._target.task is Task.REGRESSION:
-            return {"state_class": "measurement"}
-        # A model that comes later may have a policy, and this is announced once.
-        return {"device_class": "enum", "options": [*self._states(), self._dont_know()]}
-
-    def _states(self) -> list[str]:
-        return [spell(state)[:_MOST_STATE] for state in self._target.classes]
-
-    def _dont_know(self) -> str:
-        """Return a text for "don't know" that is not a class."""
-        text, states = _DONT_KNOW, self._states()
-        while text in states:
-            text += "?"
-        return text
-
-    def _value(self) -> str:
-        """Return a template of the class that stands, or of the number."""
-        unknown = json.dumps(self._dont_know())
-        return f"{_STANDING}{{{{ {unknown} if standing is none else standing[:{_MOST_STATE}] }}}}"
-
-    def probability(self) -> dict[str, Any]:
-        share = "(100 * row.beliefs[standing]) | round(1)"
-        template = f"{_STANDING}{{{{ none if standing is none else {share} }}}}"
-        return self._percentage("probability", template)
-
-    def completeness(self) -> dict[str, Any]:
-        template = f"{{{{ (100 * {_LAST_ROW}.known) | round(1) }}}}"
-        return self._percentage("completeness", template)
-
-    def missing(self) -> dict[str, Any]:
-        names = f"({_LAST_ROW}.missing | join(', ') or 'none')"
-        return {
-            "name": f"{self._target.name} missing sensors",
-            "icon": "mdi:access-point-off",
-            "entity_category": "diagnostic",
-            "state_topic": self._topics.decisions,
-            "value_template": f"{{{{ {names}[:{_MOST_STATE}] }}}}",
-            **self._availability(),
-        }
-
-    def problem(self) -> dict[str, Any]:
-        is_so = "row.missing or standing is none"
-        return {
-            "name": f"{self._target.name} problem",
-            "device_class": "problem",
-            "entity_category": "diagnostic",
-            "state_topic": self._topics.decisions,
-            "value_template": f"{_STANDING}{{{{ 'ON' if {is_so} else 'OFF' }}}}",
-            **self._availability(),
-        }
-
-    def _percentage(self, what: str, template: str) -> dict[str, Any]:
-        return {
-            "name": f"{self._target.name} {what}",
-            "icon": "mdi:percent",
-            "state_topic": self._topics.decisions,
-            "value_template": template,
-            "unit_of_measurement": "%",
-            "state_class": "measurement",
-            **self._availability(),
-        }
-
-    def node(self, name: str) -> dict[str, Any]:
-        return {
-            "name": f"node {name}",
+    target = bundle.model.target
+    site = f"{_as_id(topics.root)}_{_as_id(topics.site)}"
+    # Decisions count as long as they come and the node that makes them is there.
+    status = {
+        "topic": topics.status(bundle.plan.home[bundle.model.root.name]),
+        "value_template": _STATE,
+        "payload_available": "online",
+        "payload_not_available": "offline",
+    }
+    of_decisions = {
+        "state_topic": topics.decisions,
+        "availability": [status],
+        "expire_after": expire_after,
+    }
+    nodes: dict[str, dict[str, Any]] = {
+        f"binary_sensor/node_{_as_id(node.name)}": {
+            "name": f"node {node.name}",
             "device_class": "connectivity",
-            "entity_category": "diagnostic",
-            "state_topic": self._topics.status(name),
-            "value_template": "{{ value_json.state }}",
+            "state_topic": topics.status(node.name),
+            "value_template": _STATE,
             "payload_on": "online",
             "payload_off": "offline",
             "expire_after": int(SILENT_AFTER),
-            "json_attributes_topic": self._topics.status(name),
+            "json_attributes_topic": topics.status(node.name),
             "json_attributes_template": "{{ value_json.counters | tojson }}",
+            **_DIAGNOSTIC,
         }
+        for node in bundle.plan.nodes
+    }
+    decisions = {key: {**one, **of_decisions} for key, one in _entities(target, topics).items()}
+    device = {
+        "identifiers": [site],
+        "name": f"solah {topics.site}",
+        "manufacturer": "solah",
+        "model": target.name,
+        "sw_version": bundle.hash,
+    }
+    announcements = []
+    for what, about in (
+        {key: {**one, **of_decisions} for key, one in decisions.items()} | nodes
+    ).items():
+        component, _, name = what.partition("/")
+        config = {**about, "unique_id": f"{site}_{name}", "device": device, "origin": _ORIGIN}
+        topic = f"{prefix}/{component}/{site}/{name}/config"
+        announcements.append((topic, json.dumps(config, ensure_ascii=False).encode()))
+    return announcements
 
-    def _availability(self) -> dict[str, Any]:
-        """Let decisions count as long as they come and the node that makes them is there."""
-        status = {
-            "topic": self._topics.status(self._decider),
-            "value_template": "{{ value_json.state }}",
-            "payload_available": "online",
-            "payload_not_available": "offline",
-        }
-        return {"availability": [status], "expire_after": self._expire_after}
+
+def _entities(target: Target, topics: Topics) -> dict[str, dict[str, Any]]:
+    """Describe what is shown of decisions, by component and name."""
+    is_class = target.task is Task.CLASSIFICATION
+    states = [spell(state)[:_MOST_STATE] for state in target.classes]
+    dont_know = _DONT_KNOW
+    while dont_know in states:
+        dont_know += "?"
+    # A model that comes later may have a policy, and this is announced once.
+    of_classes = {"device_class": "enum", "options": [*states, dont_know]}
+    stable = f"{json.dumps(dont_know)} if stable is none else stable[:{_MOST_STATE}]"
+    probability = "none if stable is none else (100 * row.beliefs[stable]) | round(1)"
+    names = f"(row.missing | join(', ') or 'none')[:{_MOST_STATE}]"
+    percent = {"icon": "mdi:percent", "unit_of_measurement": "%", "state_class": "measurement"}
+    entities: dict[str, dict[str, Any]] = {
+        "sensor/decision": {
+            "name": target.name,
+            "icon": "mdi:family-tree",
+            "value_template": f"{_ROW}{{{{ {stable} }}}}",
+            "json_attributes_topic": topics.decisions,
+            "json_attributes_template": f"{_ROW}{{{{ row | tojson }}}}",
+            **(of_classes if is_class else {"state_class": "measurement"}),
+        },
+        "sensor/probability": {
+            "name": f"{target.name} probability",
+            "value_template": f"{_ROW}{{{{ {probability} }}}}",
+            **percent,
+        },
+        "sensor/completeness": {
+            "name": f"{target.name} completeness",
+            "value_template": f"{_ROW}{{{{ (100 * row.known) | round(1) }}}}",
+            **percent,
+        },
+        "sensor/missing": {
+            "name": f"{target.name} missing sensors",
+            "icon": "mdi:access-point-off",
+            "value_template": f"{_ROW}{{{{ {names} }}}}",
+            **_DIAGNOSTIC,
+        },
+        "binary_sensor/problem": {
+            "name": f"{target.name} problem",
+            "device_class": "problem",
+            "value_template": f"{_ROW}{{{{ 'ON' if row.missing or stable is none else 'OFF' }}}}",
+            **_DIAGNOSTIC,
+        },
+    }
+    if not is_class:
+        del entities["sensor/probability"]
+    return entities
 
 
 def _as_id(name: str) -> str:

@@ -12,10 +12,10 @@ from solah.site.site_state import STATES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    Picture = Mapping[str, Any]
+    Snapshot = Mapping[str, Any]
 
 
-def metrics(snapshot: Picture) -> str:
+def metrics(snapshot: Snapshot) -> str:
     """Write counters and gauges in Prometheus' text format.
 
     Parameters
@@ -35,208 +35,130 @@ def metrics(snapshot: Picture) -> str:
     >>> print(metrics(Observer(Topics("house")).snapshot(now=0.0)).splitlines()[0])
     # HELP solah_site_state How the site is doing: 1 for the state that it is in.
     """
-    return metrics_text(site_metrics(snapshot), {"site": snapshot["site"]})
+    parts = (_of_site, _of_decisions, _of_nodes, _of_sensors, _of_models)
+    found = (one for part in parts for one in part(snapshot))
+    return metrics_text(found, {"site": snapshot["site"]})
 
 
-def site_metrics(snapshot: Picture) -> tuple[Metric, ...]:
-    """Return all metrics of a snapshot; those that have no value now have no samples."""
-    return (
-        *_of_site(snapshot),
-        *_of_decisions(snapshot),
-        *_of_nodes(snapshot),
-        *_of_beliefs(snapshot),
-        *_of_shadow(snapshot),
-    )
+def _gauge(name: str, about: str, *samples: tuple[float | None, dict[str, str]]) -> Metric:
+    return Metric(f"solah_{name}", "gauge", about, _known(samples))
 
 
-def _of_site(snapshot: Picture) -> Iterator[Metric]:
-    yield Metric(
-        "solah_site_state",
-        "gauge",
-        "How the site is doing: 1 for the state that it is in.",
-        _one_of(STATES, snapshot["condition"]["state"]),
-    )
-    is_connected = snapshot["link"]["is_connected"]
-    yield Metric(
-        "solah_broker_connected",
-        "gauge",
-        "Whether who watches has a connection to the broker.",
-        [] if is_connected is None else [Sample(is_connected, {})],
-    )
-    alerts = [Sample(1, {"alert": one["name"]}) for one in snapshot["alerts"]]
-    yield Metric("solah_alert", "gauge", "1 for each alert that is raised.", alerts)
+def _counter(name: str, about: str, *samples: tuple[float | None, dict[str, str]]) -> Metric:
+    return Metric(f"solah_{name}_total", "counter", about, _known(samples))
 
 
-def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
-    decisions, messages = snapshot["decisions"], snapshot["messages"]
-    yield _counter("solah_decisions", "Decisions that were received.", decisions["total"])
-    yield _counter(
-        "solah_decisions_incomplete",
-        "Decisions without the values of some part of the model.",
-        decisions["incomplete_total"],
-    )
-    yield _counter(
-        "solah_decisions_held_back",
-        "Decisions that the policy withheld.",
-        decisions["held_back_total"],
-    )
-    yield _counters(
-        "solah_decided", "Decisions by class.", "decision", decisions["by_decision"].items()
-    )
-    yield _counters(
-        "solah_doubts",
-        "Decisions with a abstain_reason.",
-        "abstain_reason",
-        decisions["by_doubt"].items(),
-    )
-    yield _counters(
-        "solah_missing", "Decisions that lacked a part.", "part", decisions["by_missing"].items()
-    )
-    last_at = decisions["last_at"]
-    yield Metric(
-        "solah_decision_last_seconds",
-        "gauge",
-        "When the last decision came.",
-        [] if last_at is None else [Sample(last_at, {})],
-    )
-    yield Metric(
-        "solah_decision_age_seconds",
-        "gauge",
-        "Seconds since the last decision came.",
-        [] if last_at is None else [Sample(max(snapshot["now"] - last_at, 0.0), {})],
-    )
-    yield Metric(
-        "solah_decisions_stale",
-        "gauge",
-        "Whether decisions should have come and did not.",
-        [Sample(decisions["is_stale"], {})],
-    )
-    known = decisions["known"]
-    yield Metric(
-        "solah_decision_known_ratio",
-        "gauge",
-        "The share of the model's knowledge that the last decision is based on.",
-        [] if known is None else [Sample(known, {})],
-    )
-    latency = decisions["latency"] or {}
-    quantiles = {"0.5": latency.get("p50"), "0.99": latency.get("p99")}
-    yield Metric(
-        "solah_decision_latency_seconds",
-        "gauge",
-        "Seconds from a reading to receiving its decision.",
-        [Sample(value, {"quantile": at}) for at, value in quantiles.items() if value is not None],
-    )
-    yield _counter("solah_messages", "Messages that were received.", messages["messages"])
-    refused = [(why, messages[why]) for why in REFUSALS]
-    yield _counters("solah_messages_refused", "Messages that were refused.", "why", refused)
+def _known(samples: Iterable[tuple[float | None, dict[str, str]]]) -> list[Sample]:
+    return [Sample(value, labels) for value, labels in samples if value is not None]
 
 
-def _of_nodes(snapshot: Picture) -> Iterator[Metric]:
-    nodes = snapshot["nodes"]
-    online = [Sample(one["state"] == "online", {"node": one["name"]}) for one in nodes]
-    last_seen = [
-        Sample(one["heard"], {"node": one["name"]}) for one in nodes if one["heard"] is not None
-    ]
-    yield Metric(
-        "solah_node_online", "gauge", "Whether a node is online and sends messages.", online
-    )
+def _by(
+    label: str, counts: Mapping[str, float | None]
+) -> list[tuple[float | None, dict[str, str]]]:
+    return [(value, {label: key}) for key, value in counts.items()]
+
+
+def _of_site(snapshot: Snapshot) -> Iterator[Metric]:
+    state, messages = snapshot["condition"]["state"], snapshot["messages"]
+    states = _by("state", {one: one == state for one in STATES})
+    yield _gauge("site_state", "How the site is doing: 1 for the state that it is in.", *states)
+    about = "Whether the watcher has a connection to the broker."
+    yield _gauge("broker_connected", about, (snapshot["link"]["is_connected"], {}))
+    alerts = _by("alert", {one["name"]: 1 for one in snapshot["alerts"]})
+    yield _gauge("alert", "1 for each alert that is raised.", *alerts)
+    yield _counter("messages", "Messages that were received.", (messages["messages"], {}))
+    refused = _by("why", {why: messages[why] for why in REFUSALS})
+    yield _counter("messages_refused", "Messages that were refused.", *refused)
+
+
+def _of_decisions(snapshot: Snapshot) -> Iterator[Metric]:
+    found = snapshot["decisions"]
+    for name, about, key in (
+        ("decisions", "Decisions that were received.", "total"),
+        ("decisions_incomplete", "Decisions without some part's values.", "incomplete_total"),
+        ("decisions_held_back", "Decisions that the policy withheld.", "held_back_total"),
+    ):
+        yield _counter(name, about, (found[key], {}))
+    for name, about, label, key in (
+        ("decided", "Decisions by class.", "decision", "by_decision"),
+        ("doubts", "Decisions that were withheld, by reason.", "abstain_reason", "by_doubt"),
+        ("missing", "Decisions that lacked a part.", "part", "by_missing"),
+    ):
+        yield _counter(name, about, *_by(label, found[key]))
+    last_at = found["last_at"]
+    age = None if last_at is None else max(snapshot["now"] - last_at, 0.0)
+    for name, about, value in (
+        ("decision_last_seconds", "When the last decision came.", last_at),
+        ("decision_age_seconds", "Seconds since the last decision came.", age),
+        ("decisions_stale", "Whether new decisions are overdue.", found["is_stale"]),
+        ("decision_known_ratio", "The completeness of the last decision.", found["known"]),
+    ):
+        yield _gauge(name, about, (value, {}))
+    latency = found["latency"] or {}
+    quantiles = _by("quantile", {"0.5": latency.get("p50"), "0.99": latency.get("p99")})
+    about = "Seconds from a reading to receiving its decision."
+    yield _gauge("decision_latency_seconds", about, *quantiles)
+
+
+def _of_nodes(snapshot: Snapshot) -> Iterator[Metric]:
+    nodes = {one["name"]: one for one in snapshot["nodes"]}
+    online = _by("node", {name: one["state"] == "online" for name, one in nodes.items()})
+    yield _gauge("node_online", "Whether a node is online and sends messages.", *online)
     states = [
-        Sample(one.value, {"node": node["name"], **one.labels})
-        for node in nodes
-        for one in _one_of(NODE_STATES, node["state"])
+        (one["state"] == state, {"node": name, "state": state})
+        for name, one in nodes.items()
+        for state in NODE_STATES
     ]
-    yield Metric("solah_node_state", "gauge", "1 for the state that a node is in.", states)
-    yield Metric(
-        "solah_node_heard_seconds", "gauge", "When the last message of a node came.", last_seen
-    )
+    yield _gauge("node_state", "1 for the state that a node is in.", *states)
+    heard = _by("node", {name: one["heard"] for name, one in nodes.items()})
+    yield _gauge("node_heard_seconds", "When the last message of a node came.", *heard)
     for what, about in (("rows", "Rows that a node sent."), ("readings", "Rows read there.")):
-        of_nodes = [(one["name"], one[what]) for one in nodes]
-        yield _counters(f"solah_node_{what}", about, "node", of_nodes)
-    yield Metric(
-        "solah_node_events_total",
-        "counter",
-        "What a node counted itself.",
-        [
-            Sample(times, {"node": one["name"], "event": event})
-            for one in nodes
-            for event, times in one["counters"].items()
-        ],
-    )
-    yield from _of_sensors(snapshot)
+        counts = _by("node", {name: one[what] for name, one in nodes.items()})
+        yield _counter(f"node_{what}", about, *counts)
+    events = [
+        (times, {"node": name, "event": event})
+        for name, one in nodes.items()
+        for event, times in one["counters"].items()
+    ]
+    yield _counter("node_events", "What a node counted itself.", *events)
 
 
-def _of_sensors(snapshot: Picture) -> Iterator[Metric]:
+def _of_sensors(snapshot: Snapshot) -> Iterator[Metric]:
     sensors = [
         (one, {"node": node["name"], "feature": one["feature"]})
         for node in snapshot["nodes"]
         for one in node["sensors"]
     ]
-    yield Metric(
-        "solah_sensor_known",
-        "gauge",
-        "Whether a feature has a reading that is not too old.",
-        [Sample(one["is_known"], labels) for one, labels in sensors],
-    )
-    yield Metric(
-        "solah_sensor_age_seconds",
-        "gauge",
-        "How old the last reading of a feature is.",
-        [Sample(one["age"], labels) for one, labels in sensors if one["age"] is not None],
-    )
-    yield Metric(
-        "solah_sensor_messages_total",
-        "counter",
-        "What became of the messages of a feature's sensor.",
-        [
-            Sample(times, {**labels, "event": event})
-            for one, labels in sensors
-            for event, times in one["counts"].items()
-        ],
-    )
-
-
-def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:
-    model = snapshot["model"]
-    labels = model["classes"] if model else []
-    beliefs = [
-        Sample(share, {"part": part["name"], "class": label})
-        for part in snapshot["parts"]
-        if len(part["belief"]) == len(labels)
-        for label, share in zip(labels, part["belief"], strict=True)
+    known = [(one["is_known"], labels) for one, labels in sensors]
+    yield _gauge("sensor_known", "Whether a feature has a reading that is not too old.", *known)
+    ages = [(one["age"], labels) for one, labels in sensors]
+    yield _gauge("sensor_age_seconds", "How old the last reading of a feature is.", *ages)
+    counts = [
+        (times, {**labels, "event": event})
+        for one, labels in sensors
+        for event, times in one["counts"].items()
     ]
-    yield Metric("solah_belief", "gauge", "The last probability of a part of the model.", beliefs)
-    named = [Sample(1, {"hash": model["hash"], "target": model["target"]})] if model else []
-    yield Metric("solah_model_info", "gauge", "The newest model.", named)
+    yield _counter("sensor_messages", "What became of the messages of a feature's sensor.", *counts)
 
 
-def _of_shadow(snapshot: Picture) -> Iterator[Metric]:
-    shadow = snapshot["shadow"]
-    counts = {
-        "rows": "Rows decided by both models.",
-        "agreed": "Rows decided alike by both.",
-    }
-    for what, about in counts.items():
-        samples = [Sample(shadow[what], {})] if shadow else []
-        yield Metric(f"solah_shadow_{what}_total", "counter", about, samples)
-    yield Metric(
-        "solah_shadow_differing_total",
-        "counter",
-        "Rows decided otherwise by the shadow model, by both decisions.",
-        [
-            Sample(one["times"], {"decision": one["decision"], "shadow": one["shadow"]})
-            for one in (shadow["differing"] if shadow else ())
-        ],
-    )
-
-
-def _one_of(states: Iterable[str], current: str) -> list[Sample]:
-    return [Sample(state == current, {"state": state}) for state in states]
-
-
-def _counter(name: str, about: str, value: float) -> Metric:
-    return Metric(f"{name}_total", "counter", about, [Sample(value, {})])
-
-
-def _counters(name: str, about: str, label: str, values: Iterable[tuple[str, float]]) -> Metric:
-    samples = [Sample(value, {label: key}) for key, value in values]
-    return Metric(f"{name}_total", "counter", about, samples)
+def _of_models(snapshot: Snapshot) -> Iterator[Metric]:
+    model, shadow = snapshot["model"], snapshot["shadow"]
+    classes = model["classes"] if model else []
+    shares = [
+        (share, {"part": part["name"], "class": name})
+        for part in snapshot["parts"]
+        if len(part["belief"]) == len(classes)
+        for name, share in zip(classes, part["belief"], strict=True)
+    ]
+    yield _gauge("belief", "The last probability of a part of the model.", *shares)
+    info = [(1, {"hash": model["hash"], "target": model["target"]})] if model else []
+    yield _gauge("model_info", "The newest model.", *info)
+    if shadow:
+        yield _counter("shadow_rows", "Rows decided by both models.", (shadow["rows"], {}))
+        yield _counter("shadow_agreed", "Rows decided alike by both.", (shadow["agreed"], {}))
+        differing = [
+            (one["times"], {"decision": one["decision"], "shadow": one["shadow"]})
+            for one in shadow["differing"]
+        ]
+        about = "Rows decided otherwise by the shadow model, by both decisions."
+        yield _counter("shadow_differing", about, *differing)
