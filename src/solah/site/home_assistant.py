@@ -93,9 +93,7 @@ def discovery(
         "sw_version": bundle.hash,
     }
     announcements = []
-    for what, about in (
-        {key: {**one, **of_decisions} for key, one in decisions.items()} | nodes
-    ).items():
+    for what, about in {**decisions, **nodes}.items():
         component, _, name = what.partition("/")
         config = {**about, "unique_id": f"{site}_{name}", "device": device, "origin": _ORIGIN}
         topic = f"{prefix}/{component}/{site}/{name}/config"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     Snapshot = Mapping[str, Any]
+    _Value = tuple[float | None, dict[str, str]]
 
 
 def metrics(snapshot: Snapshot) -> str:
@@ -40,15 +41,15 @@ def metrics(snapshot: Snapshot) -> str:
     return metrics_text(found, {"site": snapshot["site"]})
 
 
-def _gauge(name: str, about: str, *samples: tuple[float | None, dict[str, str]]) -> Metric:
+def _gauge(name: str, about: str, *samples: _Value) -> Metric:
     return Metric(f"solah_{name}", "gauge", about, _known(samples))
 
 
-def _counter(name: str, about: str, *samples: tuple[float | None, dict[str, str]]) -> Metric:
+def _counter(name: str, about: str, *samples: _Value) -> Metric:
     return Metric(f"solah_{name}_total", "counter", about, _known(samples))
 
 
-def _known(samples: Iterable[tuple[float | None, dict[str, str]]]) -> list[Sample]:
+def _known(samples: Iterable[_Value]) -> list[Sample]:
     return [Sample(value, labels) for value, labels in samples if value is not None]
 
 
