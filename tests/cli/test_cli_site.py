@@ -54,7 +54,7 @@ def test_a_site_is_watched_and_published_from_its_file(run, site):
         run("site", verb, site, "--site", "house").check_error("--site does not go")
         run("site", verb, site, "--root", "plant").check_error("--root does not go")
     run("site", "watch", site, "--plan", site).check_error("--plan does not go")
-    run("site", "publish", site, "--row-seconds", "1").check_error("--row-seconds does not go")
+    run("site", "publish", site, "--at-time", "yesterday").check_error("--at-time")
     run("site", "publish", site, "--history", "--end-shadow").check_error(
         "pass a site file, or one of"
     )

@@ -223,23 +223,6 @@ def test_a_swap_under_way_mixes_no_models():
         assert one.decision == str(target.classes[target.decide(beliefs[None])[0]])
 
 
-def test_rows_may_be_told_apart_by_time():
-    bundle = network("three groups")
-    rows = random_rows(np.random.default_rng(4), bundle.model, 10)
-    simulation = Simulation(bundle, window=1.0, deadline=5.0)
-    for place, row in enumerate(rows):
-        readings = named(bundle.model, row)
-        for shift, node in enumerate(bundle.plan.nodes):
-            if node.reads:
-                own = {name: readings[name] for name in node.reads}
-                simulation.measure(node.name, None, own, place + 0.1 * shift)
-    decisions = simulation.run()
-    assert [one.sequence for one in decisions] == list(range(1000, 1010))
-    beliefs = expected(bundle.model, rows)
-    for one, belief in zip(decisions, beliefs, strict=True):
-        assert tuple(one.beliefs.values()) == tuple(belief)
-
-
 def gateway(**settings):
     bundle = network("three groups")
     return bundle, NodeCore(bundle, "gateway", Settings(**settings))

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solah.site.journal import Journal
+from solah.site.journal import Journal, LineFile
 from solah.site.messages import Measured
 from solah.site.settings import Store
 
@@ -68,8 +68,12 @@ def test_what_a_power_cut_left_is_no_row(tmp_path):
     journal.close()
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes() + b'[2,1002.0,999.0,[],{"a')
-    (tmp_path / "00000000000000000009.rows").write_bytes(b"\x00\x00garbage")
-    assert all_after(Journal(tmp_path, Store()), -1) == [row(1)]
+    (tmp_path / "old.rows").write_bytes(b"\x00\x00garbage")
+    journal = Journal(tmp_path, Store())
+    assert all_after(journal, -1) == [row(1)]
+    journal.append(row(3))
+    journal.close()
+    assert all_after(Journal(tmp_path, Store()), -1) == [row(1), row(3)]
 
 
 def test_a_disk_that_is_full_stops_nothing(tmp_path, monkeypatch):
@@ -77,11 +81,10 @@ def test_a_disk_that_is_full_stops_nothing(tmp_path, monkeypatch):
     journal = Journal(tmp_path, Store(), told.append)
     journal.append(row(1))
 
-    def fail(_number):
+    def fail(*_):
         raise OSError("no space left")
 
-    journal.close()
-    monkeypatch.setattr(journal, "_begin", fail)
+    monkeypatch.setattr(LineFile, "append", fail)
     journal.append(row(2))
     journal.append(row(3))
     assert [one.sequence for one in all_after(journal, 0)] == [1, 2, 3]

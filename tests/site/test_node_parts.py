@@ -10,7 +10,7 @@ from test_core import network
 
 from solah.site import client as client_module
 from solah.site import node as node_module
-from solah.site.backlog import Backlog, Complaints
+from solah.site.backlog import Backlog, Complaints, Item
 from solah.site.bundle import read_bundle
 from solah.site.client import Client, Receipt, find_broker
 from solah.site.core import NodeCore
@@ -39,18 +39,18 @@ def test_no_two_nodes_have_one_name_at_the_broker(one, other):
 def test_what_waits_has_bounds_and_nothing_goes_uncounted(sizes, most_items, most_bytes):
     backlog, gone = Backlog(most_items, most_bytes), []
     for place, size in enumerate(sizes):
-        gone += [size_gone for _, _, size_gone in backlog.put("kind", place, size)]
+        gone += [item.size for item in backlog.put(Item("kind", place, size))]
         waiting = sizes[len(gone) : place + 1]
         assert gone == sizes[: len(gone)]
         assert len(backlog) == len(waiting) <= most_items
         assert sum(waiting) <= most_bytes or len(waiting) == 1
-    left = [content for _, content in backlog.take(0.0, 1_000)]
+    left = [item.content for item in backlog.take(0.0, 1_000)]
     assert left == list(range(len(gone), len(sizes)))
     assert len(backlog) == 0
 
 
 def test_receipts_outlast_messages_that_had_to_go(monkeypatch, tmp_path):
-    monkeypatch.setattr(node_module, "_MOST_WAITING", 6)
+    monkeypatch.setattr(node_module, "_MOST_WAITING", 3)
     bundle = network("three groups")
     options = NodeOptions(state=tmp_path / "gateway.state")
     node = Node(NodeCore(bundle, "gateway"), find_broker("mqtt://127.0.0.1"), options)
@@ -58,25 +58,31 @@ def test_receipts_outlast_messages_that_had_to_go(monkeypatch, tmp_path):
     receipts = [Receipt(1, number) for number in range(3)]
     for receipt in receipts:
         node._receive(topic, b"{}", receipt)
-    for _ in range(6):
+    for _ in range(3):
         node._receive(topic, b"{}")
-    assert [*node._without_message] == receipts
+    assert [*node._receipts] == receipts
     assert node.counters["overflow"] == 3
 
 
-def test_plans_are_taken_in_the_order_in_which_they_came():
+def take(node, topic, payload):
+    node._take(topic, [Item(topic, payload, len(payload))])
+
+
+def test_a_plan_waits_for_room():
     bundle = network("three groups")
     node = Node(NodeCore(bundle, "gateway"), find_broker("mqtt://127.0.0.1"))
     topic = Topics("site").model
     for number in range(1, 8):
-        node._take(topic, bundle.starting_at(1_000 * number).to_bytes())
-    node._take(topic, bundle.starting_at(9_000).to_bytes())
-    assert node.counters["refused_models"] == 1
-    node._take(topic, bundle.starting_at(8_500).to_bytes())
-    assert [read_bundle(one).starts for one in node._adoption.postponed] == [9_000, 8_500]
+        take(node, topic, bundle.starting_at(1_000 * number).to_bytes())
+    for start in (9_000, 8_500):
+        take(node, topic, bundle.starting_at(start).to_bytes())
+    assert node.counters["refused_models"] == 2
+    assert "has to wait" in node._refused[1]
+    assert read_bundle(node._adoption.documents[-1]).starts == 8_500
     node.core._position.floor = node.core._position.reached = 6_000
-    node._adoption.retry()
-    assert not node._adoption.postponed
+    node._next_look = 0.0
+    node._step()
+    assert node._adoption.waiting is None
     assert node.core.bundle.starts == 8_500
 
 
@@ -110,9 +116,7 @@ def test_rows_do_not_wait_for_the_next_one(monkeypatch):
     until(lambda: node._reader._at == 250)
     items = node._backlog.take(0.0, 1_000)
     paused.set()
-    brought = [row.sequence for kind, part in items for row in part if kind == "rows"]
-    assert brought == list(range(250))
-    assert [len(part) for _, part in items] == [100, 100, 50]
+    assert [item.content.sequence for item in items if item.kind == "row"] == list(range(250))
 
 
 class Paho:
@@ -159,8 +163,8 @@ def test_many_bad_messages_make_few_lines():
     told = []
     node = node_without_a_broker(told)
     for number in range(5_000):
-        node._take("solah/site/z0/out", f"not JSON {number}".encode())
-        node._take("solah/site/model", b"{}")
+        take(node, "solah/site/z0/out", f"not JSON {number}".encode())
+        take(node, "solah/site/model", b"{}")
     assert node.counters["malformed"] == node.counters["refused_models"] == 5_000
     assert len(told) <= 4  # on a machine so slow that this takes a minute
     assert told[0].startswith("solah/site/z0/out: the message is not whole JSON")
@@ -177,8 +181,8 @@ def test_the_first_is_told_at_once_and_the_others_are_counted():
         "a: 60 more like that in 60 s, the last: number 120",
         "a: 60 more like that in 60 s, the last: number 180",
     ]
-    complaints.tell(now=200.0, all_of_it=True)
+    complaints.report(now=200.0, all_of_it=True)
     assert told[-1] == "a: 19 more like that in 20 s, the last: number 199"
-    complaints.tell(now=260.0)
+    complaints.report(now=260.0)
     complaints.add("a", "after a quiet minute", now=261.0)
     assert told[5:] == ["a: after a quiet minute"]

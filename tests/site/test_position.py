@@ -127,7 +127,7 @@ def test_a_site_comes_back_from_a_state_that_a_flood_left(kind, poison):
     decided = complete(bundle, rows, simulation.run(), first=5_000)
     assert decided[-(n_rows - lost) :] == list(range(lost, n_rows))
     deciding = simulation.nodes[bundle.plan.nodes[0].name]
-    assert deciding.settled == 5_000 + n_rows - 1
+    assert deciding.done == 5_000 + n_rows - 1
 
 
 @pytest.mark.parametrize("kind", sorted(BUNDLES))

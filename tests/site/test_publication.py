@@ -1,9 +1,7 @@
 """Plans are rolled out on a real broker: tried out as shadows, listed, and rolled back."""
 
 import json
-import threading
 from dataclasses import replace
-from datetime import datetime
 
 import numpy as np
 import pytest
@@ -13,9 +11,8 @@ from test_hostile import Threads
 
 from random_models import random_rows
 from solah.cli import main as program
-from solah.exceptions import ParameterError
 from solah.keys import make_keys
-from solah.site.bundle import BundleError, load_bundle, read_bundle, save_bundle
+from solah.site.bundle import BundleError, read_bundle, save_bundle
 from solah.site.client import find_broker
 from solah.site.core import NodeCore
 from solah.site.observer import Observer
@@ -23,7 +20,6 @@ from solah.site.publication import (
     find_published,
     publish_bundle,
     read_history,
-    row_at,
 )
 from solah.site.shadow import next_shadow
 from solah.site.topics import Topics
@@ -172,8 +168,7 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
         (("--plan", "PLAN", "--history"), "pass a site file, or one of"),
         (("--plan", "PLAN", "--site", "shed"), "is of the site 'site', not 'shed'"),
         (("--plan", "PLAN", "--at", 1, "--at-time", "2099-01-01T00:00"), "--at or --at-time"),
-        (("--plan", "PLAN", "--row-seconds", 60), "--row-seconds requires --at-time"),
-        (("--plan", "PLAN", "--at-time", "2001-01-01T00:00"), "has passed already"),
+        (("--plan", "PLAN", "--at-time", "2001-01-01T00:00"), "requires a site file"),
         (("--plan", "PLAN", "--at-time", "tomorrow"), "at-time"),
     ],
 )
@@ -181,31 +176,3 @@ def test_wrong_words_are_named(tmp_path, capsys, words, message):
     save_bundle(network("three groups"), tmp_path / "plan.json")
     words = [str(tmp_path / "plan.json") if one == "PLAN" else one for one in words]
     assert message in fails(capsys, "site", "publish", *words)
-
-
-def test_a_time_is_a_row_by_the_window_or_by_the_pace(broker, tmp_path, capsys):
-    save_bundle(network("three groups"), tmp_path / "plan.json")
-    words = ("site", "publish", "--plan", tmp_path / "plan.json", "--broker", broker.url, "--json")
-    told = run(capsys, *words, "--at-time", "2099-01-01T00:00:00+0000", "--row-seconds", 60)
-    when = datetime.fromisoformat("2099-01-01T00:00:00+00:00").timestamp()
-    assert told["from"] == when // 60
-    assert load_bundle(tmp_path / "plan.json").starts == 0
-    with pytest.raises(ParameterError, match="decided no rows"):
-        row_at(find_broker(broker.url), TOPICS, when, seconds=0.2)
-    stop = threading.Event()
-    threading.Thread(target=_go_on, args=(broker.url, stop), daemon=True).start()
-    row = row_at(find_broker(broker.url), TOPICS, when, seconds=1.0)
-    stop.set()
-    assert row > 1_000_000
-
-
-def _go_on(url, stop):
-    from solah.site.client import Client
-
-    client = Client(find_broker(url), "decider", lambda *_: None)
-    client.start()
-    row = 0
-    while not stop.wait(0.05):
-        row += 10
-        client.publish(TOPICS.progress, str(row).encode(), retain=True)
-    client.stop()

@@ -170,7 +170,7 @@ def test_a_deciding_node_that_begins_again_asks_what_it_does_not_know():
         core.resume(memory, simulation.now)
         simulation.nodes[gateway] = core
         for node in bundle.plan.nodes[1:]:
-            simulation.nodes[node.name].repeat(Ask(since=memory.settled + 1))
+            simulation.nodes[node.name].repeat(Ask(since=memory.done + 1))
             simulation._advance(node.name)
 
     replay(simulation, bundle, rows, step=5.0)

@@ -47,7 +47,6 @@ class NodeSettings:
     broker: Mapping[str, Any] = field(default_factory=dict)
     root: str = "solah"
     deadline: float = 2.0
-    row_seconds: float | None = None
     trust: tuple[str, ...] = ()
     allow_rollback: bool = False
     state: str | None = None
@@ -87,14 +86,14 @@ def make_node(
         bundle, broker = site.bundle(keys), site.hub.find()
         site.state.mkdir(parents=True, exist_ok=True)
         state, root = state or site.state / f"{settings.name}.state", site.root
-        deadline, window = site.deciding.deadline, None
+        deadline = site.deciding.deadline
     elif settings.plan is not None:
         keys = load_trust(settings.trust) if settings.trust else None
         bundle, broker = load_bundle(settings.plan, keys), find_broker(**settings.broker)
-        root, deadline, window = settings.root, settings.deadline, settings.row_seconds
+        root, deadline = settings.root, settings.deadline
     else:
         raise ParameterError("pass a site file, or --plan")
-    core = NodeCore(bundle, settings.name, Settings(deadline=deadline, window=window))
+    core = NodeCore(bundle, settings.name, Settings(deadline=deadline))
     feed = Feed(site, bundle, core.name, log) if site is not None and core.plan.reads else None
     announced: list[tuple[str, bytes]] = []
     if core.decides:

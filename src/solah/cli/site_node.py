@@ -22,14 +22,6 @@ from solah.cli.site import (
 from solah.exceptions import ParameterError
 
 Name = Annotated[str, option("Name of the node in the plan.", metavar="NAME")]
-RowSeconds = Annotated[
-    float | None,
-    option(
-        "Number rows by time, one per SECONDS. Default: by their sequence number.",
-        metavar="SECONDS",
-        min=0.001,
-    ),
-]
 AllowRollback = Annotated[
     bool, option("--allow-rollback", "With --trust: take plans signed before the one in use, too.")
 ]
@@ -58,7 +50,6 @@ def node(
     plan: PlanFile = None,
     root: Root = "solah",
     deadline: Deadline = 2.0,
-    row_seconds: RowSeconds = None,
     trust: TrustFiles = None,
     allow_rollback: AllowRollback = False,
     state: State = None,
@@ -78,7 +69,6 @@ def node(
     Example: solah site node site.yaml --name kitchen
     """
     own: dict[str, object] = {
-        "row_seconds": row_seconds,
         "replay": replay,
         "replay_rate": replay_rate,
         "trust": trust,
@@ -100,7 +90,6 @@ def node(
             broker=broker.words(),
             root=root,
             deadline=deadline,
-            row_seconds=row_seconds,
             trust=tuple(map(str, trust or ())),
             allow_rollback=allow_rollback,
             state=_text(state),

@@ -37,14 +37,10 @@ At = Annotated[
 AtTime = Annotated[
     datetime | None,
     option(
-        "Start time of the new model, in this machine's zone unless it has one. Exact with "
-        "--row-seconds, else estimated from the pace of the site.",
+        "Start time of the new model, with a site file; in this machine's zone unless it has one.",
         formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"],
         metavar="TIME",
     ),
-]
-RowSeconds = Annotated[
-    float | None, option("The nodes' --row-seconds.", metavar="SECONDS", min=0.001)
 ]
 Ahead = Annotated[
     int | None,
@@ -70,7 +66,6 @@ def publish(
     history: History = False,
     at: At = None,
     at_time: AtTime = None,
-    row_seconds: RowSeconds = None,
     ahead: Ahead = None,
     wait: Wait = 10.0,
     sign: Sign = None,
@@ -99,7 +94,7 @@ def publish(
         raise ParameterError(f"pass a site file, or one of {', '.join(asked)}")
     bundle = None if plan is None else load_bundle(plan)
     if file is not None:
-        own = {"site": site, "row_seconds": row_seconds, "trust": trust, "root": root != "solah"}
+        own = {"site": site, "trust": trust, "root": root != "solah"}
         refuse_beside_site({**own, **broker.given()})
         place = Place.of_file(file, with_bundle=False)
     elif site is None and bundle is None:
@@ -128,7 +123,7 @@ def publish(
             f"{plan or rollback or file} is signed, and the row from which it starts is part of "
             "that; pass --sign"
         )
-    bundle = bundle.starting_at(_first_row(place, at, at_time, row_seconds, ahead))
+    bundle = bundle.starting_at(_first_row(place, at, at_time, ahead))
     bundle = bundle.as_shadow() if shadow else bundle.to_use()
     bundle = bundle if sign is None else bundle.signed(sign)
     seconds = None
@@ -144,42 +139,34 @@ def publish(
     screen.say(f"model {bundle.hash} is {does} from row {bundle.starts:,}{when}")
     for name, why in answers.items():
         screen.say(f"  {name}: {f'not taken: {why}' if why else 'taken'}")
-    if refused := [name for name, why in answers.items() if why not in publication.UNTOLD]:
+    if refused := [name for name, why in answers.items() if why not in publication.NO_REFUSALS]:
         raise SolahError(f"the plan was refused by {', '.join(refused)}")
 
 
-def _first_row(
-    place: Place,
-    at: int | None,
-    at_time: datetime | None,
-    row_seconds: float | None,
-    ahead: int | None,
-) -> int:
-    """Find the row from which a plan is used, by the progress of the site where needed."""
+def _first_row(place: Place, at: int | None, at_time: datetime | None, ahead: int | None) -> int:
+    """Find the row from which a plan is used: by the clock with a site file, else by progress."""
     from solah.exceptions import ParameterError
-    from solah.site.publication import newest_row, row_at
+    from solah.site.publication import newest_row
 
     if at is not None and at_time is not None:
         raise ParameterError("a plan starts at a row or at a time; pass --at or --at-time")
-    if row_seconds is not None and at_time is None:
-        raise ParameterError("--row-seconds requires --at-time")
     if at is not None:
         return at
-    every = None if place.site is None else place.site.deciding.every
-    if at_time is None and every is not None:
+    if place.site is None:
+        if at_time is not None:
+            raise ParameterError("--at-time requires a site file, whose rows are numbered by time")
+        return newest_row(place.broker, place.topics) + (_AHEAD if ahead is None else ahead)
+    every = place.site.deciding.every
+    if at_time is None:
         soon = math.ceil(max(_SOON / every, 3)) if ahead is None else ahead
         return int(time.time() // every) + soon
-    if at_time is None:
-        return newest_row(place.broker, place.topics) + (_AHEAD if ahead is None else ahead)
     try:
         moment = at_time.timestamp()
     except (ValueError, OverflowError, OSError):
         raise ParameterError(f"--at-time cannot be {at_time.isoformat()} on this machine") from None
-    if every is not None:
-        return int(moment // every)
-    if row_seconds is not None:
-        return int(moment // row_seconds)
-    return row_at(place.broker, place.topics, moment)
+    if moment <= time.time():
+        raise ParameterError(f"--at-time {at_time.isoformat()} has passed already")
+    return int(moment // every)
 
 
 def _list(screen: Screen, history: list[Any]) -> None:

@@ -66,12 +66,14 @@ class Holding:
     Parameters
     ----------
     sending : Sending
+    model : str
+        The hash of the plan.
     names : collection of str
         The nodes that send to this one.
     """
 
-    def __init__(self, sending: Sending, names: Collection[str]) -> None:
-        self._sending = sending
+    def __init__(self, sending: Sending, model: str, names: Collection[str]) -> None:
+        self._sending, self._model = sending, model
         self._nodes = {name: _Held() for name in names}
         self._terms = TermsBook()
         self.issued = _NEVER  # when the newest terms were given
@@ -107,7 +109,7 @@ class Holding:
         rows = [node.rows.get(sequence) for node in self._nodes.values()]
         return all(row is not None and (row.is_exact or not is_exact) for row in rows)
 
-    def stands(self, sequence: int, lead: Lead, missing: Collection[str]) -> bool:
+    def is_final(self, sequence: int, lead: Lead, missing: Collection[str]) -> bool:
         """Whether a decision is the one that all values would give.
 
         Parameters
@@ -118,7 +120,7 @@ class Holding:
         """
         nodes = (node for name, node in self._nodes.items() if name not in missing)
         is_number = len(lead.over) == 1
-        return is_number or _stands(lead, [self._hides(one, sequence, lead) for one in nodes])
+        return is_number or _is_final(lead, [self._hides(one, sequence, lead) for one in nodes])
 
     def _hides(self, node: _Held, sequence: int, lead: Lead) -> Float:
         """Return by how much a lead may be less than it seems, for what a node dropped."""
@@ -130,14 +132,11 @@ class Holding:
             return hidden(self._sending, self._terms.of(sequence), lead.winner, size)
         return np.full(size, 0.0 if row.is_exact else self._sending.unit)
 
-    def tighten(
-        self, model: str, sequence: int, lead: Lead, now: float, times: int
-    ) -> Terms | None:
+    def tighten(self, sequence: int, lead: Lead, now: float, times: int) -> Terms | None:
         """Return terms from a row on whose decision is not final; None for a late row.
 
         Parameters
         ----------
-        model : the hash of the bundle
         sequence : the row's number
         lead : of its decision, by what is known
         now : the time
@@ -146,38 +145,38 @@ class Holding:
         last = self._terms.newest
         if last is not None and last.row - _MOST_ROWS < sequence < last.row:
             return None
-        terms = self._terms_for(model, sequence, lead)
+        terms = self._terms_for(sequence, lead)
         return self._give(replace(terms, allowed=()) if times >= _MOST_TRIES else terms, now)
 
-    def next_terms(self, model: str, sequence: int, lead: Lead, now: float) -> Terms | None:
+    def next_terms(self, sequence: int, lead: Lead, now: float) -> Terms | None:
         """Return terms for the rows behind a decided one; None where the last ones will do."""
         last = self._terms.newest
         if self._sending.is_exact or len(lead.over) == 1 or last is None or last.row > sequence:
             return None
-        if self._will_stand(last, lead):
-            cautious = self._terms_for(model, sequence, Lead(lead.winner, lead.over / _GROWN))
+        if self._will_be_final(last, lead):
+            cautious = self._terms_for(sequence, Lead(lead.winner, lead.over / _GROWN))
             if not self._allows_more(cautious, last):
                 return None
-        return self._give(self._terms_for(model, sequence + 1, lead), now)
+        return self._give(self._terms_for(sequence + 1, lead), now)
 
     def _give(self, terms: Terms, now: float) -> Terms:
         self._terms.add(terms)
         self.issued = now
         return terms
 
-    def _terms_for(self, model: str, sequence: int, lead: Lead) -> Terms:
+    def _terms_for(self, sequence: int, lead: Lead) -> Terms:
         """Return terms by which the decision is final while all nodes are silent."""
         unit, over = self._sending.unit, lead.over.copy()
         over[lead.winner] = 0.0
         share = self._sending.slack * over / max(len(self._nodes), 1)
         allowed = np.floor(share / unit) * unit if unit else share
-        terms = Terms(model, sequence, lead.winner, tuple(allowed.tolist()))
-        return terms if self._will_stand(terms, lead) else replace(terms, allowed=())
+        terms = Terms(self._model, sequence, lead.winner, tuple(allowed.tolist()))
+        return terms if self._will_be_final(terms, lead) else replace(terms, allowed=())
 
-    def _will_stand(self, terms: Terms, lead: Lead) -> bool:
+    def _will_be_final(self, terms: Terms, lead: Lead) -> bool:
         """Whether a decision is final while all nodes are silent by these terms."""
         hides = hidden(self._sending, terms, lead.winner, len(lead.over))
-        return _stands(lead, [hides] * len(self._nodes))
+        return _is_final(lead, [hides] * len(self._nodes))
 
     def _allows_more(self, terms: Terms, last: Terms) -> bool:
         """Whether terms allow every class more than the last ones do, which allowed some."""
@@ -188,6 +187,6 @@ class Holding:
         return least > max(before, self._sending.unit)
 
 
-def _stands(lead: Lead, hides: Iterable[Float]) -> bool:
+def _is_final(lead: Lead, hides: Iterable[Float]) -> bool:
     in_all = sum(hides, np.zeros(len(lead.over)))
     return bool(np.all((lead.over > in_all) | (in_all == 0.0)))

@@ -1,19 +1,16 @@
-"""Keep the rows that a node made, so that they can be brought when a broker comes back.
-
-A row is a line of a file, the newest of the last file. Where rows take more bytes than they may, or
-are too old, the oldest file goes. What cannot be written, as on a full disk, is kept in memory as
-far as there is room.
-"""
+"""Append-only files, and the rows of a node that wait there for a broker that is away."""
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
+from bisect import bisect_right
 from collections import Counter, deque
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
+from solah.atomic import write_whole
 from solah.site.messages import Measured
 
 if TYPE_CHECKING:
@@ -22,25 +19,94 @@ if TYPE_CHECKING:
 
     from solah.site.settings import Store
 
-_FILES = 8
 _IN_MEMORY = 1_000
 _A_PIECE = 500
-_SUFFIX = ".rows"
 
 
-@dataclass
-class _Segment:
-    """A file with rows that follow each other."""
+class LineFile:
+    """A file to which whole lines are appended; a kill or a power cut spoils the last one only.
 
-    path: Path
-    first: int
-    last: int
-    newest: float
-    size: int
+    Parameters
+    ----------
+    path : pathlib.Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = path.stat().st_size if path.exists() else 0
+        self._file: IO[bytes] | None = None
+
+    def append(self, line: bytes) -> None:
+        """Append a line; an error of the disk is an ``OSError``."""
+        data = line + b"\n"
+        try:
+            if self._file is None:
+                self._file = self.path.open("ab", buffering=0)
+                data = b"\n" + data if self.size else data  # a line may have been cut short
+            if self._file.write(data) != len(data):
+                raise OSError(errno.ENOSPC, "the disk is full")
+        except OSError:
+            self.close()
+            raise
+        self.size += len(data)
+
+    def lines(self, start: int = 0) -> Iterator[bytes]:
+        """Yield the lines from a byte on; a line that was cut short is one, too."""
+        with suppress(FileNotFoundError), self.path.open("rb") as file:
+            file.seek(start)
+            yield from (stripped for line in file if (stripped := line.rstrip(b"\n")))
+
+    def replace(self, lines: list[bytes]) -> None:
+        """Write other lines instead of all, whole or not at all."""
+        self.close()
+        write_whole(self.path, b"".join(line + b"\n" for line in lines))
+        self.size = self.path.stat().st_size
+
+    def close(self) -> None:
+        """Close the file; the next line opens it again."""
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                file.close()
+
+
+class _Segment(LineFile):
+    """A file of rows whose numbers rise, with an index of some of them."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.index: list[tuple[int, int]] = []  # number and byte of every 500th row
+        self.first = self.newest = 0.0  # times of the first row and the last
+        self.last, self._n_rows, at = -1, 0, 0
+        for line in self.lines():
+            if (row := _row(line)) is not None:
+                self._note(row, at)
+            at += len(line) + 1
+
+    def add(self, row: Measured) -> None:
+        at = self.size
+        self.append(_line(row))
+        self._note(row, at)
+
+    def _note(self, row: Measured, at: int) -> None:
+        if self._n_rows % _A_PIECE == 0:
+            self.index.append((_number(row), at))
+        self.first = self.first if self._n_rows else row.time or 0.0
+        self.last, self.newest = _number(row), row.time or 0.0
+        self._n_rows += 1
+
+    def after(self, number: int) -> Iterator[Measured]:
+        place = max(bisect_right([one for one, _ in self.index], number) - 1, 0)
+        for line in self.lines(self.index[place][1] if self.index else 0):
+            if (row := _row(line)) is not None and _number(row) > number:
+                yield row
 
 
 class Journal:
     """The rows of a node, on disk, with bounds to their bytes and their age.
+
+    Rows are in two files, of which the older goes when the newer has half of the bytes or the age.
+    Rows that cannot be written, as on a full disk, are kept in memory as far as there is room.
 
     Parameters
     ----------
@@ -59,10 +125,9 @@ class Journal:
         self._folder, self._store, self._log = folder, store, log
         self._changed = threading.Condition()
         self._recent: deque[Measured] = deque(maxlen=_IN_MEMORY)
-        self._file: IO[bytes] | None = None
         self._is_failing = False
         folder.mkdir(parents=True, exist_ok=True)
-        self._segments = _find_segments(folder)
+        self._old, self._new = _Segment(folder / "old.rows"), _Segment(folder / "new.rows")
 
     @property
     def last(self) -> int:
@@ -73,93 +138,58 @@ class Journal:
     def append(self, row: Measured) -> None:
         """Add a row, whose number is larger than all before; its time is that of the reading."""
         with self._changed:
+            now = row.time or 0.0
             self._recent.append(row)
-            self._write(row)
-            self._forget(row.time or 0.0)
+            while now - (self._recent[0].time or 0.0) > self._store.age:
+                self._recent.popleft()
+            try:
+                self._rotate(now)
+                self._new.add(row)
+                self._is_failing = False
+            except OSError as error:
+                self.counters["unstored"] += 1
+                if not self._is_failing:
+                    self._log(f"cannot write {self._folder}, rows stay in memory: {error}")
+                self._is_failing = True
             self._changed.notify_all()
 
     def after(self, number: int, wait: float = 0.0) -> list[Measured]:
-        """Return the first rows after a number; wait ``seconds`` for one."""
+        """Return the first rows after a number; wait ``wait`` seconds for one."""
         with self._changed:
             self._changed.wait_for(lambda: self._last() > number, wait)
-            if self._recent and _number(self._recent[0]) <= number + 1:
-                return [row for row in self._recent if _number(row) > number][:_A_PIECE]
-            segments = [one.path for one in self._segments if one.last > number]
-            stored = {_number(row): row for path in segments[:2] for row in _read(path)}
-            if len(segments) <= 2:
-                stored |= {_number(row): row for row in self._recent}
-            found = [stored[one] for one in sorted(stored) if one > number]
-            return (found or [row for row in self._recent if _number(row) > number])[:_A_PIECE]
+            if self._last() <= number:
+                return []
+            found = {}
+            if not self._recent or _number(self._recent[0]) > number + 1:
+                for segment in (self._old, self._new):
+                    for row in segment.after(number):
+                        found[_number(row)] = row
+                        if len(found) >= _A_PIECE:
+                            return [*found.values()]
+            found |= {_number(row): row for row in self._recent if _number(row) > number}
+            return [found[one] for one in sorted(found)][:_A_PIECE]
 
     def close(self) -> None:
-        """Close the file; a row that comes later opens another."""
+        """Close the file; a row that comes later opens it again."""
         with self._changed:
-            self._close()
+            self._new.close()
 
     def _last(self) -> int:
-        in_files = max((segment.last for segment in self._segments[-2:]), default=-1)
-        return max(in_files, _number(self._recent[-1]) if self._recent else -1)
+        recent = _number(self._recent[-1]) if self._recent else -1
+        return max(self._old.last, self._new.last, recent)
 
-    def _write(self, row: Measured) -> None:
-        line = _line(row)
-        try:
-            file = self._file or self._begin(_number(row))
-            file.write(line)
-            file.flush()
-        except OSError as error:
-            self.counters["unstored"] += 1
-            self._give_up_file()
-            if not self._is_failing:
-                self._log(f"{self._folder} cannot be written, so rows are kept in memory: {error}")
-            self._is_failing = True
-            return
-        self._is_failing = False
-        segment = self._segments[-1]
-        segment.last, segment.newest = _number(row), row.time or 0.0
-        segment.size += len(line)
-        if segment.size > self._store.size // _FILES:
-            self._close()
-
-    def _begin(self, number: int) -> IO[bytes]:
-        path = self._folder / f"{number:020d}{_SUFFIX}"
-        self._file = path.open("wb")
-        self._segments.append(_Segment(path, number, -1, 0.0, 0))
-        return self._file
-
-    def _close(self) -> None:
-        file, self._file = self._file, None
-        if file is not None:
-            with suppress(OSError):  # what could not be written cannot be written now, either
-                file.close()
-
-    def _give_up_file(self) -> None:
-        """Close a file that cannot be written, and forget it if it has no row."""
-        is_open = self._file is not None
-        self._close()
-        if is_open and self._segments[-1].last < 0:
-            _remove(self._segments.pop().path)
-
-    def _forget(self, now: float) -> None:
-        """Remove the oldest files, as far as they are too many or too old."""
-        while self._segments:
-            oldest = self._segments[0]
-            size = sum(segment.size for segment in self._segments)
-            is_too_old = now - oldest.newest > self._store.age
-            if not is_too_old and (size <= self._store.size or len(self._segments) == 1):
-                break
-            if len(self._segments) == 1:
-                self._close()
-            _remove(oldest.path)
-            del self._segments[0]
+    def _rotate(self, now: float) -> None:
+        """Let the new file be the old one when it is large or old, and remove what is too old."""
+        is_old = self._new.size > 0 and now - self._new.first > self._store.age / 2
+        if is_old or self._new.size > self._store.size // 2:
+            self._new.close()
+            self.counters["forgotten_files"] += self._old.size > 0
+            self._new.path.replace(self._old.path)
+            self._old, self._new = _Segment(self._old.path), _Segment(self._new.path)
+        if self._old.size and now - self._old.newest > self._store.age:
+            self._old.path.unlink()
             self.counters["forgotten_files"] += 1
-        while self._recent and now - (self._recent[0].time or 0.0) > self._store.age:
-            self._recent.popleft()
-
-
-def _remove(path: Path) -> None:
-    """Remove a file; one that stays is found again, and removed, when the node starts."""
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
+            self._old = _Segment(self._old.path)
 
 
 def _number(row: Measured) -> int:
@@ -168,31 +198,13 @@ def _number(row: Measured) -> int:
 
 def _line(row: Measured) -> bytes:
     plain = [row.sequence, row.time, row.oldest, list(row.missing), dict(row.readings)]
-    return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _read(path: Path) -> Iterator[Measured]:
-    """Read the rows of a file; the rest of a line after a power cut is not a row."""
+def _row(line: bytes) -> Measured | None:
+    """Read a row; None for the rest of a line after a power cut."""
     try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError:
-        return
-    for line in lines:
-        try:
-            number, time, oldest, missing, readings = json.loads(line)
-            row = Measured(dict(readings), int(number), time, oldest, tuple(missing))
-        except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
-            continue
-        yield row
-
-
-def _find_segments(folder: Path) -> list[_Segment]:
-    segments = []
-    for path in sorted(folder.glob(f"*{_SUFFIX}")):
-        rows = list(_read(path))
-        if not rows:
-            _remove(path)
-            continue
-        first, last = _number(rows[0]), _number(rows[-1])
-        segments.append(_Segment(path, first, last, rows[-1].time or 0.0, path.stat().st_size))
-    return segments
+        number, time, oldest, missing, readings = json.loads(line)
+        return Measured(dict(readings), int(number), time, oldest, tuple(missing))
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return None

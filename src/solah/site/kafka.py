@@ -203,7 +203,7 @@ class KafkaSource:
                         self._note_error(record.error())
                     else:
                         self._take_record(record)
-                self._complaints.tell(time.monotonic())
+                self._complaints.report(time.monotonic())
         except BaseException as problem:
             self._on_problem(problem)
 

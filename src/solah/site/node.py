@@ -1,4 +1,8 @@
-"""Run a node's core on a broker until it is stopped."""
+"""Run a node's core on a broker until it is stopped.
+
+A message is acknowledged when its rows are safe: their decisions are with the broker, or the rows
+are in the state file. So a node that is killed loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,20 @@ import threading
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
 
 from solah.exceptions import SolahError
-from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
-from solah.site.backlog import Backlog, Complaints
+from solah.model.format import MAX_BYTES as MAX_PLAN_BYTES
+from solah.site.backlog import Backlog, Complaints, Item
 from solah.site.client import Client
-from solah.site.compact_messages import (
-    decode_terms,
-    encode_rows,
-    encode_terms,
-)
+from solah.site.compact_messages import decode_rows, decode_terms, encode_rows, encode_terms
 from solah.site.health import Health
 from solah.site.logs import Event, quietly
-from solah.site.message_log import Keeper
 from solah.site.messages import (
     MAX_BYTES,
     Ask,
+    Beliefs,
     Measured,
     MessageError,
     Status,
@@ -33,14 +34,14 @@ from solah.site.messages import (
     document_id,
     encode,
 )
-from solah.site.plan_updates import Adoption
+from solah.site.plan_versions import Adoption, NoRoomError
 from solah.site.row_reader import RowReader
-from solah.site.shadow import beliefs_of, next_shadow
-from solah.site.state_file import Memory, read_memory, read_plans
+from solah.site.shadow import next_shadow
+from solah.site.state_file import Memory, StateFile
 from solah.site.topics import SHADOW, Topics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from solah.site.bundle import Bundle
@@ -48,14 +49,11 @@ if TYPE_CHECKING:
     from solah.site.core import NodeCore, Outbox
     from solah.site.feed import Feed
     from solah.site.logs import Fact, Level
-    from solah.site.shadow import Shadow
     from solah.site.trust import Trust
 
 _MOST_WAITING = 20_000
-_MOST_WAITING_BYTES = MOST_OF_A_PLAN
 _BYTES_A_READING = 100  # in memory, about
 _A_BATCH = 1_000
-_ROWS_AT_ONCE = 100
 _LOOK_EVERY = 5.0  # seconds between two checks of the status
 _STATUS_EVERY = 60.0  # seconds after which a status is sent though nothing changed
 _IDLE = 0.2
@@ -63,7 +61,9 @@ _MOST_CHANGED = 1_000  # rows that are evaluated at once
 _REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes back
 _MOST_REPEATED = 4 * 1024 * 1024  # bytes
 _STALLED = 30.0  # seconds without a step after which the node is not alive
-_RECEIPT = "receipt"  # of the message that was put aside before it
+_KEEP_EVERY = 0.2
+_MOST_RECEIPTS = 10  # brokers have few messages under way, 20 by default
+_LAST_WAIT = 5.0
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,10 @@ class NodeOptions:
 
     Attributes
     ----------
-    trust : whose plans are taken; None where everyone's are
+    trust : whose plans are taken; None for everyone's
     allow_rollback : whether a plan is taken that was signed before the one in use
-    state : a file in which it remembers how far it came, with the plans that it took beside it
-        (``<state>.plans``); None for none
-    root : what all topics begin with
+    state : the file in which it remembers how far it came; None for none
+    root : the first part of all topics
     announcements : topics and payloads to publish, retained, when it connects
     log : called with what an operator should know
     is_patient : whether it waits for a broker that starts later
@@ -109,46 +108,38 @@ class Node:
         options = options or NodeOptions()
         self._options = replace(options, log=quietly(options.log, self.counters))
         self._topics = Topics(core.bundle.plan.site, self._options.root)
-        self._backlog = Backlog(_MOST_WAITING, _MOST_WAITING_BYTES)
+        self._backlog = Backlog(_MOST_WAITING, MAX_PLAN_BYTES)
         self._complaints = Complaints(self._options.log)
         self._stopping = threading.Event()
         self._problem: BaseException | None = None
         self._next_look = self._next_status = 0.0
-        self._told: Any = None  # the parts of the last status that are worth a new one
+        self._reported: Any = None  # the parts of the last status that are worth a new one
         self._refused = ("", "")
-        self._shadow: Shadow | None = None
+        self._shadow: NodeCore | None = None
         self._stepped = time.monotonic()
-        self._without_message: deque[Receipt] = deque()  # whose messages had to go
         self._decided: deque[tuple[float, bytes]] = deque()
         self._decided_bytes = 0
-        self._brought = -1
+        self._done = self._brought = -1
+        self._receipts: deque[Receipt] = deque()  # of messages whose rows are not safe yet
+        self._pending: tuple[Memory, list[Receipt], int] | None = None
+        self._next_keep = 0.0
         self._client = Client(
             broker,
             client_id(self._topics, core.name),
             self._receive,
             on_connect=self._connected,
             on_lost=self._disconnected,
-            will=self._will(),
+            will=(
+                self._topics.status(core.name),
+                encode(Status(core.name, "offline", core.bundle.hash)),
+            ),
             is_careful=self._options.state is not None,
         )
         self._reader = RowReader(
             self._bring, core, self._client, is_live=self._options.feed is not None
         )
-        self._keeper = Keeper(self._options.state, self._client, self.counters, self._options.log)
-        self._adoption = Adoption(
-            core,
-            self._topics.site,
-            self._options.trust,
-            self._options.allow_rollback,
-            keep=self._keeper.keep_plans,
-            announce=self._announce_plan,
-            refuse=self._refuse_plan,
-        )
-
-    def _will(self) -> tuple[str, bytes]:
-        """Return what the broker publishes when we vanish."""
-        gone = encode(Status(self.core.name, "offline", self.core.bundle.hash))
-        return self._topics.status(self.core.name), gone
+        self._state = StateFile(self._options.state, self.counters, self._options.log)
+        self._adoption = Adoption(core, self._options.trust, self._options.allow_rollback)
 
     def run(self, rows: Callable[[int], Iterable[Measured]] | None = None) -> None:
         """Work until :meth:`stop`; rows are measured here, beside those that come by topic.
@@ -156,9 +147,9 @@ class Node:
         Parameters
         ----------
         rows : function that returns rows from one on
-            They are had again for those who ask for rows that this node has forgotten.
+            They are requested again for nodes that ask for rows which this node has forgotten.
         """
-        self._remember()
+        self._resume()
         self._subscribe()
         self._client.start(is_patient=self._options.is_patient)
         if rows is not None:
@@ -168,9 +159,9 @@ class Node:
                 self._step()
         finally:
             self._reader.stop()
-            self._complaints.tell(time.monotonic(), all_of_it=True)
+            self._complaints.report(time.monotonic(), all_of_it=True)
             self._publish_status("offline", time.monotonic())
-            self._keeper.finish(self._memory)
+            self._finish()
             self._client.stop()
         if self._problem is not None:
             raise self._problem
@@ -180,13 +171,13 @@ class Node:
         self._stopping.set()  # and no more: signals come while locks are held
 
     def fail(self, problem: BaseException) -> None:
-        """Let what went wrong end the node; from any thread."""
+        """End the node with an error; from any thread."""
         self._problem = problem
         self.stop()
 
     @property
     def health(self) -> Health:
-        """How the node is doing, for what restarts services; from any thread."""
+        """How the node is doing, for service managers; from any thread."""
         idle = time.monotonic() - self._stepped
         return Health(
             is_alive=idle < _STALLED,
@@ -206,104 +197,93 @@ class Node:
 
     def _step(self) -> None:
         """Take in what has come, evaluate, publish the results."""
-        for kind, content in self._next_items():
-            self._take(kind, content)
-            if self.core.n_changed >= _MOST_CHANGED:
-                self._publish(self.core.advance(time.monotonic()))
-        while self._without_message:
-            self._keeper.add(self._without_message.popleft())
+        cores = (self.core,) if self._shadow is None else (self.core, self._shadow)
+        times = [due for core in cores if (due := core.next_deadline()) is not None]
+        wait = min([_IDLE, *(max(due - time.monotonic(), 1e-3) for due in times)])
+        for kind, items in groupby(self._backlog.take(wait, _A_BATCH), lambda item: item.kind):
+            self._take(kind, [*items])
         now = self._stepped = time.monotonic()
         self._publish(self.core.advance(now))
         self._advance_shadow(now)
         self._reader.note_wanted(self.core.reached)
-        if self._keeper.step(now, self._memory) and self.core.decides:
-            self._note_progress(self._keeper.settled)
-            self._publish_progress()
+        self._keep(now)
         if now >= self._next_look:
             self._next_look = now + _LOOK_EVERY
             self._publish_status("online", now)
             if not self._client.is_connected:
                 reason = self._client.refusal or "it does not answer"
                 self._complaints.add("the broker", f"no connection: {reason}", now)
-            self._complaints.tell(now)
-            self._adoption.retry()
-
-    def _next_items(self) -> list[tuple[str, Any]]:
-        cores = (self.core,) if self._shadow is None else (self.core, self._shadow.core)
-        times = [due for core in cores if (due := core.next_deadline()) is not None]
-        due = min(times, default=None)
-        wait = _IDLE if due is None else min(max(due - time.monotonic(), 0.0), _IDLE)
-        return self._backlog.take(max(wait, 1e-3), _A_BATCH)
+            self._complaints.report(now)
+            if self._adoption.waiting is not None:
+                self._try(self._topics.model, self._adoption.waiting, self._adopt)
 
     # --- taking in -------------------------------------------------------------------------------
 
     def _receive(self, topic: str, payload: bytes, receipt: Receipt | None = None) -> None:
         """Put a message aside; this is the network's thread."""
         is_plan = topic in (self._topics.model, self._topics.shadow.model)
-        if len(payload) > (MOST_OF_A_PLAN if is_plan else MAX_BYTES):
+        if len(payload) > (MAX_PLAN_BYTES if is_plan else MAX_BYTES):
             self.counters["refused_models" if is_plan else "malformed"] += 1
-        else:
-            self._put(topic, payload, len(payload))
-        if receipt is not None:
-            self._put(_RECEIPT, receipt, 0)
+            payload = b""
+            topic = ""
+        self._put(Item(topic, payload, len(payload), receipt))
 
     def _bring(self, row: Measured) -> None:
         """Put a row aside that is measured here; this is the reader's thread."""
-        size = _BYTES_A_READING * (1 + len(row.readings))
-        self._note_gone(self._backlog.add("rows", row, size, most=_ROWS_AT_ONCE))
+        self._put(Item("row", row, _BYTES_A_READING * (1 + len(row.readings))))
 
-    def _put(self, kind: str, content: Any, size: int) -> None:
-        """Let something wait; where there is no room, the oldest goes."""
-        self._note_gone(self._backlog.put(kind, content, size))
+    def _put(self, item: Item) -> None:
+        """Let an item wait. Without room, the oldest goes, and is counted."""
+        for gone in self._backlog.put(item):
+            self.counters["overflow"] += 1
+            self.counters["overflow_bytes"] += gone.size
+            if gone.receipt is not None:
+                self._receipts.append(gone.receipt)
 
-    def _note_gone(self, gone: Iterable[tuple[str, Any, int]]) -> None:
-        """Count what had to go, and keep its receipts."""
-        for kind, content, size in gone:
-            if kind == _RECEIPT:
-                self._without_message.append(content)
-            else:
-                self.counters["overflow"] += 1
-                self.counters["overflow_bytes"] += size
-
-    def _take(self, kind: str, content: Any) -> None:
-        if kind == "rows":
-            self._read_rows(content)
-            numbers = [row.sequence for row in content if row.sequence is not None]
+    def _take(self, kind: str, items: Sequence[Item]) -> None:
+        """Take in items of one kind: rows, or messages of one topic."""
+        if kind == "row":
+            rows = [item.content for item in items]
+            self._read_rows(rows)
+            numbers = [row.sequence for row in rows if row.sequence is not None]
             self._brought = max(self._brought, *numbers, -1)
-            return
-        if kind == _RECEIPT:
-            self._keeper.add(content)
-            return
-        address = self._topics.parse(kind)
-        if address is None:
-            return
+        for item in items:
+            if kind != "row":
+                self._try(kind, item.content, self._take_message)
+            if item.receipt is not None:
+                self._receipts.append(item.receipt)
+            if self.core.n_changed >= _MOST_CHANGED:
+                self._publish(self.core.advance(time.monotonic()))
+
+    def _try(self, topic: str, payload: bytes, take: Callable[[str, bytes], None]) -> None:
+        """Take a message; count and report one that is wrong."""
         try:
-            self._take_message(address.node, address.what, content)
+            take(topic, payload)
         except MessageError as error:
             self.counters["malformed"] += 1
-            self._complaints.add(kind, str(error), time.monotonic())
+            self._complaints.add(topic, str(error), time.monotonic())
         except SolahError as error:
-            self.counters["refused_models"] += 1
-            self._refused = document_id(content), str(error)
-            self._next_look = 0.0
-            self._complaints.add(kind, str(error), time.monotonic())
+            is_waiting = isinstance(error, NoRoomError)
+            if not is_waiting or self._refused[0] != document_id(payload):
+                self.counters["refused_models"] += 1
+                self._refused = document_id(payload), str(error)
+                self._next_look = 0.0
+                self._complaints.add(topic, str(error), time.monotonic())
+            if is_waiting:
+                self._state.keep_plans(self._adoption.documents)
 
-    def _read_rows(self, rows: Iterable[Measured]) -> None:
-        before, rows = self.core.counters["unnumbered"], list(rows)
-        now, wall = time.monotonic(), time.time()
+    def _read_rows(self, rows: Sequence[Measured]) -> None:
+        before, now, wall = self.core.counters["unnumbered"], time.monotonic(), time.time()
         self.core.read(rows, now, wall)
         if self._shadow is not None:
-            self._shadow.core.read(rows, now, wall)
+            self._shadow.read(rows, now, wall)
         if not before and self.core.counters["unnumbered"]:
-            self._log(
-                "readings without a number 'seq' are dropped; give one, or distinguish rows by "
-                "time with --window",
-                "unnumbered_readings",
-                "warning",
-            )
+            text = "readings without a number 'seq' are dropped; give one"
+            self._log(text, "unnumbered_readings", "warning")
 
-    def _take_message(self, node: str, what: str, payload: bytes) -> None:
-        now = time.monotonic()
+    def _take_message(self, topic: str, payload: bytes) -> None:
+        address, now, shadow = self._topics.parse(topic), time.monotonic(), self._shadow
+        node, what = ("", "") if address is None else address
         if what == "out":
             self.core.hear(beliefs_of(node, payload, self.core.bundles), now)
         elif what == "in":
@@ -312,83 +292,77 @@ class Node:
             ask = decode_ask(payload)
             self._reader.look_again(ask)
             self.core.repeat(ask)
-        elif what == "progress":
-            if not self.core.decides:
-                self._note_progress(decode_progress(payload))
+        elif what == "progress" and not self.core.decides:
+            self._note_progress(decode_progress(payload))
         elif what == "terms" and payload:
             if (terms := decode_terms(payload, self.core.bundles)) is not None:
                 self.core.take_terms(terms)
         elif what == "model" and payload:
-            self._adoption.take(payload)
+            self._adopt(topic, payload)
         elif what == f"{SHADOW}model":
             self._take_shadow(payload)
-        elif self._shadow is not None:
-            self._shadow.take(node, what.removeprefix(SHADOW), payload, now)
+        elif what == f"{SHADOW}out" and shadow is not None:
+            shadow.hear(beliefs_of(node, payload, shadow.bundles), now)
+        elif what == f"{SHADOW}ask" and shadow is not None:
+            shadow.repeat(decode_ask(payload))
 
-    def _announce_plan(self, bundle: Bundle) -> None:
-        text = f"model {bundle.hash} from row {bundle.starts} on"
-        self._log(text, "model_adopted", model=bundle.hash, starts=bundle.starts)
-        self._subscribe()
-        self._refused = ("", "")
-        self._next_look = 0.0
-        if self._shadow is not None and self._shadow.core.bundle.hash == bundle.as_shadow().hash:
-            self._shadow = None
-            self._log("the shadow model is in use now", "shadow_ended")
-
-    def _refuse_plan(self, error: SolahError) -> None:
-        self.counters["refused_models"] += 1
-        self._complaints.add(self._topics.model, str(error), time.monotonic())
+    def _adopt(self, _topic: str, payload: bytes) -> None:
+        """Take a plan."""
+        bundle = self._adoption.take(payload)
+        self._state.keep_plans(self._adoption.documents)
+        if bundle is not None:
+            text = f"model {bundle.hash} from row {bundle.starts} on"
+            self._log(text, "model_adopted", model=bundle.hash, starts=bundle.starts)
+            self._subscribe()
+            self._refused, self._next_look = ("", ""), 0.0
+            if self._shadow is not None and self._shadow.bundle.hash == bundle.as_shadow().hash:
+                self._shadow = None
+                self._log("the shadow model is in use now", "shadow_ended")
 
     def _take_shadow(self, payload: bytes) -> None:
-        """Begin to try a model out, or end it."""
-        before, self._shadow = (
-            self._shadow,
-            next_shadow(self._shadow, payload, self.core, self._options.trust),
-        )
+        """Begin a shadow, or end it."""
+        before = self._shadow
+        self._shadow = next_shadow(before, payload, self.core, self._options.trust)
         if self._shadow is None and before is not None:
-            self._log("the shadow model is not tried out any more", "shadow_ended")
+            self._log("the shadow ended", "shadow_ended")
         elif self._shadow is not None and self._shadow is not before:
-            model = self._shadow.core.bundle.hash
-            self._next_look = 0.0
-            self._log(f"model {model} is tried out as a shadow", "shadow_started", model=model)
+            model, self._next_look = self._shadow.bundle.hash, 0.0
+            self._log(f"model {model} is a shadow", "shadow_started", model=model)
             self._subscribe()
 
-    def _note_progress(self, settled: int) -> None:
-        self.core.note_progress(settled)
-        self._reader.note_progress(settled)
+    def _note_progress(self, done: int) -> None:
+        self.core.note_progress(done)
+        self._reader.note_progress(done)
 
     # --- publishing ------------------------------------------------------------------------------
 
     def _publish(self, outbox: Outbox) -> None:
-        topics = self._topics
+        topics, name = self._topics, self.core.name
         bundles = {bundle.hash: bundle for bundle in self.core.bundles}
         for beliefs in outbox.beliefs:
-            payload = encode_rows(beliefs, bundles[beliefs.model])
-            self._send(topics.said(self.core.name), payload)
+            self._send(topics.said(name), encode_rows(beliefs, bundles[beliefs.model]))
         for node, ask in outbox.asks:
             self._send(topics.asked(node), encode(ask))
         for terms in outbox.terms:
-            payload = encode_terms(terms, bundles[terms.model])
-            self._send(topics.terms, payload, retain=True)
+            self._send(topics.terms, encode_terms(terms, bundles[terms.model]), retain=True)
         for decided in outbox.decisions:
             payload = encode(decided)
-            self._keeper.keep_decided(payload)
+            self._state.keep_decided(payload)
             self._send(topics.decisions, payload)
             self._note_decided(payload)
         if self._client.is_connected:
             self._forget_decided()
 
     def _advance_shadow(self, now: float) -> None:
-        """Let the shadow model evaluate; whatever becomes of it, the node goes on."""
+        """Let the shadow model evaluate; the node goes on even if it fails."""
         if self._shadow is None:
             return
         try:
-            outbox = self._shadow.core.advance(now)
+            outbox = self._shadow.advance(now)
         except Exception as problem:
             self.counters["shadow_failed"] += 1
             self._shadow = None
-            text = f"the shadow model failed, and is not tried out any more: {problem}"
-            self._log(text, "shadow_failed", "error")
+            self._log(f"the shadow failed and ended: {problem}", "shadow_failed", "error")
             return
         topics = self._topics.shadow
         for beliefs in outbox.beliefs:
@@ -413,32 +387,31 @@ class Node:
         if not self._client.publish(topic, payload, **options):
             self.counters["unsaid"] += 1
 
-    def _publish_status(self, state: Any, now: float) -> None:
+    def _publish_status(self, state: Literal["online", "offline"], now: float) -> None:
         """Publish how the node is doing, if that changed or was not published for a while."""
         feed, core = self._options.feed, self.core
-        counters = {**core.counters, **self.counters}
+        counters = Counter({**core.counters, **self.counters})
         if feed is not None:
-            counters |= feed.all_counters()
-        counters = {name: times for name, times in counters.items() if times}
+            counters.update(feed.all_counters())
         status = Status(
             node=core.name,
             state=state,
             model=core.bundle.hash,
-            counters=counters,
+            counters={name: times for name, times in counters.items() if times},
             sensors=feed.report(time.time()) if feed is not None else {},
             starts=core.bundle.starts,
-            shadow="" if self._shadow is None else self._shadow.core.bundle.hash,
+            shadow="" if self._shadow is None else self._shadow.bundle.hash,
             refused=self._refused,
         )
         known = {name: (one.is_known, {*one.counts}) for name, one in status.sensors.items()}
         about = (status.model, status.starts, status.shadow, status.refused)
-        told = (state, *about, known, counters.keys())
-        if told != self._told or now >= self._next_status:
-            self._told, self._next_status = told, now + _STATUS_EVERY
+        reported = (state, *about, known, status.counters.keys())
+        if reported != self._reported or now >= self._next_status:
+            self._reported, self._next_status = reported, now + _STATUS_EVERY
             self._send(self._topics.status(core.name), encode(status), retain=True)
 
     def _publish_progress(self) -> None:
-        self._send(self._topics.progress, json.dumps(self._keeper.settled).encode(), retain=True)
+        self._send(self._topics.progress, json.dumps(self._done).encode(), retain=True)
 
     def _connected(self) -> None:
         """Publish what others must know first; this is the network's thread."""
@@ -449,9 +422,9 @@ class Node:
         # What was published while we were away, or just before, may be lost with the broker.
         for _, payload in self._decided.copy():
             self._client.publish(self._topics.decisions, payload)
-        if self.core.decides and self._keeper.settled >= 0:
+        if self.core.decides and self._done >= 0:
             self._publish_progress()
-        since = encode(Ask(since=self._keeper.settled + 1))
+        since = encode(Ask(since=self._done + 1))
         for node in set(dict(self.core.plan.hears).values()):
             self._client.publish(self._topics.asked(node), since)
 
@@ -467,31 +440,69 @@ class Node:
         own += [topics.terms] if self.core.bundle.plan.sending and self.core.plan.sends else []
         shadow = [topics.shadow.model]
         if self._shadow is not None:
-            tried = {topics.shadow.said(node) for _, node in self._shadow.core.plan.hears}
-            shadow += [topics.shadow.asked(name), *sorted(tried)]
+            shadows = {topics.shadow.said(node) for _, node in self._shadow.plan.hears}
+            shadow += [topics.shadow.asked(name), *sorted(shadows)]
         self._client.subscribe([*own, *sorted(others), *shadow])
 
     # --- remembering -----------------------------------------------------------------------------
 
-    def _remember(self) -> None:
+    def _resume(self) -> None:
         """Go on where this node was before it was restarted, with the plans that it had."""
-        memory, unconfirmed = self._keeper.resume_decided(read_memory(self._options.state))
-        self._adoption.resume(read_plans(self._options.state), self._options.state)
+        memory = self._state.memory
+
+        def refuse(error: SolahError) -> None:
+            self.counters["refused_models"] += 1
+            self._complaints.add(self._topics.model, str(error), time.monotonic())
+
+        self._adoption.resume(self._state.plans, self._options.state, refuse)
         if memory != Memory():
             self.core.resume(memory, time.monotonic())
-        self._adoption.begin()
-        self._keeper.begin(memory)
-        self._brought = memory.brought
-        for payload in unconfirmed:
+        self._done, self._brought = memory.done, memory.brought
+        for payload in self._state.decided:
             self._note_decided(payload)
         if self.core.decides:
-            self._note_progress(memory.settled)
+            self._note_progress(memory.done)
 
-    def _memory(self) -> Memory:
-        return self.core.memory(self._brought)
+    def _keep(self, now: float) -> None:
+        """Keep how far the node came, and acknowledge messages, when all is sent and confirmed."""
+        if self._pending is None and (
+            now >= self._next_keep or len(self._receipts) >= _MOST_RECEIPTS
+        ):
+            self._next_keep = now + _KEEP_EVERY
+            receipts = [self._receipts.popleft() for _ in range(len(self._receipts))]
+            self._pending = self.core.memory(self._brought), receipts, self._client.published
+        if self._pending is None or self._client.confirmed < self._pending[2]:
+            return
+        (memory, receipts, _), self._pending = self._pending, None
+        self._state.keep_memory(memory)
+        for receipt in receipts:
+            self._client.acknowledge(receipt)
+        is_new, self._done = memory.done != self._done, memory.done
+        if is_new and self.core.decides:
+            self._note_progress(self._done)
+            self._publish_progress()
+
+    def _finish(self) -> None:
+        """Keep everything once more, if the broker confirms soon enough what was sent."""
+        give_up = time.monotonic() + _LAST_WAIT
+        for _ in range(2):  # what is pending, and the rest
+            self._next_keep = 0.0
+            while self._client.is_connected and time.monotonic() < give_up:
+                self._keep(time.monotonic())
+                if self._pending is None:
+                    break
+                time.sleep(0.01)
 
     def _log(self, text: str, name: str, level: Level = "info", **facts: Fact) -> None:
         self._options.log(Event(text, name, level, **{"node": self.core.name, **facts}))
+
+
+def beliefs_of(node: str, payload: bytes, bundles: Sequence[Bundle]) -> Beliefs:
+    """Read scores that came on the topic of a node, and that it must have sent itself."""
+    beliefs = decode_rows(payload, node, bundles)
+    if beliefs.node != node:
+        raise MessageError(f"{beliefs.node!r} publishes on the topic of {node!r}")
+    return beliefs
 
 
 def client_id(topics: Topics, node: str) -> str:

@@ -1,12 +1,13 @@
-"""Open the rows that a node works on, and let their deadlines run.
+"""The rows that a node works on: bounded in number, with deadlines that run when they are reached.
 
 A majority of a node's sources decides which rows a site is at (position.py): a row's deadline runs
-when it is reached. Rows are bounded in number, so that no message can do harm.
+when it is reached.
 """
 
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left, insort
 from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING
 from solah.site.evaluation import KEEP, Case
 from solah.site.plan_versions import Versions
 from solah.site.position import Position
-from solah.site.row_store import Rows
-from solah.site.state_file import Memory, OpenRow, as_runs
+from solah.site.state_file import Memory, OpenRow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from solah.site.bundle import Bundle
     from solah.site.evaluation import Version
     from solah.site.plan import NodePlan
@@ -33,14 +35,83 @@ class Settings:
     ----------
     deadline : seconds after which a row is decided with what is there; nodes below wait less
     patience : seconds after which what is missing is asked for again
-    window : seconds of a row, where rows are distinguished by time; None where they have numbers
     keep : the rows that are kept, open or to be sent again
     """
 
     deadline: float = 2.0
     patience: float = 0.25
-    window: float | None = None
     keep: int = KEEP
+
+
+class Rows:
+    """Cases by the numbers of their rows."""
+
+    def __init__(self) -> None:
+        self._cases: dict[int, Case] = {}  # in the order in which they came
+        self._order: list[int] = []
+        self._open: list[int] = []  # heaps, with rows that are long over
+        self._waiting: list[tuple[float, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases.values())
+
+    def __contains__(self, sequence: int) -> bool:
+        return sequence in self._cases
+
+    def get(self, sequence: int) -> Case | None:
+        """Return what is known of a row; None for nothing."""
+        return self._cases.get(sequence)
+
+    def add(self, case: Case) -> None:
+        """Add a row."""
+        self._cases[case.sequence] = case
+        insort(self._order, case.sequence)
+        heapq.heappush(self._open, case.sequence)
+
+    def reopen(self, case: Case) -> None:
+        """Let a row that was over wait again."""
+        case.is_over = False
+        heapq.heappush(self._open, case.sequence)
+
+    def drop(self, sequence: int) -> Case:
+        """Forget a row."""
+        del self._order[bisect_left(self._order, sequence)]
+        return self._cases.pop(sequence)
+
+    def oldest(self) -> int:
+        """Return the row that was added first."""
+        return next(iter(self._cases))
+
+    def ends(self) -> tuple[int, int]:
+        """Return the lowest row and the highest."""
+        return self._order[0], self._order[-1]
+
+    def lowest_open(self) -> Case | None:
+        """Return the lowest row that is not over; None if all are."""
+        while self._open:
+            case = self._cases.get(self._open[0])
+            if case is not None and not case.is_over:
+                return case
+            heapq.heappop(self._open)
+        return None
+
+    def wait(self, case: Case, since: float) -> None:
+        """Let the deadline of a row run since some time."""
+        case.due = since
+        heapq.heappush(self._waiting, (since, case.sequence))
+
+    def first_waiting(self) -> Case | None:
+        """Return the row whose deadline began first; None if none waits."""
+        while self._waiting:
+            since, sequence = self._waiting[0]
+            case = self._cases.get(sequence)
+            if case is not None and not case.is_over and case.due == since:
+                return case
+            heapq.heappop(self._waiting)
+        return None
 
 
 class OpenRows:
@@ -95,11 +166,11 @@ class OpenRows:
         return len(self._changed)
 
     @property
-    def settled(self) -> int:
+    def done(self) -> int:
         """The last row up to which all are done, of those that the site has reached."""
         reached = max(self._position.reached, self._position.floor)
         first = self._rows.lowest_open()
-        return reached if first is None else min(reached, first - 1)
+        return reached if first is None else min(reached, first.sequence - 1)
 
     @property
     def reached(self) -> int:
@@ -112,39 +183,28 @@ class OpenRows:
 
     def memory(self, brought: int = -1) -> Memory:
         """Return what the node must not forget."""
-        settled = self.settled
-        over = [case.sequence for case in self._rows if case.is_over and case.sequence > settled]
-        return Memory(
-            settled=settled,
-            brought=brought,
-            over=as_runs(over) if self.decides else (),
-            rows=tuple(
-                self._open_row(case) for case in self._rows if case.has_input and not case.is_over
-            ),
-        )
+        waiting = (case for case in self._rows if case.has_input and not case.is_over)
+        return Memory(self.done, brought, tuple(map(self._open_row, waiting)))
 
     def _open_row(self, case: Case) -> OpenRow:
         version = self._versions.of(case.sequence)
-        received = {
-            part: signal for part, signal in case.signals.items() if part in version.sources
-        }
+        sources = version.sources
         return OpenRow(
             sequence=case.sequence,
             time=case.time,
             model=version.hash,
             readings=case.readings,
-            signals=received,
+            signals={part: one for part, one in case.signals.items() if part in sources},
             missing=tuple(case.missing),
-            unknown={part: of for part, of in case.unknown.items() if part in received},
+            unknown={part: of for part, of in case.unknown.items() if part in sources},
         )
 
     def resume(self, memory: Memory, now: float = 0.0) -> None:
         """Go on where this node was before it was restarted."""
-        self._position.resume(memory.settled, now)
+        self._position.resume(memory.done, now)
         if self.decides:
-            self._position.floor = memory.settled
-        for first, last in memory.over:
-            for sequence in range(first, min(last, first + self.settings.keep) + 1):
+            self._position.floor = memory.done
+            for sequence in sorted(memory.decided)[-self.settings.keep :]:
                 self._open(sequence, now, 0.0).is_over = True
         for row in memory.rows:
             case = self._open(row.sequence, now, row.time)
@@ -196,23 +256,15 @@ class OpenRows:
         """Let the deadlines of the rows run that are reached by now, since some time."""
         before = self._position.reached
         reached = self._position.update(now, self._patience())
-        if before >= 0:
-            self._open_gaps(before, reached, now)
+        newest = self._versions.newest
+        if before >= 0 and reached - before <= MOST_GAP and newest.sources and not newest.holding:
+            for missed in range(before + 1, reached):  # rows that must have been there
+                if missed not in self._rows and missed > self._position.floor:
+                    self._open(missed, now, 0.0)
         while self._unreached and self._unreached[0] <= reached:
             case = self._rows.get(heapq.heappop(self._unreached))
             if case is not None and case.due is None and not case.is_over:
                 self._wait(case, max(case.seen, since))
-
-    def _open_gaps(self, before: int, reached: int, now: float) -> None:
-        """Open the rows that must have been there in between."""
-        newest = self._versions.newest
-        if not newest.sources or newest.holding is not None or self.settings.window is not None:
-            return
-        if reached - before > MOST_GAP:
-            return
-        for missed in range(before + 1, reached):
-            if missed not in self._rows and missed > self._position.floor:
-                self._open(missed, now, 0.0)
 
     def _open(self, sequence: int, now: float, time: float) -> Case:
         while len(self._rows) >= self.settings.keep:
@@ -237,24 +289,15 @@ class OpenRows:
         self.counters["dropped"] += not case.is_over and case.has_input
 
     def _begin_again(self, case: Case, now: float) -> None:
-        self._forget_signals(case)
+        """Evaluate a row by another plan."""
+        case.forget_signals()
         case.asked, case.n_tried = 0.0, 0
         case.seen = max(case.seen, now)
         if case.is_over:
             self._rows.reopen(case)
             self._asking.append(case.sequence)
-        self._await(case, max(case.seen, now))
+        self._await(case, case.seen)
         self._changed[case.sequence] = None
-
-    @staticmethod
-    def _forget_signals(case: Case) -> None:
-        """Forget all but the readings of a row."""
-        case.signals, case.unknown, case.unsent = {}, {}, []
-        case.missing = list(case.unmeasured)
-        case.abstain_reasons = {}
-        if case.unread:
-            case.readings, case.unread = None, []
-        case.is_filled = False
 
     def _await(self, case: Case, now: float) -> None:
         """Let the deadline of a row run from now on, or from when the site has reached it."""
@@ -273,9 +316,7 @@ class OpenRows:
 
     def _deadline(self, version: Version) -> float:
         """Return how long this node waits; those below wait less, so that they are in time."""
-        share = version.level / version.height if version.height else 0.0
-        own = self.settings.window if self.settings.window and version.features else 0.0
-        return max(self.settings.deadline * share, own)
+        return self.settings.deadline * (version.level / version.height if version.height else 0.0)
 
     def _patience(self) -> float:
         """Return how long a source that sends nothing new is waited for."""

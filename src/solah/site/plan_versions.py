@@ -1,17 +1,22 @@
-"""Keep the plans that came, and find the one in force for a row."""
+"""The plans that a node took: which one holds for a row, and how another one is taken."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from solah.site.bundle import BundleError
+from solah.exceptions import SolahError
+from solah.site.bundle import BundleError, read_bundle
 from solah.site.evaluation import KEEP, Version
+from solah.site.trust import refuse_older
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from solah.site.bundle import Bundle
+    from solah.site.core import NodeCore
     from solah.site.evaluation import Case
+    from solah.site.trust import Trust
 
 _MOST = 8
 
@@ -38,9 +43,6 @@ class Versions:
         self._versions = [Version(bundle, name, keep)]
         self.first = 0  # the first row whose plan is still known
 
-    def __iter__(self) -> Iterator[Version]:
-        return iter(self._versions)
-
     @property
     def newest(self) -> Version:
         """The plan that came last."""
@@ -52,25 +54,25 @@ class Versions:
         return [version.bundle for version in self._versions]
 
     def of(self, sequence: int) -> Version:
-        """Return the plan that is in force for a row."""
+        """Return the plan that holds for a row."""
         for version in reversed(self._versions):
             if version.starts <= sequence:
                 return version
         return self._versions[0]
 
     def named(self, bundle_hash: str) -> Version | None:
-        """Return the plan with this hash; None where it is no longer known."""
+        """Return the plan with this hash; None if it was dropped."""
         return next((one for one in self._versions if one.hash == bundle_hash), None)
 
     def split(self, cases: list[Case]) -> Iterator[tuple[Version, list[Case]]]:
-        """Yield rows by the plan that is in force for them."""
+        """Yield rows by the plan that holds for them."""
         for version in self._versions:
             mine = [case for case in cases if self.of(case.sequence) is version]
             if mine:
                 yield version, mine
 
     def adopt(self, bundle: Bundle, first_needed: int) -> Version | None:
-        """Take another plan; return how this node sees it, None where it is the newest already.
+        """Take another plan; return how this node sees it, None if it is the newest already.
 
         Parameters
         ----------
@@ -93,8 +95,79 @@ class Versions:
             past = kept[0].starts
         if len(kept) >= _MOST:
             raise NoRoomError(
-                f"{len(kept)} plans are in use or wait for their rows, so that the one from row "
-                f"{bundle.starts} on has to wait"
+                f"{len(kept)} plans wait for their rows, so the one from row {bundle.starts} on "
+                "has to wait"
             )
         self._versions, self.first = [*kept, Version(bundle, self._name, self._keep)], past
         return self.newest
+
+
+class Adoption:
+    """Lets a node's core take plans from the broker, if they are trusted.
+
+    Parameters
+    ----------
+    core : NodeCore
+    trust : whose plans are taken; None for everyone's
+    allow_rollback : whether a plan is taken that was signed before the one in use
+    """
+
+    def __init__(self, core: NodeCore, trust: Trust | None, allow_rollback: bool) -> None:
+        self._core, self._trust, self._allow_rollback = core, trust, allow_rollback
+        self._taken: dict[tuple[str, int], bytes] = {}
+        self.waiting: bytes | None = None  # the newest plan, if there was no room
+
+    @property
+    def documents(self) -> list[bytes]:
+        """The plans to keep for a restart."""
+        known = [(one.hash, one.starts) for one in self._core.bundles]
+        taken = [self._taken[one] for one in known if one in self._taken]
+        return taken if self.waiting is None else [*taken, self.waiting]
+
+    def take(self, payload: bytes) -> Bundle | None:
+        """Take a plan; return it if it is new.
+
+        Raises
+        ------
+        BundleError
+            It is not taken. After ``NoRoomError`` it waits.
+        """
+        bundle = read_bundle(payload, self._trust)
+        if bundle.plan.site != self._core.bundle.plan.site:
+            raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
+        if bundle.is_shadow:
+            raise BundleError("the plan is a shadow, but was published for use")
+        if self._trust is not None and not self._allow_rollback:
+            refuse_older(bundle, self._core.bundle)
+        try:
+            is_new = self._core.adopt(bundle, time.monotonic())
+        except NoRoomError:
+            self.waiting = payload
+            raise
+        self.waiting = None
+        # A plan that was only signed again has another counter, so its document is kept as well.
+        self._taken[bundle.hash, bundle.starts] = payload
+        self._taken = dict([*self._taken.items()][-2 * _MOST :])
+        return bundle if is_new else None
+
+    def resume(
+        self, payloads: Iterable[bytes], place: object, refuse: Callable[[SolahError], None]
+    ) -> None:
+        """Go on with the plans that were kept in a place, unless the one we started with is newer.
+
+        The counter of a signed plan counts, no matter who signed it; the plan is used only if its
+        signer is still trusted.
+        """
+        for payload in payloads:
+            if self._trust is not None and (
+                self._allow_rollback or read_bundle(payload).counter <= self._core.bundle.counter
+            ):
+                continue
+            try:
+                self.take(payload)
+            except NoRoomError:
+                continue  # it waits, as it did before
+            except SolahError as error:
+                if self._trust is not None:
+                    raise BundleError(f"a plan kept in {place}: {error}") from None
+                refuse(error)

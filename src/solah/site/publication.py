@@ -1,4 +1,4 @@
-"""Publish plans on a broker, which keeps them for all nodes, with a history to go back in."""
+"""Publish plans on a broker, which keeps them for all nodes, with a history for rollbacks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from solah.exceptions import ParameterError, SolahError, shorten
-from solah.site.bundle import BundleError, read_bundle
+from solah.site.bundle import read_bundle
 from solah.site.client import BrokerError, Client
 from solah.site.messages import (
-    MAX_SEQUENCE,
     MessageError,
     decode_progress,
     decode_status,
@@ -34,8 +33,8 @@ _CONFIRM = 10.0
 _QUIET = 0.5
 _MOST_KEPT = 20
 _LEAST_HASH = 6
-UNTOLD = ("", "no answer", "it is offline")
-"""What a node may answer that does not refuse a plan."""
+NO_REFUSALS = ("", "no answer", "it is offline")
+"""Answers of a node that do not refuse a plan."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class Publication:
     time : when, in milliseconds since 1970
     bundle : the plan and its model
     document : its bytes
-    signer : whose key signed it: an owner's name, ``""`` where nobody signed, ``"unknown"`` where
-        the key is not among those given
+    signer : the owner of the key that signed it, ``""`` without a signature, ``"unknown"`` if the
+        key is not among those given
     """
 
     time: int
@@ -58,78 +57,39 @@ class Publication:
 
 
 def newest_row(broker: Broker, topics: Topics) -> int:
-    """Return the last row up to which a network has decided; 0 where there is none."""
-    return max((row for _, row in _progress(broker, topics, _WAIT, 1)), default=0)
-
-
-def row_at(broker: Broker, topics: Topics, when: float, seconds: float = 10.0) -> int:
-    """Estimate which row a network will be at, by its pace.
-
-    Parameters
-    ----------
-    broker, topics : where the network is
-    when : float
-        The time, in seconds since 1970; must be to come.
-    seconds : float, default=10.0
-        How long the pace is measured.
-
-    Raises
-    ------
-    ParameterError
-        The time has passed, or the network decides nothing, so that it has no pace.
-    """
-    if when <= time.time():
-        raise ParameterError("the time from which the plan decides has passed already")
-    seen = list(_progress(broker, topics, seconds, None))
-    if len(seen) < 2 or seen[-1][1] <= seen[0][1]:
-        raise ParameterError(
-            f"the site decided no rows within {seconds:g} s, so that nobody knows its row at a "
-            "time; give the row with --at, or the length of rows with --window"
-        )
-    (first, first_row), (last, last_row) = seen[0], seen[-1]
-    pace = (last_row - first_row) / (last - first)
-    return min(last_row + round(pace * (when - last)), MAX_SEQUENCE)
-
-
-def _progress(
-    broker: Broker, topics: Topics, seconds: float, most: int | None
-) -> Iterator[tuple[float, int]]:
-    """Yield the position of a network and its time, for some seconds or some times."""
-    rows: list[tuple[float, int]] = []
-    is_enough = threading.Event()
+    """Return the last row up to which a network has decided; 0 if there is none."""
+    rows: list[int] = []
+    has_come = threading.Event()
 
     def take(_topic: str, payload: bytes) -> None:
-        try:
-            rows.append((time.time(), decode_progress(payload)))
-        except MessageError:
-            return
-        if len(rows) == most:
-            is_enough.set()
+        with suppress(MessageError):
+            rows.append(decode_progress(payload))
+            has_come.set()
 
     with _connected(broker, take, [topics.progress]):
-        is_enough.wait(seconds)
-    yield from rows
+        has_come.wait(_WAIT)
+    return max(rows, default=0)
 
 
 def publish_bundle(
     broker: Broker, topics: Topics, bundle: Bundle, seconds: float = 0.0
 ) -> dict[str, str]:
-    """Let the broker keep a bundle, and wait for what its nodes answer.
+    """Let the broker keep a bundle, and wait for the answers of its nodes.
 
-    One that is a shadow goes to the topic of shadows; one that is put to use ends the shadow of
-    the same plan. A copy goes into the history.
+    A shadow goes to the topic of shadows; a bundle for use ends the shadow of the same plan. A
+    copy goes into the history.
 
     Parameters
     ----------
     broker, topics : where the network is
     bundle : Bundle
     seconds : float, default=0.0
-        How long nodes are waited for.
+        How long to wait for nodes.
 
     Returns
     -------
     answers : dict
-        Of each node of the plan, why it did not take it; empty for one that did.
+        Why each node of the plan did not take it; empty for one that did.
     """
     document, kept = bundle.to_bytes(), threading.Event()
     topic = (topics.shadow if bundle.is_shadow else topics).model
@@ -162,7 +122,8 @@ def publish_bundle(
         give_up = time.monotonic() + seconds
         while "no answer" in answers.values() and time.monotonic() < give_up:
             time.sleep(0.05)
-    _shorten_history(broker, topics)
+    if old := [when for when, _ in _kept_history(broker, topics)[_MOST_KEPT:]]:
+        _forget(broker, [f"{topics.history}/{when}" for when in old])
     return answers
 
 
@@ -183,10 +144,8 @@ def _is_shadow_of(payload: bytes, bundle: Bundle) -> bool:
 
 
 def end_shadow(broker: Broker, topics: Topics) -> None:
-    """Let the broker forget the model that is tried out, which ends it on all nodes."""
-    with _connected(broker, lambda *_: None, []) as client:
-        client.publish(topics.shadow.model, b"", retain=True)
-        _flush(client)
+    """Let the broker forget the shadow, which ends it on all nodes."""
+    _forget(broker, [topics.shadow.model])
 
 
 def read_history(broker: Broker, topics: Topics, trust: Trust | None = None) -> list[Publication]:
@@ -196,14 +155,16 @@ def read_history(broker: Broker, topics: Topics, trust: Trust | None = None) -> 
     ----------
     broker, topics : where the network is
     trust : Trust, default=None
-        The keys by which signers are named.
+        The keys that name signers.
     """
     found = []
     for when, document in _kept_history(broker, topics):
-        try:
-            found.append(Publication(when, read_bundle(document), document, _name(document, trust)))
-        except (SolahError, RecursionError):
-            continue  # somebody else put it there
+        with suppress(SolahError, RecursionError):  # somebody else put it there
+            bundle, signer = read_bundle(document), ""
+            if bundle.signature:
+                key = None if trust is None else trust.signer(document)
+                signer = "unknown" if key is None else key.owner
+            found.append(Publication(when, bundle, document, signer))
     return found
 
 
@@ -226,16 +187,6 @@ def find_published(history: list[Publication], beginning: str) -> Publication:
     return found[0]
 
 
-def _name(document: bytes, trust: Trust | None) -> str:
-    try:
-        signer = None if trust is None else trust.signer(document)
-    except BundleError:
-        return ""
-    if signer is not None:
-        return signer.owner
-    return "unknown" if read_bundle(document).signature else ""
-
-
 def _kept_history(broker: Broker, topics: Topics) -> list[tuple[int, bytes]]:
     """Return the times and documents of the history, the newest first."""
     kept: dict[int, bytes] = {}
@@ -255,13 +206,10 @@ def _kept_history(broker: Broker, topics: Topics) -> list[tuple[int, bytes]]:
     return sorted(kept.items(), reverse=True)
 
 
-def _shorten_history(broker: Broker, topics: Topics) -> None:
-    old = [when for when, _ in _kept_history(broker, topics)[_MOST_KEPT:]]
-    if not old:
-        return
+def _forget(broker: Broker, topics: list[str]) -> None:
     with _connected(broker, lambda *_: None, []) as client:
-        for when in old:
-            client.publish(f"{topics.history}/{when}", b"", retain=True)
+        for topic in topics:
+            client.publish(topic, b"", retain=True)
         _flush(client)
 
 

@@ -1,22 +1,33 @@
-"""Save what a node must not forget to a file, and read it back."""
+"""What a node must not forget, in a file to which it appends.
+
+Each line is a JSON object with one key: ``position``, ``decided`` (a message of decisions, written
+before it is sent) or ``plans``. The last position and plans count, and the decisions behind that
+position, which are sent again after a restart. So a node that is killed decides no row again with
+another result. If the file cannot be written, as on a full disk, the node goes on from memory.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from solah.atomic import write_whole
-from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError
+from solah.site.journal import LineFile
+from solah.site.logs import Event
+from solah.site.messages import MessageError, decode_decisions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections import Counter
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from solah.site.messages import Reading
 
-_MAX_PLANS = 1_000
+_MAX_BYTES = 1_000_000  # beyond what is needed
+_TRY_AGAIN = 5.0
+_DECIDED = b'{"decided":'
 
 
 @dataclass(frozen=True)
@@ -48,53 +59,153 @@ class Memory:
 
     Attributes
     ----------
-    settled : the last row up to which all are done; -1 for none
+    done : the last row up to which all are done; -1 for none
     brought : the last row that its own source (a file, a function) brought; -1 for none
-    over : first and last of the rows beyond ``settled`` that are decided, run by run
     rows : the rows that wait for something
+    decided : the rows beyond ``done`` that are decided, as the file has them
     """
 
-    settled: int = -1
+    done: int = -1
     brought: int = -1
-    over: tuple[tuple[int, int], ...] = ()
     rows: tuple[OpenRow, ...] = ()
+    decided: frozenset[int] = frozenset()
 
 
-def write_memory(path: Path, memory: Memory) -> None:
-    """Write the file, whole or not at all."""
-    plain = {**vars(memory), "rows": [vars(row) for row in memory.rows]}
-    write_whole(path, json.dumps(plain, separators=(",", ":")))
+class StateFile:
+    """The file of a node; without a path, it remembers nothing.
+
+    Parameters
+    ----------
+    path : pathlib.Path or None
+    counters : where failures are counted
+    log : called with what an operator should know
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from solah.site.messages import Decided, Decisions, encode
+    >>> payload = encode(Decisions("hub", "1f", (Decided(7, 0.0, "wet", {"wet": 1.0}),)))
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "hub.state")
+    ...     StateFile(path, Counter(), print).keep_decided(payload)
+    ...     again = StateFile(path, Counter(), print)
+    >>> again.memory.decided, again.decided == [payload]
+    (frozenset({7}), True)
+    """
+
+    def __init__(
+        self, path: Path | None, counters: Counter[str], log: Callable[[str], None]
+    ) -> None:
+        self._counters, self._log = counters, log
+        self.memory, self.plans = Memory(), list[bytes]()
+        self._decided: list[tuple[tuple[int, ...], bytes]] = []  # rows, and their message
+        self._next_try, self._is_failing = 0.0, False
+        self._file: LineFile | None = None
+        if path is not None:
+            if not path.parent.is_dir():
+                raise ParameterError(f"the folder {path.parent} does not exist; make it first")
+            self._file = LineFile(path)
+            self._read(self._file)
+        self._most_bytes = _MAX_BYTES
+
+    @property
+    def decided(self) -> list[bytes]:
+        """The messages with decisions behind the position."""
+        return [payload for _, payload in self._decided]
+
+    def keep_decided(self, payload: bytes) -> None:
+        """Keep a message of decisions that is about to be sent."""
+        if self._file is not None:
+            self._decided.append((_rows_of(payload), payload))
+            self._append(_DECIDED + payload + b"}")
+
+    def keep_plans(self, documents: Sequence[bytes]) -> None:
+        """Keep the plans that were taken from the broker."""
+        self.plans = [*documents]
+        self._append(self._plans_line())
+
+    def keep_memory(self, memory: Memory) -> None:
+        """Keep how far the node came; what was sent before is confirmed by the broker."""
+        if memory == self.memory and not self._is_failing:
+            return
+        self.memory = memory
+        self._decided = [one for one in self._decided if one[0][-1] > memory.done]
+        self._append(self._memory_line())
+
+    def _append(self, line: bytes) -> None:
+        now = time.monotonic()
+        if self._file is None or now < self._next_try:
+            return
+        try:
+            if self._is_failing or self._file.size + len(line) > self._most_bytes:
+                decided = [_DECIDED + one + b"}" for one in self.decided]
+                self._file.replace([self._plans_line(), self._memory_line(), *decided])
+                self._most_bytes = 2 * self._file.size + _MAX_BYTES
+            else:
+                self._file.append(line)
+        except OSError as error:
+            self._counters["unsaved"] += 1
+            self._next_try = now + _TRY_AGAIN
+            if not self._is_failing:
+                text = f"cannot write {self._file.path}, the node goes on from memory: {error}"
+                self._log(Event(text, "state_unwritable", "error"))
+            self._is_failing = True
+            return
+        if self._is_failing:
+            self._log(Event(f"{self._file.path} is written again", "state_writable"))
+        self._is_failing = False
+
+    def _memory_line(self) -> bytes:
+        rows = [vars(row) for row in self.memory.rows]
+        position = {"done": self.memory.done, "brought": self.memory.brought, "rows": rows}
+        return _dump({"position": position})
+
+    def _plans_line(self) -> bytes:
+        return _dump({"plans": [one.decode() for one in self.plans]})
+
+    def _read(self, file: LineFile) -> None:
+        n_read = 0
+        for line in file.lines():
+            try:
+                self._read_line(line)
+                n_read += 1
+            except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
+                continue  # cut short
+        if file.size and not n_read:
+            raise ParameterError(
+                f"{file.path} is not the state of a node; delete it to begin from the first row"
+            )
+        self._decided = [one for one in self._decided if one[0][-1] > self.memory.done]
+        decided = {row for rows, _ in self._decided for row in rows if row > self.memory.done}
+        waiting = tuple(row for row in self.memory.rows if row.sequence not in decided)
+        self.memory = replace(self.memory, rows=waiting, decided=frozenset(decided))
+
+    def _read_line(self, line: bytes) -> None:
+        if line.startswith(_DECIDED):
+            payload = line[len(_DECIDED) : -1]
+            self._decided.append((_rows_of(payload), payload))
+            return
+        ((kind, value),) = json.loads(line).items()
+        if kind == "plans":
+            self.plans = [str(one).encode() for one in value]
+        elif kind == "position":
+            rows = tuple(map(_open_row, value["rows"]))
+            self.memory = Memory(_row(value["done"]), _row(value["brought"]), rows)
+        else:
+            raise ValueError(kind)
 
 
-def read_memory(path: Path | None) -> Memory:
-    """Read the file; a node that has noted nothing remembers nothing."""
-    if path is None:
-        return Memory()
-    if not path.parent.is_dir():
-        raise ParameterError(f"the folder {path.parent} is not there; make it first")
-    if not path.exists():
-        return Memory()
+def _dump(plain: dict[str, Any]) -> bytes:
+    return json.dumps(plain, separators=(",", ":")).encode()
+
+
+def _rows_of(payload: bytes) -> tuple[int, ...]:
     try:
-        return _read(_parse(path).value)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise ParameterError(
-            f"{path} has no position of a node; delete it to begin from the first row"
-        ) from None
-
-
-def _parse(path: Path) -> Reader:
-    return JsonParser("the file", ParameterError).read(path.read_bytes(), allow_nan=True)
-
-
-def _read(plain: Any) -> Memory:
-    if isinstance(plain, int):  # all that was noted by version 0.1
-        return Memory(_row(plain), _row(plain))
-    return Memory(
-        settled=_row(plain["settled"]),
-        brought=_row(plain["brought"]),
-        over=tuple((_row(first), _row(last)) for first, last in plain["over"]),
-        rows=tuple(map(_open_row, plain["rows"])),
-    )
+        return tuple(sorted(row.sequence for row in decode_decisions(payload).rows))
+    except MessageError as error:
+        raise ValueError(payload) from error
 
 
 def _row(value: Any) -> int:
@@ -104,54 +215,12 @@ def _row(value: Any) -> int:
 
 
 def _open_row(plain: Any) -> OpenRow:
-    signals = {part: tuple(map(float, signal)) for part, signal in plain["signals"].items()}
-    readings = None if plain["readings"] is None else dict(plain["readings"])
-    unknown = plain.get("unknown", {})  # version 0.1 noted none
     return OpenRow(
         sequence=_row(plain["sequence"]),
         time=float(plain["time"]),
         model=str(plain["model"]),
-        readings=readings,
-        signals=signals,
+        readings=None if plain["readings"] is None else dict(plain["readings"]),
+        signals={part: tuple(map(float, signal)) for part, signal in plain["signals"].items()},
         missing=tuple(map(str, plain["missing"])),
-        unknown={part: (float(of[0]), float(of[1])) for part, of in unknown.items()},
+        unknown={part: (float(of[0]), float(of[1])) for part, of in plain["unknown"].items()},
     )
-
-
-def as_runs(rows: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Write rows as first and last of each run.
-
-    Examples
-    --------
-    >>> as_runs([4, 1, 2, 3, 9])
-    ((1, 4), (9, 9))
-    """
-    runs: list[tuple[int, int]] = []
-    for row in sorted(rows):
-        if runs and runs[-1][1] == row - 1:
-            runs[-1] = (runs[-1][0], row)
-        else:
-            runs.append((row, row))
-    return tuple(runs)
-
-
-def write_plans(path: Path, documents: Sequence[bytes]) -> None:
-    """Write the plans that a node has taken from the broker beside what it remembers."""
-    write_whole(_beside(path), json.dumps([one.decode() for one in documents]))
-
-
-def read_plans(path: Path | None) -> list[bytes]:
-    """Read the plans that a node had taken, in that order; none where the file is broken.
-
-    What was published last, the broker keeps too.
-    """
-    if path is None or not _beside(path).exists():
-        return []
-    try:
-        return [one.text().encode() for one in _parse(_beside(path)).items(0, _MAX_PLANS)]
-    except ParameterError:
-        return []
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(path.name + ".plans")

@@ -4,9 +4,13 @@ import errno
 import json
 import threading
 import time
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from processes import PATIENCE, Listener, until
 from test_core import expected, network
 from test_hostile import Threads
@@ -14,21 +18,22 @@ from test_hostile import Threads
 from random_models import random_rows
 from simulated import named
 from solah.exceptions import ParameterError
-from solah.site import message_log, position
+from solah.site import position, state_file
 from solah.site.bundle import save_bundle
 from solah.site.client import Client, find_broker
-from solah.site.core import NodeCore
-from solah.site.messages import MAX_SEQUENCE, Measured, decode_status, encode
+from solah.site.core import NodeCore, Settings
+from solah.site.journal import LineFile
+from solah.site.messages import (
+    MAX_SEQUENCE,
+    Decided,
+    Decisions,
+    Measured,
+    decode_status,
+    encode,
+)
 from solah.site.node import Node, NodeOptions
 from solah.site.publication import publish_bundle
-from solah.site.state_file import (
-    Memory,
-    OpenRow,
-    as_runs,
-    read_memory,
-    read_plans,
-    write_memory,
-)
+from solah.site.state_file import Memory, OpenRow, StateFile
 from solah.site.supervisor import Launcher
 from solah.site.topics import Topics
 
@@ -142,21 +147,60 @@ def test_a_killed_broker_loses_no_decision(make_broker, tmp_path):
 # --- remembering ---------------------------------------------------------------------------------
 
 
+def state_of(path, log=print):
+    return StateFile(path, Counter(), log)
+
+
+def message(*sequences):
+    rows = tuple(Decided(one, 0.0, "wet", {"wet": 1.0}) for one in sequences)
+    return encode(Decisions("hub", "1f", rows))
+
+
 def test_what_is_remembered_survives_the_file(tmp_path):
     row = OpenRow(7, 0.1, "ab", {"x": 0.1, "y": "hot", "z": None}, {"t": (0.1, 0.2)}, ("f",))
-    memory = Memory(3, 9, as_runs([5, 6, 11]), (row,))
-    write_memory(tmp_path / "state", memory)
-    assert read_memory(tmp_path / "state") == memory
-    assert memory.over == ((5, 6), (11, 11))
+    state = state_of(tmp_path / "state")
+    state.keep_plans([b'{"a": "\xc3\xa4"}\n'])
+    for payload in (message(1, 2), message(3, 5), message(4), message(9)):
+        state.keep_decided(payload)
+    state.keep_memory(Memory(3, 9, (row, replace(row, sequence=9))))
+    again = state_of(tmp_path / "state")
+    # What is behind the position may not have reached others, and does not wait any more.
+    assert again.decided == [message(3, 5), message(4), message(9)]
+    assert again.memory == Memory(3, 9, (row,), frozenset((4, 5, 9)))
+    assert again.plans == [b'{"a": "\xc3\xa4"}\n']
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"settled": -2}', "[" * 100_000])
+@given(cut=st.integers(0, 400), junk=st.binary(max_size=20))
+def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path_factory, cut, junk):
+    path = tmp_path_factory.mktemp("log") / "hub.state"
+    state = state_of(path)
+    state.keep_decided(message(1))
+    whole = path.stat().st_size
+    state.keep_decided(message(2))
+    path.write_bytes(path.read_bytes()[: whole + cut] + junk.replace(b"\n", b""))
+    state_of(path).keep_decided(message(3))
+    found = state_of(path).decided
+    assert found[0] == message(1)
+    assert found[-1] == message(3)
+
+
+def test_the_file_does_not_grow_without_end(tmp_path):
+    path, many = tmp_path / "hub.state", message(*range(2_000))
+    state = state_of(path)
+    for _ in range(3 * state_file._MAX_BYTES // len(many)):
+        state.keep_memory(Memory(-1))
+        state.keep_decided(many)
+        state.keep_memory(Memory(1_999))
+    state.keep_decided(message(5_000))
+    assert path.stat().st_size < 1.2 * state_file._MAX_BYTES
+    assert state_of(path).decided == [message(5_000)]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"position": {"done": -2}}', "[" * 100_000])
 def test_a_broken_state_is_named(tmp_path, text):
     (tmp_path / "state").write_text(text)
-    with pytest.raises(ParameterError, match=r"state has no position of a node; delete it"):
-        read_memory(tmp_path / "state")
-    (tmp_path / "state.plans").write_text(text)
-    assert read_plans(tmp_path / "state") == []
+    with pytest.raises(ParameterError, match=r"state is not the state of a node; delete it"):
+        state_of(tmp_path / "state")
 
 
 def test_a_deciding_node_goes_on_with_the_rows_that_waited():
@@ -186,7 +230,61 @@ def test_a_deciding_node_goes_on_with_the_rows_that_waited():
     (row,) = decided.rows
     assert (row.sequence, row.missing) == (2, ())
     assert tuple(row.beliefs.values()) == tuple(expected(bundle.model, rows)[2])
-    assert again.settled == 3
+    assert again.done == 3
+
+
+# --- decisions that are repeated ----------------------------------------------------------------
+
+BUNDLE = network("groups")
+GATEWAY = BUNDLE.plan.nodes[0].name
+ROW = random_rows(np.random.default_rng(0), BUNDLE.model, 1, missing=0.0)[0]
+SENDERS = [node.name for node in BUNDLE.plan.nodes if node.sends]
+
+
+def begun(state):
+    """Return a node that decides, as it is after a start; there is no broker."""
+    core = NodeCore(BUNDLE, GATEWAY, Settings(deadline=1.0))
+    node = Node(core, find_broker("mqtt://localhost"), NodeOptions(state=state))
+    node._resume()
+    return node
+
+
+def said_by(names, sequence):
+    """Return what some nodes say of a row."""
+    readings = named(BUNDLE.model, ROW)
+    for name in names:
+        core = NodeCore(BUNDLE, name)
+        own = {one: readings[one] for one in core.plan.reads}
+        core.read([Measured(own, sequence, 1.0)], now=0.0, wall=1.0)
+        yield from core.advance(0.0).beliefs
+
+
+def decided(node, names, sequence, now=0.0):
+    """Let nodes say something of a row, and its deadline pass; return what is told others."""
+    for message in said_by(names, sequence):
+        node.core.hear(message, now)
+    node._publish(node.core.advance(now))
+    node._publish(node.core.advance(now + 5.0))
+    return [payload for _, payload in node._decided]
+
+
+@pytest.mark.parametrize("before", [SENDERS[:1], SENDERS])
+@pytest.mark.parametrize("after", [SENDERS[1:], SENDERS, []])
+def test_a_killed_node_repeats_what_it_decided(tmp_path, before, after):
+    """It was killed when others had its decision, and before its memory was written."""
+    state = tmp_path / "node.state"
+    (told,) = decided(begun(state), before, 7)
+    again = begun(state)
+    assert decided(again, after, 7) == [told]
+    assert again.core.counters["decisions"] == 0
+    # And what is decided next is not lost.
+    assert len(decided(again, SENDERS, 8, now=10.0)) == 2
+
+
+def test_without_a_file_a_row_may_be_decided_again():
+    (told,) = decided(begun(None), SENDERS[:1], 7)
+    (again,) = decided(begun(None), SENDERS, 7)
+    assert told != again
 
 
 # --- disks that are full -------------------------------------------------------------------------
@@ -198,7 +296,7 @@ def test_a_full_disk_stops_nothing_and_is_told(broker, tmp_path, monkeypatch):
 
     bundle = network("three groups")
     rows = random_rows(np.random.default_rng(3), bundle.model, 300)
-    monkeypatch.setattr(message_log, "_TRY_AGAIN", 0.1)
+    monkeypatch.setattr(state_file, "_TRY_AGAIN", 0.1)
     state, told, statuses = tmp_path / "gateway.state", [], {}
 
     def log(text):
@@ -216,18 +314,19 @@ def test_a_full_disk_stops_nothing_and_is_told(broker, tmp_path, monkeypatch):
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows, folder=tmp_path, log=log)
     with monkeypatch.context() as disk:
-        disk.setattr(message_log, "write_memory", full)
+        disk.setattr(LineFile, "append", full)
+        disk.setattr(LineFile, "replace", full)
         nodes.start()
         listener.wait(len(rows))
         gateway = TOPICS.status("gateway")
         until(lambda: gateway in statuses and statuses[gateway].counters.get("unsaved"))
         assert not state.exists()
-    until(lambda: state.exists() and read_memory(state).settled == len(rows) - 1)
+    until(lambda: state.exists() and state_of(state).memory.done == len(rows) - 1)
     nodes.stop()
     listener.stop()
     watching.stop()
     check(bundle, rows, listener)
-    assert any("cannot be written" in text and "No space left" in text for text in told)
+    assert any("cannot write" in text and "No space left" in text for text in told)
     assert any("is written again" in text for text in told)
     assert nodes.counters("gateway")["unlogged"] >= 2
 
@@ -240,7 +339,7 @@ def test_three_messages_silence_nothing(broker, sensors, tmp_path, monkeypatch):
     rows = random_rows(np.random.default_rng(4), bundle.model, 600)
     listener = Listener(broker.url)
     for node in bundle.plan.nodes:  # what a flood left behind once
-        (tmp_path / f"{node.name}.state").write_text(str(MAX_SEQUENCE))
+        state_of(tmp_path / f"{node.name}.state").keep_memory(Memory(MAX_SEQUENCE, MAX_SEQUENCE))
     nodes = Threads(bundle, broker.url, [], deadline=20.0, folder=tmp_path)
     nodes.start()
     saying, attacking = sensors(bundle), sensors(bundle)
@@ -255,7 +354,7 @@ def test_three_messages_silence_nothing(broker, sensors, tmp_path, monkeypatch):
             first += 20
 
     def settled():
-        return read_memory(tmp_path / "gateway.state").settled
+        return state_of(tmp_path / "gateway.state").memory.done
 
     with monkeypatch.context() as patience:
         patience.setattr(position, "SILENCE", 2.0)  # until the gateway leaves where it was left
