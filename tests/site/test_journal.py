@@ -28,7 +28,6 @@ def test_what_was_added_is_found_again(tmp_path_factory, gaps, restarts):
     journal, rows, number = Journal(folder, store), [], 0
     for place, gap in enumerate(gaps):
         if place in restarts:
-            journal.close()
             journal = Journal(folder, store)
         number += gap
         rows.append(row(number))
@@ -36,7 +35,6 @@ def test_what_was_added_is_found_again(tmp_path_factory, gaps, restarts):
     for first in (-1, 5, number):
         assert all_after(journal, first) == [one for one in rows if one.sequence > first]
     assert journal.last == (number if rows else -1)
-    journal.close()
 
 
 def test_rows_that_take_too_much_room_go_the_oldest_first(tmp_path):
@@ -49,30 +47,25 @@ def test_rows_that_take_too_much_room_go_the_oldest_first(tmp_path):
     assert store.size / 2 < sizes <= store.size * 1.2
     assert [one.sequence for one in found] == list(range(found[0].sequence, 5_000))
     assert journal.counters["forgotten_files"] > 0
-    journal.close()
 
 
 def test_rows_that_are_too_old_go(tmp_path):
     journal = Journal(tmp_path, Store(10_000_000, age=60.0))
     journal.append(row(1, time=1000.0))
-    journal.close()
     journal.append(row(2, time=1100.0))
     assert [one.sequence for one in all_after(journal, -1)] == [2]
     assert len(list(tmp_path.iterdir())) == 1
-    journal.close()
 
 
 def test_what_a_power_cut_left_is_no_row(tmp_path):
     journal = Journal(tmp_path, Store())
     journal.append(row(1))
-    journal.close()
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes() + b'[2,1002.0,999.0,[],{"a')
     (tmp_path / "old.rows").write_bytes(b"\x00\x00garbage")
     journal = Journal(tmp_path, Store())
     assert all_after(journal, -1) == [row(1)]
     journal.append(row(3))
-    journal.close()
     assert all_after(Journal(tmp_path, Store()), -1) == [row(1), row(3)]
 
 
@@ -93,4 +86,3 @@ def test_a_disk_that_is_full_stops_nothing(tmp_path, monkeypatch):
     monkeypatch.undo()
     journal.append(row(4))
     assert [one.sequence for one in all_after(journal, 0)] == [1, 2, 3, 4]
-    journal.close()

@@ -80,7 +80,7 @@ def test_a_shadow_ends_when_its_plan_is_used(broker):
 def test_only_shadows_are_tried_out_and_only_plans_used():
     bundle = network("three groups")
     core = _core(bundle)
-    with pytest.raises(BundleError, match="to be used"):
+    with pytest.raises(BundleError, match="is for use"):
         next_shadow(None, bundle.to_bytes(), core, None)
     shadow = next_shadow(None, bundle.as_shadow().to_bytes(), core, None)
     assert next_shadow(shadow, bundle.as_shadow().to_bytes(), core, None) is shadow

@@ -7,6 +7,7 @@ from processes import Listener, until
 from test_hostile import Threads
 from test_send_on_change import decided_alone, decided_by_row, on_change, walk
 
+from solah.site.backlog import Item
 from solah.site.client import find_broker
 from solah.site.core import NodeCore
 from solah.site.node import Node
@@ -56,6 +57,6 @@ def test_what_strangers_say_in_few_bytes_is_counted(what, plain, counter):
     node = Node(NodeCore(BUNDLE, gateway), find_broker("mqtt://localhost"))
     topics = Topics("site")
     topic = topics.said(SENDER.name) if what == "out" else topics.asked(gateway)
-    node._take(topic, cbor2.dumps(plain))
+    node._take(topic, [Item(topic, cbor2.dumps(plain), 0)])
     assert {**node.core.counters, **node.counters} == {counter: 1}
     assert node.core.n_open == 0

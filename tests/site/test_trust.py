@@ -10,12 +10,12 @@ from test_core import network
 
 from solah.exceptions import ParameterError, SolahError
 from solah.keys import make_keys
+from solah.site.backlog import Item
 from solah.site.bundle import BundleError, load_bundle, read_bundle
 from solah.site.client import find_broker
 from solah.site.core import NodeCore
 from solah.site.node import Node, NodeOptions
 from solah.site.plan import make_plan
-from solah.site.topics import Topics
 from solah.site.trust import MOST_KEYS, Trust, load_trust
 
 
@@ -179,12 +179,12 @@ class Site:
         log = self.told.append
         about = NodeOptions(trust=self._trust, state=self.state, log=log, **options)
         node = Node(core, find_broker("mqtt://127.0.0.1"), about)
-        node._remember()
+        node._resume()
         return node
 
     def hear(self, node, bundle):
         """Return the first row of the plan that the node has after hearing one."""
-        node._take(Topics("site").model, bundle.to_bytes())
+        node._take("solah/site/model", [Item("", bundle.to_bytes(), 0)])
         return node.core.bundle.starts
 
 
@@ -224,7 +224,7 @@ def test_a_kept_plan_whose_key_was_revoked_is_not_used(site, keys, tmp_path):
     file = tmp_path / "keys.txt"
     file.write_text(f"{line_of(keys[1])} revoked\n{line_of(other)}\n", encoding="utf-8")
     site._trust, site._key = load_trust([file]), newer
-    with pytest.raises(BundleError, match=r"gateway\.state\.plans: .* a key that was revoked"):
+    with pytest.raises(BundleError, match=r"gateway\.state: .* a key that was revoked"):
         site.node(site.plan(6))
     assert site.node(site.plan(8, starts=80)).core.bundle.starts == 80
 
@@ -253,7 +253,7 @@ def test_more_plans_than_there_is_room_for_survive_a_restart(site):
         site.hear(node, site.plan(counter, starts=first))
     again = site.node(site.plan(1))
     known = [one.starts for one in again.core.bundles]
-    waiting = [read_bundle(one).starts for one in again._adoption.postponed]
+    waiting = [read_bundle(one).starts for one in again._adoption.waiting]
     assert [one for one in (*known, *waiting) if one] == starts
 
 

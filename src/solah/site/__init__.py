@@ -13,7 +13,7 @@ In the order of the data:
   network or a clock
 - ``send_on_change``, ``change_filter``, ``held_rows``, ``compact_messages``: nodes that send only
   what matters
-- ``node``, ``client``, ``message_log``, ``state_file``, ``decision_log``: a node on a broker, whose
+- ``node``, ``client``, ``backlog``, ``state_file``: a node on a broker, whose
   restart loses nothing
 - ``supervisor``: the nodes of a site as processes of this machine
 - ``observer``, ``watch``, ``terminal``, ``web``, ``prometheus``, ``alerts``: how a site is doing

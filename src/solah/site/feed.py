@@ -242,7 +242,6 @@ class Feed:
         self._stopping.set()
         if self._source is not None:
             self._source.stop()
-        self._journal.close()
 
     def rows_from(self, first: int) -> Iterator[Measured]:
         """Yield the rows from a number on, those on disk first, then the new ones as they come."""

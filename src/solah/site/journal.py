@@ -8,7 +8,7 @@ import threading
 from bisect import bisect_right
 from collections import Counter, deque
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from solah.atomic import write_whole
 from solah.site.messages import Measured
@@ -34,21 +34,18 @@ class LineFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = path.stat().st_size if path.exists() else 0
-        self._file: IO[bytes] | None = None
+        self._is_whole = not self.size  # else the last line may have been cut short
 
     def append(self, line: bytes) -> None:
         """Append a line; an error of the disk is an ``OSError``."""
-        data = line + b"\n"
-        try:
-            if self._file is None:
-                self._file = self.path.open("ab", buffering=0)
-                data = b"\n" + data if self.size else data  # a line may have been cut short
-            if self._file.write(data) != len(data):
-                raise OSError(errno.ENOSPC, "the disk is full")
-        except OSError:
-            self.close()
-            raise
-        self.size += len(data)
+        data = line + b"\n" if self._is_whole else b"\n" + line + b"\n"
+        self._is_whole = False
+        with self.path.open("ab", buffering=0) as file:
+            n_written = file.write(data)
+        self.size += n_written
+        if n_written != len(data):
+            raise OSError(errno.ENOSPC, "the disk is full")
+        self._is_whole = True
 
     def lines(self, start: int = 0) -> Iterator[bytes]:
         """Yield the lines from a byte on; a line that was cut short is one, too."""
@@ -58,16 +55,8 @@ class LineFile:
 
     def replace(self, lines: list[bytes]) -> None:
         """Write other lines instead of all, whole or not at all."""
-        self.close()
         write_whole(self.path, b"".join(line + b"\n" for line in lines))
-        self.size = self.path.stat().st_size
-
-    def close(self) -> None:
-        """Close the file; the next line opens it again."""
-        file, self._file = self._file, None
-        if file is not None:
-            with suppress(OSError):
-                file.close()
+        self.size, self._is_whole = self.path.stat().st_size, True
 
 
 class _Segment(LineFile):
@@ -78,10 +67,11 @@ class _Segment(LineFile):
         self.index: list[tuple[int, int]] = []  # number and byte of every 500th row
         self.first = self.newest = 0.0  # times of the first row and the last
         self.last, self._n_rows, at = -1, 0, 0
-        for line in self.lines():
-            if (row := _row(line)) is not None:
-                self._note(row, at)
-            at += len(line) + 1
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            for line in file:
+                if (row := _row(line)) is not None:
+                    self._note(row, at)
+                at += len(line)
 
     def add(self, row: Measured) -> None:
         at = self.size
@@ -169,11 +159,6 @@ class Journal:
             found |= {_number(row): row for row in self._recent if _number(row) > number}
             return [found[one] for one in sorted(found)][:_A_PIECE]
 
-    def close(self) -> None:
-        """Close the file; a row that comes later opens it again."""
-        with self._changed:
-            self._new.close()
-
     def _last(self) -> int:
         recent = _number(self._recent[-1]) if self._recent else -1
         return max(self._old.last, self._new.last, recent)
@@ -182,7 +167,6 @@ class Journal:
         """Let the new file be the old one when it is large or old, and remove what is too old."""
         is_old = self._new.size > 0 and now - self._new.first > self._store.age / 2
         if is_old or self._new.size > self._store.size // 2:
-            self._new.close()
             self.counters["forgotten_files"] += self._old.size > 0
             self._new.path.replace(self._old.path)
             self._old, self._new = _Segment(self._old.path), _Segment(self._new.path)

@@ -214,8 +214,8 @@ class Node:
                 reason = self._client.refusal or "it does not answer"
                 self._complaints.add("the broker", f"no connection: {reason}", now)
             self._complaints.report(now)
-            if self._adoption.waiting is not None:
-                self._try(self._topics.model, self._adoption.waiting, self._adopt)
+            if self._adoption.waiting:
+                self._try(self._topics.model, self._adoption.waiting[0], self._adopt)
 
     # --- taking in -------------------------------------------------------------------------------
 
@@ -257,6 +257,7 @@ class Node:
 
     def _try(self, topic: str, payload: bytes, take: Callable[[str, bytes], None]) -> None:
         """Take a message; count and report one that is wrong."""
+        is_again = payload in self._adoption.waiting
         try:
             take(topic, payload)
         except MessageError as error:
@@ -264,7 +265,7 @@ class Node:
             self._complaints.add(topic, str(error), time.monotonic())
         except SolahError as error:
             is_waiting = isinstance(error, NoRoomError)
-            if not is_waiting or self._refused[0] != document_id(payload):
+            if not is_waiting or not is_again:
                 self.counters["refused_models"] += 1
                 self._refused = document_id(payload), str(error)
                 self._next_look = 0.0

@@ -183,8 +183,11 @@ class OpenRows:
 
     def memory(self, brought: int = -1) -> Memory:
         """Return what the node must not forget."""
+        done = self.done
         waiting = (case for case in self._rows if case.has_input and not case.is_over)
-        return Memory(self.done, brought, tuple(map(self._open_row, waiting)))
+        over = (case.sequence for case in self._rows if case.is_over and case.sequence > done)
+        decided = frozenset(over if self.decides else ())
+        return Memory(done, brought, tuple(map(self._open_row, waiting)), decided)
 
     def _open_row(self, case: Case) -> OpenRow:
         version = self._versions.of(case.sequence)

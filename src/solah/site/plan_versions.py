@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from solah.site.trust import Trust
 
 _MOST = 8
+_MOST_WAITING = 64
 
 
 class NoRoomError(BundleError):
@@ -115,14 +116,14 @@ class Adoption:
     def __init__(self, core: NodeCore, trust: Trust | None, allow_rollback: bool) -> None:
         self._core, self._trust, self._allow_rollback = core, trust, allow_rollback
         self._taken: dict[tuple[str, int], bytes] = {}
-        self.waiting: bytes | None = None  # the newest plan, if there was no room
+        self.waiting: list[bytes] = []  # for room, in the order in which they came
 
     @property
     def documents(self) -> list[bytes]:
         """The plans to keep for a restart."""
         known = [(one.hash, one.starts) for one in self._core.bundles]
         taken = [self._taken[one] for one in known if one in self._taken]
-        return taken if self.waiting is None else [*taken, self.waiting]
+        return [*taken, *self.waiting]
 
     def take(self, payload: bytes) -> Bundle | None:
         """Take a plan; return it if it is new.
@@ -132,6 +133,20 @@ class Adoption:
         BundleError
             It is not taken. After ``NoRoomError`` it waits.
         """
+        is_next = self.waiting[:1] == [payload]
+        try:
+            taken = self._take(payload, has_room=is_next or not self.waiting)
+        except NoRoomError:
+            if payload not in self.waiting:
+                self.waiting = [*self.waiting, payload][:_MOST_WAITING]
+            raise
+        except SolahError:
+            self.waiting = self.waiting[is_next:]
+            raise
+        self.waiting = self.waiting[is_next:]
+        return taken
+
+    def _take(self, payload: bytes, *, has_room: bool) -> Bundle | None:
         bundle = read_bundle(payload, self._trust)
         if bundle.plan.site != self._core.bundle.plan.site:
             raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
@@ -139,12 +154,9 @@ class Adoption:
             raise BundleError("the plan is a shadow, but was published for use")
         if self._trust is not None and not self._allow_rollback:
             refuse_older(bundle, self._core.bundle)
-        try:
-            is_new = self._core.adopt(bundle, time.monotonic())
-        except NoRoomError:
-            self.waiting = payload
-            raise
-        self.waiting = None
+        if not has_room:
+            raise NoRoomError("plans that came before it have to wait")
+        is_new = self._core.adopt(bundle, time.monotonic())
         # A plan that was only signed again has another counter, so its document is kept as well.
         self._taken[bundle.hash, bundle.starts] = payload
         self._taken = dict([*self._taken.items()][-2 * _MOST :])
