@@ -77,7 +77,7 @@ def test_a_plan_waits_for_room():
     for start in (9_000, 8_500):
         take(node, topic, bundle.starting_at(start).to_bytes())
     assert node.counters["refused_models"] == 2
-    assert "has to wait" in node._refused[1]
+    assert "to wait" in node._refused[1]
     assert [read_bundle(one).starts for one in node._adoption.documents[-2:]] == [9_000, 8_500]
     node.core._position.floor = node.core._position.reached = 6_000
     for _ in range(2):

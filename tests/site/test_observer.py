@@ -22,8 +22,8 @@ from solah.site.messages import (
     decode_decisions,
     encode,
 )
-from solah.site.observed import standing
 from solah.site.observer import MOST_DECISIONS, MOST_STRANGERS, Observer
+from solah.site.site_state import standing
 from solah.site.topics import Topics
 from solah.site.trust import load_trust
 

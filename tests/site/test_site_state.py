@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
 from solah.site.messages import Status, encode
-from solah.site.observed import SILENT_AFTER
 from solah.site.observer import Observer
 from solah.site.prometheus import metrics
-from solah.site.site_state import STATES, judge
+from solah.site.site_state import SILENT_AFTER, STATES, condition_of
 
 
 def watched(silent=(), n_rows=10, **options):
@@ -88,7 +87,7 @@ NODE = st.fixed_dictionaries(
 )
 def test_live_means_that_nothing_is_wrong(nodes, last_at, is_stale, missing, is_connected):
     decisions = {"last_at": last_at, "is_stale": is_stale, "last_missing": missing}
-    found = judge(nodes, decisions, is_connected)
+    found = condition_of(nodes, decisions, is_connected)
     assert found.state in STATES
     assert bool(found.reasons) == (found.state != "live")
     planned = [one for one in nodes if one["is_planned"]] or nodes

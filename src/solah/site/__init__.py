@@ -6,7 +6,7 @@ In the order of the data:
 - ``units``, ``templates``: units and durations; what common firmware publishes
 - ``sensor_source``, ``kafka``, ``sparkplug``, ``payloads``, ``sensor_mapping``: messages of sensors
   become readings of features
-- ``aligner``, ``sampler``, ``feed``, ``journal``: readings become rows, on a clock and on disk
+- ``aligner``, ``feed``, ``journal``: readings become rows, on a clock and on disk
 - ``plan``, ``bundle``, ``trust``: which node runs what; one signed document of plan and model
 - ``messages``, ``topics``: what nodes send each other; everything that comes in is checked
 - ``core``, ``open_rows``, ``evaluation``, ``decision_policy``: rows become decisions, without a

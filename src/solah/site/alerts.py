@@ -17,7 +17,7 @@ from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.json_fields import read_record
 from solah.site.fields import either, items, kind, number, record, setting, text, texts
 from solah.site.messages import MAX_BYTES, MAX_SEQUENCE, VERSION, MessageError
-from solah.site.observed import DOUBTS, standing
+from solah.site.site_state import DOUBTS, standing
 from solah.site.webhook import Webhook
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Compare the decisions of the model in use with those of one that is only tried out."""
+"""Compare the decisions of the model in use with those of a shadow."""
 
 from __future__ import annotations
 
@@ -15,64 +15,52 @@ class Comparison:
     Parameters
     ----------
     is_number : bool, default=False
-        Whether numbers are decided; then it is measured how far apart they are.
+        Whether the models estimate numbers, whose mean difference is measured.
 
     Examples
     --------
     >>> comparison = Comparison()
     >>> for row, decision in enumerate(("dry", "wet", "wet")):
-    ...     comparison.act(row, decision)
-    ...     comparison.shadow(row, "wet")
-    >>> comparison.describe()["rows"], comparison.describe()["agreed"]
-    (3, 2)
-    >>> comparison.describe()["differing"]
-    [{'decision': 'dry', 'shadow': 'wet', 'times': 1}]
+    ...     comparison.take(row, decision, is_shadow=False)
+    ...     comparison.take(row, "wet", is_shadow=True)
+    >>> found = comparison.describe()
+    >>> found["rows"], found["agreed"], found["differing"]
+    (3, 2, [{'decision': 'dry', 'shadow': 'wet', 'times': 1}])
     """
 
     def __init__(self, *, is_number: bool = False) -> None:
         self._is_number = is_number
         self._seen: OrderedDict[int, tuple[bool, str] | None] = OrderedDict()  # None: compared
-        self.rows = self.agreed = 0
+        self._rows = self._agreed = 0
         self._differing: Counter[tuple[str, str]] = Counter()
         self._apart = 0.0
 
-    def act(self, sequence: int, decision: str) -> None:
-        """Take the decision on a row by the model in use."""
-        self._take(sequence, decision, is_shadow=False)
-
-    def shadow(self, sequence: int, decision: str) -> None:
-        """Take the decision on a row by the model that is tried out."""
-        self._take(sequence, decision, is_shadow=True)
+    def take(self, sequence: int, decision: str, *, is_shadow: bool) -> None:
+        """Take a decision on a row; one that comes again is not counted again."""
+        waiting = self._seen.setdefault(sequence, (is_shadow, decision))
+        while len(self._seen) > _MOST_ROWS:
+            self._seen.popitem(last=False)
+        if waiting is None or waiting[0] == is_shadow:
+            return
+        self._seen[sequence] = None
+        in_use, shadow = (waiting[1], decision) if is_shadow else (decision, waiting[1])
+        self._rows += 1
+        self._agreed += in_use == shadow
+        if self._is_number:
+            self._apart += abs(float(in_use) - float(shadow))
+        elif in_use != shadow:
+            self._differing[in_use, shadow] += 1
 
     def describe(self) -> dict[str, Any]:
         """Return the counts, ready for JSON."""
         pairs = self._differing.most_common(_MOST_PAIRS)
         return {
-            "rows": self.rows,
-            "agreed": self.agreed,
-            "agreement": self.agreed / self.rows if self.rows else None,
+            "rows": self._rows,
+            "agreed": self._agreed,
+            "agreement": self._agreed / self._rows if self._rows else None,
             "differing": [
                 {"decision": decision, "shadow": shadow, "times": times}
                 for (decision, shadow), times in pairs
             ],
-            "apart": self._apart / self.rows if self.rows and self._is_number else None,
+            "apart": self._apart / self._rows if self._rows and self._is_number else None,
         }
-
-    def _take(self, sequence: int, decision: str, *, is_shadow: bool) -> None:
-        """Compare with what the other decided; a row that comes again is not counted again."""
-        if sequence not in self._seen:
-            self._seen[sequence] = (is_shadow, decision)
-            while len(self._seen) > _MOST_ROWS:
-                self._seen.popitem(last=False)
-            return
-        waiting = self._seen[sequence]
-        if waiting is None or waiting[0] == is_shadow:
-            return
-        self._seen[sequence] = None
-        acting, tried = (waiting[1], decision) if is_shadow else (decision, waiting[1])
-        self.rows += 1
-        self.agreed += acting == tried
-        if self._is_number:
-            self._apart += abs(float(acting) - float(tried))
-        elif acting != tried:
-            self._differing[acting, tried] += 1

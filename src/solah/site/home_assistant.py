@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import spell
 from solah.model.document import Task
-from solah.site.observed import SILENT_AFTER
+from solah.site.site_state import SILENT_AFTER
 
 if TYPE_CHECKING:
     from solah.model.document import Target

@@ -1,4 +1,4 @@
-"""Write the messages of nodes as bytes, and read those of others with every value checked.
+"""The messages of nodes: dataclasses whose fields describe how they are written and checked.
 
 A message is JSON; those of nodes that send on change are CBOR (:mod:`solah.site.compact_messages`):
 numbers, texts, lists and objects, and none of CBOR's tags, which build other things.
@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from solah.data.json_reader import MAX_DEPTH, JsonParser, Reader, shown
 from solah.exceptions import SolahError, cut, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
 VERSION = 1
 MAX_BYTES = 256 * 1024
@@ -41,13 +42,163 @@ _CBOR_LENGTHS = {24: 1, 25: 2, 26: 4, 27: 8}  # bytes behind the first byte of a
 
 Reading = float | str | None
 Value = TypeVar("Value")
+Record = TypeVar("Record")
 
 
 class MessageError(SolahError, ValueError):
-    """A message is not one of ours."""
+    """A message is not valid."""
 
 
 _PARSER = JsonParser("the message", MessageError, MAX_BYTES, MAX_CONTAINERS)
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def read_text(reader: Reader) -> str:
+    """Read a short text."""
+    return reader.text(0, MAX_CHARACTERS)
+
+
+def read_count(reader: Reader) -> int:
+    """Read the number of a row, or how often something happened."""
+    return reader.integer(0, MAX_SEQUENCE)
+
+
+def read_time(reader: Reader) -> float:
+    """Read a time in seconds."""
+    return reader.number(-_LATEST, _LATEST)
+
+
+def read_unknown(reader: Reader) -> tuple[float, float]:
+    """Read the missing share and its variance."""
+    share, variance = reader.items(2, 2)
+    return share.number(0.0, 1.0 + _ROUNDING), variance.number(0.0, _MOST_VARIANCE)
+
+
+def read_counts(reader: Reader) -> tuple[int, int]:
+    """Read how many readings are out of range, and how many pairs unseen."""
+    out_of_range, unseen = map(read_count, reader.items(2, 2))
+    return out_of_range, unseen
+
+
+def read_code(reader: Reader) -> float | None:
+    """Read a coded reading."""
+    return None if reader.value is None else reader.number(-_FLOAT_MAX, _FLOAT_MAX)
+
+
+def _read_share(reader: Reader) -> float:
+    return reader.number(-_ROUNDING, 1.0 + _ROUNDING)
+
+
+def _read_signal(reader: Reader) -> tuple[float, ...]:
+    return reader.numbers(0, _MAX_SIGNAL_SIZE, -_MOST, _MOST)
+
+
+def _read_names(reader: Reader) -> tuple[str, ...]:
+    return tuple(map(read_text, reader.items(0, MAX_READINGS)))
+
+
+def _read_flag(reader: Reader) -> bool:
+    if not isinstance(reader.value, bool):
+        raise reader.fail("true or false")
+    return reader.value
+
+
+def _read_state(reader: Reader) -> str:
+    if reader.value not in ("online", "offline"):
+        raise reader.fail("'online' or 'offline'")
+    return str(reader.value)
+
+
+def _read_reading(reader: Reader) -> Reading:
+    value = reader.value
+    if value is None or isinstance(value, str):
+        return None if value is None else read_text(reader)
+    if isinstance(value, int | float):
+        return float(value) if abs(value) <= _FLOAT_MAX else None
+    raise reader.fail("a number, a text or null")
+
+
+def _or_none(read: Callable[[Reader], Value]) -> Callable[[Reader], Value | None]:
+    return lambda reader: None if reader.value is None else read(reader)
+
+
+def _named(read: Callable[[Reader], Value]) -> Callable[[Reader], dict[str, Value]]:
+    def read_all(reader: Reader) -> dict[str, Value]:
+        named = reader.named(MAX_READINGS, MAX_CHARACTERS)
+        return {name: read(one) for name, one in named.items()}
+
+    return read_all
+
+
+def _listed(read: Callable[[Reader], Value]) -> Callable[[Reader], tuple[Value, ...]]:
+    return lambda reader: tuple(map(read, reader.items(0, MAX_ROWS)))
+
+
+def _records(kind: Callable[..., Record]) -> Callable[[Reader], tuple[Record, ...]]:
+    return _listed(lambda reader: _read_record(reader, kind))
+
+
+# --- fields --------------------------------------------------------------------------------------
+
+
+def _wire(
+    read: Callable[[Reader], Any],
+    key: str = "",
+    *,
+    write: Callable[[Any], Any] | None = None,
+    is_always: bool = False,
+) -> dict[str, Any]:
+    """Describe a field: its key, if that is another name, and how its value is read and written.
+
+    A field with a default is written only if the value is another one, unless ``is_always``.
+    """
+    return {"read": read, "key": key, "write": write, "is_always": is_always}
+
+
+class _Field(NamedTuple):
+    name: str
+    key: str
+    read: Callable[[Reader], Any]
+    write: Callable[[Any], Any] | None
+    default: Any  # MISSING for a field that is always there
+
+
+@lru_cache
+def _fields(kind: Any) -> list[_Field]:
+    found = []
+    for one in fields(kind):
+        if about := one.metadata:
+            default = one.default if one.default_factory is MISSING else one.default_factory()
+            default = MISSING if about["is_always"] else default
+            key = about["key"] or one.name
+            found.append(_Field(one.name, key, about["read"], about["write"], default))
+    return found
+
+
+def _read_record(reader: Reader, kind: Callable[..., Record], *more: str) -> Record:
+    described: list[_Field] = _fields(kind)
+    required = [one.key for one in described if one.default is MISSING]
+    parts = reader.record((*more, *required), [one.key for one in described])
+    return kind(**{one.name: one.read(parts[one.key]) for one in described if one.key in parts})
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    found = {}
+    kind: Any = type(message)
+    for name, key, _, write, default in _fields(kind):
+        value = getattr(message, name)
+        if default is MISSING or value != default:
+            found[key] = value if write is None else write(value)
+    return found
+
+
+def _plain_rows(rows: tuple[Any, ...]) -> list[dict[str, Any]]:
+    return [_plain(row) for row in rows]
+
+
+# --- messages ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -58,28 +209,32 @@ class NodeOutput:
     ----------
     sequence : the row's number
     time : when its newest reading was taken, in seconds
-    signals : what each part of the model passes up, by its name
-    missing : the parts and readings that did not come in time, and count as missing
-    unknown : the missing share and its variance in those signals; nothing,
-        of a part that is not in it
-    readings : those that a tree elsewhere asks, by feature: a number, the place of a state, or
-        None where it is unknown
-    oldest : when the oldest of the readings behind it was taken; None where nobody knows
-    abstain_reasons : how many readings are out of the range that the model learned from, and how
-        many pairs of them never occurred together there
+    signals : the outputs of parts of the model, by name
+    missing : the parts and readings that did not come in time
+    unknown : the missing share and its variance in those signals, by part; nothing is missing of a
+        part that is not in it
+    readings : those that a tree elsewhere uses, by feature: a number, the index of a category, or
+        None if it is missing
+    oldest : when the oldest of the readings behind it was taken; None if unknown
+    abstain_reasons : how many readings are outside the training range, and how many pairs of them
+        never occurred together in training
     previous : of a node that sends on change, the row that it sent before; readings that are the
-        same there are dropped. None where nothing is dropped
+        same there are dropped. None if nothing is dropped
     is_exact : whether the signals are exact, rather than in units
     """
 
-    sequence: int
-    time: float
-    signals: Mapping[str, tuple[float, ...]]
-    missing: tuple[str, ...] = ()
-    unknown: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    readings: Mapping[str, float | None] = field(default_factory=dict)
-    oldest: float | None = None
-    abstain_reasons: tuple[int, int] = (0, 0)
+    sequence: int = field(metadata=_wire(read_count, "seq"))
+    time: float = field(metadata=_wire(read_time))
+    signals: Mapping[str, tuple[float, ...]] = field(metadata=_wire(_named(_read_signal), "says"))
+    missing: tuple[str, ...] = field(default=(), metadata=_wire(_read_names, is_always=True))
+    unknown: Mapping[str, tuple[float, float]] = field(
+        default_factory=dict, metadata=_wire(_named(read_unknown))
+    )
+    readings: Mapping[str, float | None] = field(
+        default_factory=dict, metadata=_wire(_named(read_code))
+    )
+    oldest: float | None = field(default=None, metadata=_wire(read_time))
+    abstain_reasons: tuple[int, int] = field(default=(0, 0), metadata=_wire(read_counts))
     previous: int | None = None
     is_exact: bool = True
 
@@ -95,9 +250,9 @@ class Beliefs:
     rows : one entry per row
     """
 
-    node: str
-    model: str
-    rows: tuple[NodeOutput, ...]
+    node: str = field(metadata=_wire(read_text))
+    model: str = field(metadata=_wire(read_text))
+    rows: tuple[NodeOutput, ...] = field(metadata=_wire(_records(NodeOutput), write=_plain_rows))
 
 
 @dataclass(frozen=True)
@@ -110,45 +265,45 @@ class Decided:
     decision : the class
     beliefs : the probability of each class, by its name
     missing : the parts and readings that did not come in time
-    known : the share of the model's knowledge that was reached
-    oldest : when the oldest of its readings was taken; None where nobody knows
-    settled : of a model with a policy, the class that stands; None for "don't know", and empty
-        where there is no policy
+    known : the completeness
+    oldest : when the oldest of its readings was taken; None if unknown
+    settled : of a model with a policy, the stable decision; None for "don't know", and empty
+        without a policy
     abstain_reasons : why it is or could be withheld: low probability, few readings, out of range,
         unseen
     """
 
-    sequence: int
-    time: float
-    decision: str
-    beliefs: Mapping[str, float]
-    missing: tuple[str, ...] = ()
-    known: float = 1.0
-    oldest: float | None = None
-    settled: str | None = ""
-    abstain_reasons: tuple[str, ...] = ()
+    sequence: int = field(metadata=_wire(read_count, "seq"))
+    time: float = field(metadata=_wire(read_time))
+    decision: str = field(metadata=_wire(read_text))
+    beliefs: Mapping[str, float] = field(metadata=_wire(_named(_read_share)))
+    missing: tuple[str, ...] = field(default=(), metadata=_wire(_read_names, is_always=True))
+    known: float = field(default=1.0, metadata=_wire(_read_share, is_always=True))
+    oldest: float | None = field(default=None, metadata=_wire(read_time))
+    settled: str | None = field(default="", metadata=_wire(_or_none(read_text)))
+    abstain_reasons: tuple[str, ...] = field(default=(), metadata=_wire(_read_names))
 
 
 @dataclass(frozen=True)
 class Decisions:
     """Decisions on some rows."""
 
-    node: str
-    model: str
-    rows: tuple[Decided, ...]
+    node: str = field(metadata=_wire(read_text))
+    model: str = field(metadata=_wire(read_text))
+    rows: tuple[Decided, ...] = field(metadata=_wire(_records(Decided), write=_plain_rows))
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Readings of one row; the sequence is None where the node counts by time.
+    """Readings of one row.
 
     Of readings that were held until a row was made, ``oldest`` is the time of the oldest, and
-    ``missing`` names those that are unknown.
+    ``missing`` names those that are missing. Neither is written.
     """
 
-    readings: Mapping[str, Reading]
-    sequence: int | None = None
-    time: float | None = None
+    readings: Mapping[str, Reading] = field(metadata=_wire(_named(_read_reading)))
+    sequence: int | None = field(default=None, metadata=_wire(_or_none(read_count), "seq"))
+    time: float | None = field(default=None, metadata=_wire(_or_none(read_time)))
     oldest: float | None = None
     missing: tuple[str, ...] = ()
 
@@ -157,8 +312,10 @@ class Measured:
 class Ask:
     """A request to send some rows again: those with these numbers, and all from ``since`` on."""
 
-    sequences: tuple[int, ...] = ()
-    since: int | None = None
+    sequences: tuple[int, ...] = field(
+        default=(), metadata=_wire(_listed(read_count), is_always=True)
+    )
+    since: int | None = field(default=None, metadata=_wire(_or_none(read_count), is_always=True))
 
 
 @dataclass(frozen=True)
@@ -167,16 +324,20 @@ class SensorReport:
 
     Attributes
     ----------
-    age : seconds since the last was taken; None where none came
-    max_age : seconds after which it is unknown; None where it is held until the sensor is gone
+    age : seconds since the last was taken; None if none came
+    max_age : seconds after which it is missing; None if it is held until the sensor is gone
     is_known : whether there is one that is not too old
     counts : how often each thing happened to its messages
     """
 
-    age: float | None
-    max_age: float | None
-    is_known: bool
-    counts: Mapping[str, int]
+    age: float | None = field(
+        metadata=_wire(
+            _or_none(read_time), write=lambda age: None if age is None else round(age, 3)
+        )
+    )
+    max_age: float | None = field(metadata=_wire(_or_none(read_time)))
+    is_known: bool = field(metadata=_wire(_read_flag, "known"))
+    counts: Mapping[str, int] = field(metadata=_wire(_named(read_count)))
 
 
 @dataclass(frozen=True)
@@ -187,8 +348,8 @@ class Terms:
     ----------
     model : the hash of the bundle that they are about
     row : they hold for the rows from this one on
-    winner : the place of the class that is decided for
-    allowed : by how much its lead over each class may fall at one node, in nats; empty where every
+    winner : the index of the class that leads
+    allowed : by how much its lead over each class may fall at one node, in nats; empty if every
         change is to be sent, and exactly
     """
 
@@ -204,82 +365,75 @@ class Status:
 
     Attributes
     ----------
-    node, state : who it is, and whether it is there
+    node, state : its name, and whether it is online
     model : the hash of the newest plan that it took
-    starts : the first row of that plan
-    shadow : the hash of the plan that it only compares; empty for none
-    refused : the last plan that it refused, as :func:`document_id` names it, and why
     counters : what it counted so far
     sensors : how the readings of its features come in
+    starts : the first row of that plan
+    shadow : the hash of the shadow; empty for none
+    refused : the last plan that it refused, as :func:`document_id` names it, and why
     """
 
-    node: str
-    state: Literal["online", "offline"]
-    model: str = ""
-    counters: Mapping[str, int] = field(default_factory=dict)
-    sensors: Mapping[str, SensorReport] = field(default_factory=dict)
-    starts: int = 0
-    shadow: str = ""
-    refused: tuple[str, str] = ("", "")
+    node: str = field(metadata=_wire(read_text))
+    state: Literal["online", "offline"] = field(metadata=_wire(_read_state))
+    model: str = field(default="", metadata=_wire(read_text, is_always=True))
+    counters: Mapping[str, int] = field(
+        default_factory=dict, metadata=_wire(_named(read_count), is_always=True)
+    )
+    sensors: Mapping[str, SensorReport] = field(
+        default_factory=dict,
+        metadata=_wire(
+            _named(lambda reader: _read_record(reader, SensorReport)),
+            write=lambda sensors: {name: _plain(one) for name, one in sensors.items()},
+        ),
+    )
+    starts: int = field(default=0, metadata=_wire(read_count, "from"))
+    shadow: str = field(default="", metadata=_wire(read_text))
+    refused: tuple[str, str] = field(
+        default=("", ""),
+        metadata=_wire(
+            lambda reader: tuple(reader.texts(2, 2)),
+            write=lambda refused: (refused[0], cut(refused[1], MAX_CHARACTERS)),
+        ),
+    )
 
 
 def document_id(document: bytes) -> str:
-    """Name a document, whatever is in it, for who wants to know what became of it."""
+    """Name a document, so that a node's answer about it can be found."""
     return sha256(document).hexdigest()[:16]
 
 
 def encode(message: Beliefs | Decisions | Measured | Ask | Status) -> bytes:
     """Write a message."""
-    plain = _WRITERS[type(message)](message)
+    plain = _plain(message)
+    if not isinstance(message, Measured):
+        plain = {"v": VERSION, **plain}
     return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
 
 
 def decode_beliefs(payload: bytes) -> Beliefs:
     """Read the signals of a node."""
-    fields = _fields(payload, ("node", "model", "rows"))
-    rows = tuple(map(_read_signals, fields["rows"].items(0, MAX_ROWS)))
-    return Beliefs(_text(fields["node"]), _text(fields["model"]), rows)
+    return _decode(payload, Beliefs)
 
 
 def decode_decisions(payload: bytes) -> Decisions:
     """Read decisions."""
-    fields = _fields(payload, ("node", "model", "rows"))
-    rows = tuple(map(_read_decision, fields["rows"].items(0, MAX_ROWS)))
-    return Decisions(_text(fields["node"]), _text(fields["model"]), rows)
+    return _decode(payload, Decisions)
 
 
 def decode_ask(payload: bytes) -> Ask:
     """Read a request to send rows again."""
-    fields = _fields(payload, ("sequences", "since"))
-    sequences = tuple(map(_count, fields["sequences"].items(0, MAX_ROWS)))
-    return Ask(sequences, _optional(_count, fields["since"]))
-
-
-def decode_progress(payload: bytes) -> int:
-    """Read the number of a row; -1 represents none."""
-    return _read(payload).integer(-1, MAX_SEQUENCE)
+    return _decode(payload, Ask)
 
 
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
-    optional = ("sensors", "from", "shadow", "refused")
-    fields = _fields(payload, ("node", "state", "model", "counters"), optional)
-    state = fields["state"].value
-    if state not in ("online", "offline"):
-        raise fields["state"].fail("'online' or 'offline'")
-    counters = _mapping(fields["counters"], _count)
-    sensors = _mapping(fields["sensors"], _read_sensor) if "sensors" in fields else {}
-    refused = fields["refused"].texts(2, 2) if "refused" in fields else ("", "")
-    return Status(
-        node=_text(fields["node"]),
-        state=state,
-        model=_text(fields["model"]),
-        counters=counters,
-        sensors=sensors,
-        starts=_count(fields["from"]) if "from" in fields else 0,
-        shadow=_text(fields["shadow"]) if "shadow" in fields else "",
-        refused=(refused[0], refused[1]),
-    )
+    return _decode(payload, Status)
+
+
+def decode_progress(payload: bytes) -> int:
+    """Read the number of a row; -1 represents none."""
+    return _PARSER.read(payload).integer(-1, MAX_SEQUENCE)
 
 
 def decode_readings(payload: bytes) -> tuple[Measured, ...]:
@@ -287,97 +441,28 @@ def decode_readings(payload: bytes) -> tuple[Measured, ...]:
 
     ``{"readings": {...}, "seq": 7, "time": 1700000000.5}``, where only the readings must be there;
     or plainly the readings themselves, ``{"temperature": 21.5}``. A reading that is NaN or infinite
-    is unknown.
+    is missing.
     """
-    message = _read(payload, allow_nan=True)
-    is_list = isinstance(message.value, list)
-    return tuple(map(_read_readings, message.items(0, MAX_ROWS) if is_list else [message]))
+    message = _PARSER.read(payload, allow_nan=True)
+    rows = message.items(0, MAX_ROWS) if isinstance(message.value, list) else [message]
+    return tuple(
+        _read_record(row, Measured)
+        if isinstance(row.part("readings").value, dict)
+        else Measured(_named(_read_reading)(row))
+        for row in rows
+    )
 
 
-# --- writing -------------------------------------------------------------------------------------
+def _decode(payload: bytes, kind: Callable[..., Record]) -> Record:
+    reader = _PARSER.read(payload)
+    message = _read_record(reader, kind, "v")
+    version = reader.part("v").value
+    if type(version) is not int or version != VERSION:
+        raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
+    return message
 
 
-def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
-    rows = [
-        {
-            "seq": one.sequence,
-            "time": one.time,
-            "says": dict(one.signals),
-            "missing": list(one.missing),
-            **({"unknown": dict(one.unknown)} if one.unknown else {}),
-            **({"readings": dict(one.readings)} if one.readings else {}),
-            **({"oldest": one.oldest} if one.oldest is not None else {}),
-            **({"abstain_reasons": list(one.abstain_reasons)} if any(one.abstain_reasons) else {}),
-        }
-        for one in message.rows
-    ]
-    return {"v": VERSION, "node": message.node, "model": message.model, "rows": rows}
-
-
-def _plain_decisions(message: Decisions) -> dict[str, Any]:
-    rows = [
-        {
-            "seq": one.sequence,
-            "time": one.time,
-            "decision": one.decision,
-            "beliefs": dict(one.beliefs),
-            "missing": list(one.missing),
-            "known": one.known,
-            **({"oldest": one.oldest} if one.oldest is not None else {}),
-            **({"settled": one.settled} if one.settled != "" else {}),
-            **({"abstain_reasons": list(one.abstain_reasons)} if one.abstain_reasons else {}),
-        }
-        for one in message.rows
-    ]
-    return {"v": VERSION, "node": message.node, "model": message.model, "rows": rows}
-
-
-def _plain_measured(message: Measured) -> dict[str, Any]:
-    plain = {"seq": message.sequence, "time": message.time}
-    known = {name: value for name, value in plain.items() if value is not None}
-    return {"readings": dict(message.readings), **known}
-
-
-def _plain_ask(message: Ask) -> dict[str, Any]:
-    return {"v": VERSION, "sequences": list(message.sequences), "since": message.since}
-
-
-def _plain_status(message: Status) -> dict[str, Any]:
-    sensors = {name: _plain_sensor(one) for name, one in message.sensors.items()}
-    plan, why = message.refused
-    return {
-        "v": VERSION,
-        "node": message.node,
-        "state": message.state,
-        "model": message.model,
-        "counters": dict(message.counters),
-        **({"from": message.starts} if message.starts else {}),
-        **({"shadow": message.shadow} if message.shadow else {}),
-        **({"refused": [plan, cut(why, MAX_CHARACTERS)]} if plan else {}),
-        **({"sensors": sensors} if sensors else {}),
-    }
-
-
-def _plain_sensor(report: SensorReport) -> dict[str, Any]:
-    age = None if report.age is None else round(report.age, 3)
-    about = {"age": age, "max_age": report.max_age, "known": report.is_known}
-    return {**about, "counts": dict(report.counts)}
-
-
-_WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    Beliefs: _plain_beliefs,
-    Decisions: _plain_decisions,
-    Measured: _plain_measured,
-    Ask: _plain_ask,
-    Status: _plain_status,
-}
-
-
-# --- reading -------------------------------------------------------------------------------------
-
-
-def _read(payload: bytes, *, allow_nan: bool = False) -> Reader:
-    return _PARSER.read(payload, allow_nan=allow_nan)
+# --- CBOR ----------------------------------------------------------------------------------------
 
 
 def parse_cbor(payload: bytes) -> Any:
@@ -402,7 +487,7 @@ def parse_cbor(payload: bytes) -> Any:
 
 
 def _most_containers(payload: bytes) -> int:
-    """Count the lists and objects of CBOR, or return a bound where that is low enough."""
+    """Count the lists and objects of CBOR, or return a bound if that is low enough."""
     bound = len(payload.translate(None, _NOT_CBOR))
     if bound <= MAX_CONTAINERS:
         return bound
@@ -418,132 +503,7 @@ def _most_containers(payload: bytes) -> int:
 
 
 class _NoTags(dict[int, Any]):
-    """What CBOR's tags represent: nothing. They would build dates, patterns, and lists in lists."""
+    """The meanings of CBOR's tags: none. They would build dates, patterns, and lists in lists."""
 
     def __missing__(self, tag: int) -> Any:
         raise MessageError(f"the message has CBOR's tag {tag}, and none is taken here")
-
-
-def _fields(payload: bytes, keys: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Reader]:
-    fields = _read(payload).record(("v", *keys), optional)
-    version = fields["v"].value
-    if type(version) is not int or version != VERSION:
-        raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
-    return fields
-
-
-def _read_signals(row: Reader) -> NodeOutput:
-    optional = ("unknown", "readings", "abstain_reasons", "oldest")
-    fields = row.record(("seq", "time", "says", "missing"), optional)
-    return NodeOutput(
-        sequence=_count(fields["seq"]),
-        time=_time(fields["time"]),
-        signals=_mapping(fields["says"], _signal),
-        missing=_names(fields["missing"]),
-        unknown=_mapping(fields["unknown"], read_unknown) if "unknown" in fields else {},
-        readings=_mapping(fields["readings"], read_code) if "readings" in fields else {},
-        abstain_reasons=read_doubts(fields["abstain_reasons"])
-        if "abstain_reasons" in fields
-        else (0, 0),
-        oldest=_time(fields["oldest"]) if "oldest" in fields else None,
-    )
-
-
-def _read_decision(row: Reader) -> Decided:
-    required = ("seq", "time", "decision", "beliefs", "missing", "known")
-    fields = row.record(required, ("settled", "abstain_reasons", "oldest"))
-    return Decided(
-        sequence=_count(fields["seq"]),
-        time=_time(fields["time"]),
-        decision=_text(fields["decision"]),
-        beliefs=_mapping(fields["beliefs"], _share),
-        missing=_names(fields["missing"]),
-        known=_share(fields["known"]),
-        oldest=_time(fields["oldest"]) if "oldest" in fields else None,
-        settled=_optional(_text, fields["settled"]) if "settled" in fields else "",
-        abstain_reasons=_names(fields["abstain_reasons"]) if "abstain_reasons" in fields else (),
-    )
-
-
-def _read_sensor(sensor: Reader) -> SensorReport:
-    fields = sensor.record(("age", "max_age", "known", "counts"))
-    if not isinstance(fields["known"].value, bool):
-        raise fields["known"].fail("true or false")
-    return SensorReport(
-        age=_optional(_time, fields["age"]),
-        max_age=_optional(_time, fields["max_age"]),
-        is_known=fields["known"].value,
-        counts=_mapping(fields["counts"], _count),
-    )
-
-
-def _read_readings(row: Reader) -> Measured:
-    if not isinstance(row.part("readings").value, dict):
-        return Measured(_mapping(row, _reading))
-    row.record(("readings",), ("seq", "time"))
-    return Measured(
-        _mapping(row.part("readings"), _reading),
-        _optional(_count, row.part("seq")),
-        _optional(_time, row.part("time")),
-    )
-
-
-def _optional(read: Callable[[Reader], Value], reader: Reader) -> Value | None:
-    return None if reader.value is None else read(reader)
-
-
-def _mapping(reader: Reader, read: Callable[[Reader], Value]) -> dict[str, Value]:
-    named = reader.named(MAX_READINGS, MAX_CHARACTERS)
-    return {name: read(one) for name, one in named.items()}
-
-
-def _names(reader: Reader) -> tuple[str, ...]:
-    return tuple(map(_text, reader.items(0, MAX_READINGS)))
-
-
-def _text(reader: Reader) -> str:
-    return reader.text(0, MAX_CHARACTERS)
-
-
-def _count(reader: Reader) -> int:
-    return reader.integer(0, MAX_SEQUENCE)
-
-
-def _time(reader: Reader) -> float:
-    return reader.number(-_LATEST, _LATEST)
-
-
-def _share(reader: Reader) -> float:
-    return reader.number(-_ROUNDING, 1.0 + _ROUNDING)
-
-
-def _signal(reader: Reader) -> tuple[float, ...]:
-    return reader.numbers(0, _MAX_SIGNAL_SIZE, -_MOST, _MOST)
-
-
-def read_unknown(reader: Reader) -> tuple[float, float]:
-    """Read the missing share and its variance."""
-    share, variance = reader.items(2, 2)
-    return share.number(0.0, 1.0 + _ROUNDING), variance.number(0.0, _MOST_VARIANCE)
-
-
-def read_doubts(reader: Reader) -> tuple[int, int]:
-    """Read how many readings are out of range, and how many pairs unseen."""
-    out_of_range, unseen = map(_count, reader.items(2, 2))
-    return out_of_range, unseen
-
-
-def read_code(reader: Reader) -> float | None:
-    """Read a coded reading."""
-    return None if reader.value is None else reader.number(-_FLOAT_MAX, _FLOAT_MAX)
-
-
-def _reading(reader: Reader) -> Reading:
-    value = reader.value
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return _text(reader)
-    if isinstance(value, int | float):
-        return float(value) if abs(value) <= _FLOAT_MAX else None
-    raise reader.fail("a number, a text or null")

@@ -6,14 +6,20 @@ counted and changes nothing else, and what is kept has bounds.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter, OrderedDict, deque
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from solah.data.spelling import spell, spell_number
 from solah.exceptions import SolahError
+from solah.model.document import Task
+from solah.model.evaluate import part_outputs
 from solah.site.alerts import decode_alerts
 from solah.site.bundle import read_bundle
-from solah.site.bundle_reader import Fitting
 from solah.site.compact_messages import decode_rows, decode_terms
 from solah.site.comparison import Comparison
 from solah.site.messages import (
@@ -24,35 +30,29 @@ from solah.site.messages import (
     decode_readings,
     decode_status,
 )
-from solah.site.observed import (
-    WINDOW,
-    Rate,
-    WatchedDecision,
-    WatchedNode,
-    WatchedPart,
-    shown,
-)
+from solah.site.output_check import Expectation
 from solah.site.plan import check_name
-from solah.site.site_state import judge, stale_after
+from solah.site.site_state import DOUBTS, SILENT_AFTER, condition_of, shown, stale_after
 from solah.site.trust import refuse_older
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from solah.site.bundle import Bundle
-    from solah.site.messages import Decided, SensorReport
-    from solah.site.observed import Output
+    from solah.site.messages import Decided, NodeOutput, SensorReport
     from solah.site.topics import Topics
     from solah.site.trust import Trust
 
 MOST_DECISIONS = 200
 MOST_STRANGERS = 100
-"""How many nodes are kept of which the plan does not know."""
+"""How many nodes are kept that are not in the plan."""
 MOST_SENSORS = 500
 """How many sensors of a node are kept."""
 REFUSALS = ("unreadable", "unfit", "other_model", "elsewhere")
 """Why messages are not taken."""
 
+_WINDOW = 5.0  # seconds over which rates are measured
+_BUCKETS_A_SECOND = 4
 _MOST_BUNDLES = 4
 _MOST_NAMES = 50
 _MOST_ARRIVALS = 64
@@ -64,6 +64,133 @@ class _RefusedError(Exception):
     """A readable message that is not taken, with the reason."""
 
 
+@dataclass
+class _Rate:
+    """Counts things, and how many came a second of late."""
+
+    total: int = 0
+    first: float | None = None
+    buckets: deque[tuple[float, int]] = field(
+        default_factory=lambda: deque(maxlen=int(_WINDOW * _BUCKETS_A_SECOND) + 1)
+    )
+
+    def add(self, count: int, now: float) -> None:
+        self.total += count
+        self.first = now if self.first is None else self.first
+        start = now * _BUCKETS_A_SECOND // 1 / _BUCKETS_A_SECOND
+        if self.buckets and self.buckets[-1][0] == start:
+            count += self.buckets.pop()[1]
+        self.buckets.append((start, count))
+
+    def at(self, now: float) -> float:
+        if self.first is None:
+            return 0.0
+        late = sum(count for start, count in self.buckets if now - _WINDOW < start <= now)
+        return round(late / min(max(now - self.first, 1.0), _WINDOW), 2)
+
+
+@dataclass
+class _Node:
+    """A node, as known from its messages."""
+
+    state: str = "unknown"  # by its last status
+    state_at: float = 0.0  # when that came; the broker may have kept it for long
+    model: str = ""
+    last_seen: float | None = None  # when the last message came that the broker had not kept
+    counters: dict[str, int] = field(default_factory=dict)
+    sensors: dict[str, SensorReport] = field(default_factory=dict)
+    rows: _Rate = field(default_factory=_Rate)
+    readings: _Rate = field(default_factory=_Rate)
+
+
+class _Fitting:
+    """A plan, by which messages are checked and described."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle, model, plan = bundle, bundle.model, bundle.plan
+        self.hash, self.root = bundle.hash, model.root.name
+        self.nodes = {node.name: node for node in plan.nodes}
+        self.decider = plan.home[self.root]
+        self.labels = [spell(state) for state in model.target.classes]
+        self._expectation = Expectation(model)
+        self._names = {*plan.home, *(one.name for one in model.features)}
+        self._sent = {self.root}.union(*(node.sends for node in plan.nodes))
+
+    def may_send(self, node: str, row: NodeOutput) -> bool:
+        """Whether this is what that node sends of a row."""
+        return (
+            node in self.nodes
+            and {*row.signals, *row.readings} <= set(self.nodes[node].sends)
+            and self._expectation.fits(row)
+        )
+
+    def may_decide(self, node: str, row: Decided) -> bool:
+        """Whether that node decides, and on one of the classes."""
+        is_known = row.decision in self.labels if self.labels else _is_number(row.decision)
+        return (
+            node == self.decider
+            and is_known
+            and row.settled in (*self.labels, "", None)
+            and set(row.abstain_reasons).issubset(DOUBTS)
+            and row.beliefs.keys() == set(self.labels)
+            and self._names >= set(row.missing)
+        )
+
+    def output(self, part: str, signal: tuple[float, ...]) -> dict[str, Any]:
+        """Describe the output of a part: of a term, from its scores."""
+        target = self.bundle.model.target
+        belief = part_outputs(self.bundle.model.program, part, np.array([signal]))[0]
+        if target.is_additive_number:
+            return _number(float(belief[0]))
+        shares = [round(share, 4) for share in belief.tolist()]
+        if target.task is Task.REGRESSION:
+            return {**_number(float(np.dot(belief, target.centres))), "belief": shares}
+        place = int(target.decide(belief[None])[0])
+        return {"belief": shares, "says": shown(self.labels[place]), "certainty": shares[place]}
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the model, ready for JSON."""
+        target = self.bundle.model.target
+        return {
+            "hash": self.hash,
+            "starts": self.bundle.starts,
+            "target": shown(target.name),
+            "task": target.task.value,
+            "classes": [shown(label) for label in self.labels],
+        }
+
+    def describe_parts(
+        self, received: Mapping[str, dict[str, Any]], missing: list[str]
+    ) -> list[dict[str, Any]]:
+        """Describe the parts from bottom to top, given their last outputs."""
+        parts = self.bundle.model.parts
+        places = {part.name: place for place, part in enumerate(parts)}
+        nothing: dict[str, Any] = {
+            "row": None,
+            "heard": None,
+            "belief": [],
+            "says": None,
+            "certainty": None,
+        }
+        found = []
+        for part in parts:
+            state = "waiting" if part.name in self._sent else "inside"
+            state = "heard" if part.name in received else state
+            found.append(
+                {
+                    "place": places[part.name],
+                    "name": shown(part.name),
+                    "node": self.bundle.plan.home[part.name],
+                    "kind": part.kind,
+                    "hears": [places[one] for one in part.origins if one in places],
+                    "asks": [shown(one) for one in part.origins if one not in places],
+                    "state": "missing" if shown(part.name) in missing else state,
+                    **received.get(part.name, nothing),
+                }
+            )
+        return found
+
+
 class Observer:
     """Watches a site; its methods may be called from any thread.
 
@@ -72,8 +199,8 @@ class Observer:
     topics : Topics
         The topics of the site.
     trust : Trust, default=None
-        Of whom plans are taken, as :func:`solah.site.trust.load_trust` reads it, and none that
-        is older than the newest; None where everyone's are.
+        Whose plans are taken, as :func:`solah.site.trust.load_trust` reads it, and none that is
+        older than the newest; None for everyone's.
     stale_after : float, default=None
         Seconds without a decision after which the site is stale; None for five times the usual time
         between decisions, and half a minute at least.
@@ -94,19 +221,19 @@ class Observer:
     ) -> None:
         self._topics, self._trust, self._stale_after = topics, trust, stale_after
         self._lock = threading.RLock()
-        self._fittings: OrderedDict[str, Fitting] = OrderedDict()
-        self._nodes: dict[str, WatchedNode] = {}
-        self._parts: dict[str, WatchedPart] = {}
-        self._decided: OrderedDict[tuple[str, int, float], WatchedDecision] = OrderedDict()
-        self._rate = Rate()
+        self._fittings: OrderedDict[str, _Fitting] = OrderedDict()
+        self._nodes: dict[str, _Node] = {}
+        self._parts: dict[str, dict[str, Any]] = {}  # the last output of each
+        self._decided: OrderedDict[tuple[str, int, float], dict[str, Any]] = OrderedDict()
+        self._rate = _Rate()
         self._totals: Counter[str] = Counter()
-        self._by_decision: Counter[str] = Counter()
-        self._by_missing: Counter[str] = Counter()
-        self._by_doubt: Counter[str] = Counter()
+        self._by: dict[str, Counter[str]] = {
+            kind: Counter() for kind in ("by_decision", "by_missing", "by_doubt")
+        }
         self._progress: int | None = None
         self._arrivals: deque[float] = deque(maxlen=_MOST_ARRIVALS)
         self._link: dict[str, Any] = {"is_connected": None, "since": None}
-        self._shadow: tuple[Fitting, Comparison] | None = None
+        self._shadow: tuple[_Fitting, Comparison] | None = None
         self._alerts: list[dict[str, Any]] = []
         self._changes = 0
         self._is_retained = False
@@ -138,13 +265,14 @@ class Observer:
         with self._lock:
             self._changes += 1
             if bundle.hash not in self._fittings:
-                for of_model in (self._parts, self._by_decision, self._by_missing, self._by_doubt):
-                    of_model.clear()
-            self._fittings[bundle.hash] = Fitting(bundle)
+                self._parts.clear()
+                for counter in self._by.values():
+                    counter.clear()
+            self._fittings[bundle.hash] = _Fitting(bundle)
             self._fittings.move_to_end(bundle.hash)
             while len(self._fittings) > _MOST_BUNDLES:
                 self._fittings.popitem(last=False)
-            for gone in self._strangers()[MOST_STRANGERS:]:
+            for gone in self._unplanned()[MOST_STRANGERS:]:
                 del self._nodes[gone]
 
     def note_link(self, is_connected: bool, now: float) -> None:
@@ -196,37 +324,34 @@ class Observer:
             can be shown on a terminal as it is.
         """
         with self._lock:
-            newest, decided = self._newest, list(self._decided.values())
-            missing = decided[-1].missing if decided else ()
-            names = [*(newest.nodes if newest else ()), *self._strangers()]
+            newest, decisions = self._newest, self._describe_decisions(now, last)
+            names = [*(newest.nodes if newest else ()), *self._unplanned()]
             nodes = [self._describe_node(name, now) for name in names]
-            decisions = self._describe_decisions(decided, now, last)
+            missing, shadow = decisions["last_missing"], None
+            if self._shadow is not None:
+                fitting, comparison = self._shadow
+                starts = fitting.bundle.starts
+                shadow = {"hash": fitting.hash, "starts": starts, **comparison.describe()}
             return {
                 "site": self.site,
                 "now": now,
-                "condition": judge(nodes, decisions, self.is_connected).describe(),
+                "condition": condition_of(nodes, decisions, self.is_connected).describe(),
                 "link": self._link,
                 "model": newest.describe() if newest else None,
                 "nodes": nodes,
                 "parts": newest.describe_parts(self._parts, missing) if newest else [],
                 "decisions": decisions,
-                "shadow": self._describe_shadow(),
+                "shadow": shadow,
                 "alerts": self._alerts,
                 "progress": self._progress,
                 "messages": {kind: self._totals[kind] for kind in ("messages", *REFUSALS)},
             }
 
     @property
-    def _newest(self) -> Fitting | None:
+    def _newest(self) -> _Fitting | None:
         return next(reversed(self._fittings.values()), None)
 
-    @property
-    def _keep_alive(self) -> float:
-        """How long nodes may be silent though all is well, in seconds."""
-        sending = self._newest.bundle.plan.sending if self._newest else None
-        return sending.keep_alive if sending else 0.0
-
-    def _strangers(self) -> list[str]:
+    def _unplanned(self) -> list[str]:
         """Name the nodes that are not in the plan."""
         planned = self._newest.nodes if self._newest else {}
         return sorted(self._nodes.keys() - planned.keys())
@@ -237,36 +362,46 @@ class Observer:
         address = self._topics.parse(topic)
         if address is None:
             raise _RefusedError("elsewhere")
-        if not payload:  # somebody let the broker forget what it kept
+        if not payload:  # the broker forgets what it kept
             if topic == self._topics.shadow.model:
                 self._shadow = None
             return
-        of_site: dict[str, Callable[[bytes, float], None]] = {
-            "model": self._take_bundle,
-            "decision": self._take_decisions,
-            "progress": self._take_progress,
-            self._topics.shadow.lane + "model": self._take_shadow_bundle,
-            self._topics.shadow.lane + "decision": self._take_shadow_decisions,
-            "alerts": self._take_alerts,
-            "alert": self._pass_over_alert,
-            "terms": self._take_terms,
-        }
-        of_node: dict[str, Callable[[str, bytes, float], None]] = {
-            "status": self._take_status,
-            "out": self._take_beliefs,
-            "in": self._take_readings,
-            "ask": self._take_ask,
-            self._topics.shadow.lane + "out": self._pass_over,
-            self._topics.shadow.lane + "ask": self._pass_over,
-        }
-        if not address.node and address.what in of_site:
-            of_site[address.what](payload, now)
-        elif address.node and address.what in of_node:
-            of_node[address.what](check_name(address.node), payload, now)
-        else:
-            raise _RefusedError("elsewhere")
+        name, lane = address.node, self._topics.shadow.lane
+        bundles = [fitting.bundle for fitting in self._fittings.values()]
+        match bool(name), address.what:
+            case False, "model":
+                self._take_bundle(payload)
+            case False, "decision":
+                self._take_decisions(payload, now)
+            case False, "progress":
+                self._progress = decode_progress(payload)
+            case False, "alerts":
+                self._alerts = [
+                    {"name": shown(one.name), "text": shown(one.text), "since": one.since}
+                    for one in decode_alerts(payload)[:_MOST_NAMES]
+                ]
+            case False, "terms":
+                decode_terms(payload, bundles)  # only to be counted if it cannot be read
+            case False, what if what == f"{lane}model":
+                self._take_shadow(payload)
+            case False, what if what == f"{lane}decision":
+                self._take_shadow_decisions(payload)
+            case True, "status":
+                self._take_status(check_name(name), payload, now)
+            case True, "out":
+                self._take_beliefs(check_name(name), payload, bundles, now)
+            case True, "in":
+                n_rows = len(decode_readings(payload))
+                self._node(check_name(name), name).readings.add(n_rows, now)
+            case True, "ask":
+                check_name(name)
+                decode_ask(payload)
+            case (False, "alert") | (True, "shadow-out" | "shadow-ask"):
+                pass  # is for others
+            case _:
+                raise _RefusedError("elsewhere")
 
-    def _take_bundle(self, payload: bytes, _now: float) -> None:
+    def _take_bundle(self, payload: bytes) -> None:
         bundle = read_bundle(payload, self._trust)
         if bundle.plan.site != self.site or bundle.is_shadow:
             raise _RefusedError("unfit")
@@ -274,44 +409,30 @@ class Observer:
             refuse_older(bundle, self._newest.bundle)
         self.adopt(bundle)
 
-    def _take_progress(self, payload: bytes, _now: float) -> None:
-        self._progress = decode_progress(payload)
-
-    def _take_terms(self, payload: bytes, _now: float) -> None:
-        decode_terms(payload, self._bundles())  # only to be counted where it cannot be read
-
     def _take_status(self, name: str, payload: bytes, now: float) -> None:
         status = decode_status(payload)
         node = self._node(name, status.node)
-        node.told, node.told_at, node.model = status.state, now, shown(status.model)
+        node.state, node.state_at, node.model = status.state, now, shown(status.model)
         if not self._is_retained:
             node.last_seen = now
         if status.counters:  # a last will has none
             some = sorted(status.counters.items())[:_MOST_NAMES]
-            counters = {shown(what): min(count, MAX_SEQUENCE) for what, count in some}
-            node.counters = Counter(counters)
+            node.counters = {shown(what): min(count, MAX_SEQUENCE) for what, count in some}
             node.sensors = dict(sorted(status.sensors.items())[:MOST_SENSORS])
 
-    def _take_readings(self, name: str, payload: bytes, now: float) -> None:
-        self._node(name, name).readings.add(len(decode_readings(payload)), now)
-
-    def _take_ask(self, _name: str, payload: bytes, _now: float) -> None:
-        decode_ask(payload)  # only to be counted where it cannot be read
-
-    def _pass_over(self, _name: str, _payload: bytes, _now: float) -> None:
-        """Ignore what is for others."""
-
-    def _take_beliefs(self, name: str, payload: bytes, now: float) -> None:
-        message = decode_rows(payload, name, self._bundles())
+    def _take_beliefs(self, name: str, payload: bytes, bundles: list[Bundle], now: float) -> None:
+        message = decode_rows(payload, name, bundles)
         fitting = self._fittings.get(message.model)
         if fitting is None:
             raise _RefusedError("other_model")
         if not all(fitting.may_send(name, row) for row in message.rows):
             raise _RefusedError("unfit")
-        self._note(self._node(name, message.node), len(message.rows), now)
+        node = self._node(name, message.node)
+        node.last_seen = now
+        node.rows.add(len(message.rows), now)
         for row in message.rows[-1:]:
             for part, signal in row.signals.items():
-                self._believe(part, fitting.output(part, signal), row.sequence, now)
+                self._note_output(part, fitting.output(part, signal), row.sequence, now)
 
     def _take_decisions(self, payload: bytes, now: float) -> None:
         message = decode_decisions(payload)
@@ -322,24 +443,42 @@ class Observer:
             raise _RefusedError("unfit")
         rows = {(message.model, row.sequence, row.time): row for row in message.rows}
         new = {key: row for key, row in rows.items() if key not in self._decided}
-        self._note(self._node(check_name(message.node), message.node), len(new), now)
+        node = self._node(check_name(message.node), message.node)
+        node.last_seen = now
+        node.rows.add(len(new), now)
         self._rate.add(len(new), now)
-        if new:
-            self._arrivals.append(now)
+        self._arrivals.extend([now] if new else [])
         for key, row in new.items():
-            self._decide(key, row, fitting, now)
-            if self._shadow is not None:
-                self._shadow[1].act(row.sequence, shown(row.decision))
+            self._decided[key] = _decision(row, fitting, now)
+            self._note_decision(row, fitting, now)
+        while len(self._decided) > MOST_DECISIONS:
+            self._decided.popitem(last=False)
 
-    def _take_shadow_bundle(self, payload: bytes, _now: float) -> None:
+    def _note_decision(self, row: Decided, fitting: _Fitting | None, now: float) -> None:
+        self._totals["decisions"] += 1
+        self._totals["incomplete"] += bool(row.missing)
+        self._totals["held_back"] += row.settled is None
+        if self._shadow is not None:
+            self._shadow[1].take(row.sequence, shown(row.decision), is_shadow=False)
+        if fitting is not None:  # else anybody could make up names without end
+            output = _number(float(row.decision)) if not fitting.labels else None
+            if output is None:
+                signal = tuple(row.beliefs[label] for label in fitting.labels)
+                output = fitting.output(fitting.root, signal)
+            self._note_output(fitting.root, output, row.sequence, now)
+            self._by["by_missing"].update(map(shown, row.missing))
+            self._by["by_decision"].update([shown(row.decision)] if fitting.labels else [])
+            self._by["by_doubt"].update(row.abstain_reasons)
+
+    def _take_shadow(self, payload: bytes) -> None:
         bundle = read_bundle(payload, self._trust)
         if bundle.plan.site != self.site or not bundle.is_shadow:
             raise _RefusedError("unfit")
         if self._shadow is None or self._shadow[0].hash != bundle.hash:
-            fitting = Fitting(bundle)
+            fitting = _Fitting(bundle)
             self._shadow = (fitting, Comparison(is_number=not fitting.labels))
 
-    def _take_shadow_decisions(self, payload: bytes, _now: float) -> None:
+    def _take_shadow_decisions(self, payload: bytes) -> None:
         message = decode_decisions(payload)
         if self._shadow is None or self._shadow[0].hash != message.model:
             raise _RefusedError("other_model")
@@ -347,80 +486,37 @@ class Observer:
         if not all(fitting.may_decide(message.node, row) for row in message.rows):
             raise _RefusedError("unfit")
         for row in message.rows:
-            comparison.shadow(row.sequence, shown(row.decision))
+            comparison.take(row.sequence, shown(row.decision), is_shadow=True)
 
-    def _take_alerts(self, payload: bytes, _now: float) -> None:
-        self._alerts = [
-            {"name": shown(one.name), "text": shown(one.text), "since": one.since}
-            for one in decode_alerts(payload)[:_MOST_NAMES]
-        ]
-
-    def _pass_over_alert(self, _payload: bytes, _now: float) -> None:
-        """Ignore single alerts; all that are raised come together."""
-
-    def _bundles(self) -> list[Bundle]:
-        return [fitting.bundle for fitting in self._fittings.values()]
-
-    def _node(self, name: str, speaker: str) -> WatchedNode:
+    def _node(self, name: str, sender: str) -> _Node:
         """Find a node, or begin to watch it."""
-        if name != speaker:
+        if name != sender:
             raise _RefusedError("unfit")
         if name not in self._nodes:
             is_planned = self._newest is not None and name in self._newest.nodes
-            if not is_planned and len(self._strangers()) >= MOST_STRANGERS:
+            if not is_planned and len(self._unplanned()) >= MOST_STRANGERS:
                 raise _RefusedError("unfit")
-            self._nodes[name] = WatchedNode()
+            self._nodes[name] = _Node()
         return self._nodes[name]
 
-    def _note(self, node: WatchedNode, n_rows: int, now: float) -> None:
-        node.last_seen = now
-        node.rows.add(n_rows, now)
-
-    def _believe(self, part: str, output: Output, row: int, now: float) -> None:
+    def _note_output(self, part: str, output: dict[str, Any], row: int, now: float) -> None:
         """Note the output of a part, unless an old row is only sent again."""
         before = self._parts.get(part)
-        if before is None or row >= before.row or now - before.received > WINDOW:
-            self._parts[part] = WatchedPart(output, row, now)
-
-    def _decide(
-        self, key: tuple[str, int, float], row: Decided, fitting: Fitting | None, now: float
-    ) -> None:
-        late = now - row.time
-        self._decided[key] = WatchedDecision(
-            row=row.sequence,
-            time=row.time,
-            decision=shown(row.decision),
-            place=fitting.place(row.decision) if fitting else None,
-            certainty=row.beliefs.get(row.decision),
-            missing=tuple(map(shown, row.missing[:_MOST_NAMES])),
-            known=row.known,
-            latency=round(late, 4) if abs(late) < _MOST_LATENCY else None,
-            age=None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
-            settled=shown(row.settled) if row.settled else row.settled,
-            abstain_reasons=tuple(map(shown, row.abstain_reasons[:_MOST_NAMES])),
-        )
-        while len(self._decided) > MOST_DECISIONS:
-            self._decided.popitem(last=False)
-        self._totals["decisions"] += 1
-        self._totals["incomplete"] += bool(row.missing)
-        self._totals["held_back"] += row.settled is None
-        if fitting is not None:  # else anybody could make up names without end
-            self._believe(fitting.root, fitting.root_output(row), row.sequence, now)
-            self._by_missing.update(map(shown, row.missing))
-            self._by_decision.update([shown(row.decision)] if fitting.labels else [])
-            self._by_doubt.update(row.abstain_reasons)
+        if before is None or row >= before["row"] or now - before["heard"] > _WINDOW:
+            self._parts[part] = {"row": row, "heard": now, **output}
 
     # --- describing ------------------------------------------------------------------------------
 
     def _describe_node(self, name: str, now: float) -> dict[str, Any]:
-        node, newest = self._nodes.get(name, WatchedNode()), self._newest
+        node, newest = self._nodes.get(name, _Node()), self._newest
         plan = newest.nodes.get(name) if newest else None
+        is_old = now - max(node.state_at, node.last_seen or 0.0) > SILENT_AFTER
         return {
             "name": name,
             "is_planned": plan is not None,
             "decides": newest is not None and newest.decider == name,
             "runs": [shown(part) for part in plan.runs] if plan else [],
-            "state": node.state(now),
+            "state": "silent" if node.state == "online" and is_old else node.state,
             "model": node.model,
             "has_newest": newest is not None and newest.hash == node.model,
             "heard": node.last_seen,
@@ -428,21 +524,29 @@ class Observer:
             "rate": node.rows.at(now),
             "readings": node.readings.total,
             "reading_rate": node.readings.at(now),
-            "counters": dict(node.counters),
-            "sensors": [_describe_sensor(name, one) for name, one in node.sensors.items()],
+            "counters": node.counters,
+            "sensors": [
+                {
+                    **asdict(one),
+                    "feature": shown(name),
+                    "counts": {shown(what): count for what, count in one.counts.items()},
+                }
+                for name, one in node.sensors.items()
+            ],
         }
 
-    def _describe_decisions(
-        self, decided: list[WatchedDecision], now: float, last: int
-    ) -> dict[str, Any]:
+    def _describe_decisions(self, now: float, last: int) -> dict[str, Any]:
+        decided = [*self._decided.values()]
         n_kept = len(decided)
-        missing = Counter(part for one in decided for part in one.missing)
-        latencies = sorted(one.latency for one in decided if one.latency is not None)
+        missing = Counter(part for one in decided for part in one["missing"])
+        latencies = sorted(one["latency"] for one in decided if one["latency"] is not None)
         last_at = self._arrivals[-1] if self._arrivals else None
-        limit = self._stale_after or stale_after(self._arrivals, self._keep_alive)
+        sending = self._newest.bundle.plan.sending if self._newest else None
+        keep_alive = sending.keep_alive if sending else 0.0
+        limit = self._stale_after or stale_after(self._arrivals, keep_alive)
         return {
             "last_at": last_at,
-            "last_missing": list(decided[-1].missing) if decided else [],
+            "last_missing": decided[-1]["missing"] if decided else [],
             "stale_after": limit,
             "is_stale": last_at is not None and now - last_at > limit,
             "total": self._totals["decisions"],
@@ -450,45 +554,46 @@ class Observer:
             "held_back_total": self._totals["held_back"],
             "rate": self._rate.at(now),
             "kept": n_kept,
-            "known": decided[-1].known if decided else None,
-            "incomplete": sum(bool(one.missing) for one in decided) / max(n_kept, 1),
+            "known": decided[-1]["known"] if decided else None,
+            "incomplete": sum(bool(one["missing"]) for one in decided) / max(n_kept, 1),
             "missing": [
                 {"part": part, "times": times} for part, times in missing.most_common(_MOST_NAMES)
             ],
-            "latency": _percentiles(latencies),
-            "by_decision": dict(sorted(self._by_decision.items())),
-            "by_missing": dict(sorted(self._by_missing.items())),
-            "by_doubt": dict(sorted(self._by_doubt.items())),
-            "last": [
-                {
-                    **vars(one),
-                    "missing": list(one.missing),
-                    "abstain_reasons": list(one.abstain_reasons),
-                }
-                for one in reversed(decided[max(n_kept - last, 0) :])
-            ],
+            "latency": {
+                name: latencies[int((len(latencies) - 1) * share)]
+                for name, share in (("p50", 0.5), ("p99", 0.99))
+            }
+            if latencies
+            else None,
+            **{kind: dict(sorted(counts.items())) for kind, counts in self._by.items()},
+            "last": decided[: -last - 1 : -1] if last else [],
         }
 
-    def _describe_shadow(self) -> dict[str, Any] | None:
-        if self._shadow is None:
-            return None
-        fitting, comparison = self._shadow
-        return {"hash": fitting.hash, "starts": fitting.bundle.starts, **comparison.describe()}
 
-
-def _describe_sensor(name: str, report: SensorReport) -> dict[str, Any]:
+def _decision(row: Decided, fitting: _Fitting | None, now: float) -> dict[str, Any]:
+    """Describe a decision, ready for JSON."""
+    late, labels = now - row.time, fitting.labels if fitting else []
     return {
-        "feature": shown(name),
-        "age": report.age,
-        "max_age": report.max_age,
-        "is_known": report.is_known,
-        "counts": {shown(what): count for what, count in report.counts.items()},
+        "row": row.sequence,
+        "time": row.time,
+        "decision": shown(row.decision),
+        "place": labels.index(row.decision) if labels else None,
+        "certainty": row.beliefs.get(row.decision),
+        "missing": [shown(one) for one in row.missing[:_MOST_NAMES]],
+        "known": row.known,
+        "latency": round(late, 4) if abs(late) < _MOST_LATENCY else None,
+        "age": None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
+        "settled": shown(row.settled) if row.settled else row.settled,
+        "abstain_reasons": [shown(one) for one in row.abstain_reasons[:_MOST_NAMES]],
     }
 
 
-def _percentiles(ordered: list[float]) -> dict[str, float] | None:
-    """Return the values below which half and nearly all lie."""
-    if not ordered:
-        return None
-    last = len(ordered) - 1
-    return {"p50": ordered[last // 2], "p99": ordered[int(last * 0.99)]}
+def _number(number: float) -> dict[str, Any]:
+    return {"belief": [], "says": f"about {spell_number(number)}", "certainty": None}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

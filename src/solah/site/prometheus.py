@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from solah.metrics_text import Metric, Sample, metrics_text
-from solah.site.observed import NODE_STATES
 from solah.site.observer import REFUSALS
-from solah.site.site_state import STATES
+from solah.site.site_state import NODE_STATES, STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from solah.explain.novelty import name_reasons
+from solah.model.policy import NO_ABSTAIN_REASON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-State = Literal["live", "degraded", "stale", "offline", "waiting", "disconnected"]
-STATES: tuple[State, ...] = ("live", "degraded", "stale", "offline", "waiting", "disconnected")
+STATES = ("live", "degraded", "stale", "offline", "waiting", "disconnected")
+NODE_STATES = ("online", "silent", "offline", "unknown")
+SILENT_AFTER = 150.0
+"""Seconds without a message after which an online node is silent; nodes send one a minute."""
+DOUBTS = tuple(name_reasons(~NO_ABSTAIN_REASON))
+"""Why decisions are withheld."""
 
-LEAST_STALE = 30.0
-"""Seconds without a decision that never make a site stale by themselves."""
+_LEAST_STALE = 30.0  # seconds without a decision
 _MISSED = 5
 _MOST_REASONS = 10
+_MAX_LETTERS = 120
+# What a terminal would obey, what would turn a line around, and what cannot be written.
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_IS = {"silent": "is silent", "offline": "is offline", "unknown": "has sent no message"}
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """How a site is doing.
 
     Attributes
     ----------
-    state : ``live``; ``degraded``, where decisions come but something is missing; ``stale``, where
-        they should come and do not; ``offline``, where no node is there; ``waiting``, before the
-        first decision; ``disconnected``, where the broker cannot be reached, so that nobody knows
+    state : ``live``; ``degraded`` if decisions come but something is missing; ``stale`` if they
+        should come and do not; ``offline`` if no node is there; ``waiting`` before the first
+        decision; ``disconnected`` if the broker cannot be reached
     reasons : why it is not live, in words
     """
 
-    state: State
+    state: str
     reasons: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
@@ -42,7 +51,7 @@ class Condition:
 def stale_after(arrivals: Iterable[float], keep_alive: float = 0.0) -> float:
     """Return after how many seconds without a decision a site is stale, given when some came.
 
-    Five times the usual time between two messages, and at least half a minute; where nodes send on
+    Five times the usual time between two messages, and at least half a minute; if nodes send on
     change, half a minute more than they may be silent.
 
     Examples
@@ -53,11 +62,10 @@ def stale_after(arrivals: Iterable[float], keep_alive: float = 0.0) -> float:
     90.0
     """
     gaps = [later - earlier for earlier, later in pairwise(arrivals)]
-    least = LEAST_STALE + keep_alive
-    return max(least, _MISSED * median(gaps)) if gaps else least
+    return max(_LEAST_STALE + keep_alive, _MISSED * median(gaps) if gaps else 0.0)
 
 
-def judge(
+def condition_of(
     nodes: Sequence[Mapping[str, Any]], decisions: Mapping[str, Any], is_connected: bool | None
 ) -> Condition:
     """Derive the state of a site from the nodes and decisions of a snapshot.
@@ -65,12 +73,12 @@ def judge(
     Parameters
     ----------
     nodes, decisions : those of :meth:`solah.site.observer.Observer.snapshot`
-    is_connected : whether who watches has a connection; None where there is no broker
+    is_connected : whether the watcher has a connection; None without a broker
 
     Examples
     --------
     >>> node = {"name": "cellar", "state": "silent", "is_planned": True, "decides": False}
-    >>> judge([node], {"last_at": 7.0, "is_stale": False, "last_missing": []}, True)
+    >>> condition_of([node], {"last_at": 7.0, "is_stale": False, "last_missing": []}, True)
     Condition(state='offline', reasons=('cellar is silent',))
     """
     if is_connected is False:
@@ -95,4 +103,26 @@ def judge(
     return Condition("degraded" if reasons else "live", reasons)
 
 
-_IS = {"silent": "is silent", "offline": "is offline", "unknown": "has sent no message"}
+def standing(decision: Mapping[str, Any]) -> str | None:
+    """Return the stable decision after a decision of a snapshot; None for "don't know".
+
+    Without a policy, it is the decision itself.
+
+    Examples
+    --------
+    >>> standing({"decision": "wet", "settled": ""}), standing({"decision": "wet", "settled": None})
+    ('wet', None)
+    """
+    settled: str | None = decision["settled"]
+    return str(decision["decision"]) if settled == "" else settled
+
+
+def shown(text: str) -> str:
+    r"""Make untrusted text safe to show anywhere.
+
+    Examples
+    --------
+    >>> shown("a\x1b[2J") == "a\N{REPLACEMENT CHARACTER}[2J"
+    True
+    """
+    return _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", text[:_MAX_LETTERS])

@@ -9,23 +9,32 @@ from rich.table import Table
 from rich.text import Text
 
 from solah.data.spelling import count
-from solah.site.observed import standing
+from solah.site.site_state import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
-
-    Picture = Mapping[str, Any]
 
 _LAST = 8
 _MOST_MISSING = 5
 _MOST_SENSORS = 20
-_STATES = {"online": "green", "silent": "bold red", "offline": "bold red", "unknown": "yellow"}
-_CONDITIONS = {"live": "bold green", "degraded": "bold yellow", "waiting": "bold yellow"}
+_STYLES = {
+    "online": "green",
+    "unknown": "yellow",
+    "live": "bold green",
+    "degraded": "bold yellow",
+    "waiting": "bold yellow",
+}
+_REFUSED = {
+    "unreadable": "unreadable",
+    "unfit": "not by the plan",
+    "other_model": "of another model",
+    "elsewhere": "of no known kind",
+}
 
 
-def render(snapshot: Picture, width: int) -> RenderableType:
+def render(snapshot: Mapping[str, Any], width: int) -> RenderableType:
     """Lay out how a network is doing.
 
     Parameters
@@ -39,221 +48,161 @@ def render(snapshot: Picture, width: int) -> RenderableType:
     -------
     renderable : what Rich prints
     """
-    blocks = [
-        _headline(snapshot),
-        _block("Nodes", _nodes(snapshot, width)),
-        _block("Sensors to look at", _sensors(snapshot, width)),
-        _block("Last decisions", _decisions(snapshot, width)),
-    ]
-    return Group(*(line for block in blocks for line in block))
-
-
-# --- the head --------------------------------------------------------------------------------
-
-
-def _headline(snapshot: Picture) -> list[RenderableType]:
-    decisions = snapshot["decisions"]
-    lines = [
-        Text.assemble((f"site {snapshot['site']}", "bold"), ": ", _condition(snapshot)),
-        Text(_pace(decisions, snapshot["now"])),
-        *(Text(f"alert {one['name']}: {one['text']}", "bold red") for one in snapshot["alerts"]),
-    ]
-    if snapshot["model"] is None:
-        lines.append(
-            Text("No plan was received yet: the broker keeps none for this site.", "yellow")
-        )
-    if decisions["missing"]:
-        lines.append(Text(_lacking(decisions), "bold red"))
-    if refused := _refused(snapshot["messages"]):
-        lines.append(Text(refused, "yellow"))
-    if shadow := snapshot["shadow"]:
-        lines.append(Text(_compared(shadow)))
-    return [*lines]
-
-
-def _condition(snapshot: Picture) -> Text:
-    """Return the state of the site, and why it is not live."""
-    state, reasons = snapshot["condition"]["state"], snapshot["condition"]["reasons"]
-    return Text(
-        f"{state}; {', '.join(reasons)}" if reasons else state, _CONDITIONS.get(state, "bold red")
+    tables = (
+        ("Nodes", *_nodes(snapshot)),
+        ("Sensors to look at", *_sensors(snapshot)),
+        ("Last decisions", *_decisions(snapshot)),
     )
+    lines: list[RenderableType] = [*_head(snapshot)]
+    for title, columns, rows in tables:
+        if rows:
+            lines += [Text(), Text(title, "bold"), _grid(width, columns, rows)]
+    return Group(*lines)
 
 
-def _compared(shadow: Picture) -> str:
-    """Return how often the shadow model agrees."""
+def _head(snapshot: Mapping[str, Any]) -> Iterator[Text]:
+    decisions, (state, reasons) = snapshot["decisions"], snapshot["condition"].values()
+    condition = Text("; ".join([state, *([", ".join(reasons)] if reasons else [])]))
+    condition.stylize(_STYLES.get(state, "bold red"))
+    yield Text.assemble((f"site {snapshot['site']}", "bold"), ": ", condition)
+    pace = [count(decisions["total"], "decision")]
+    if decisions["last_at"] is not None:
+        pace.append(f"the last {_ago(decisions['last_at'], snapshot['now'])}")
+    pace.append(f"{decisions['rate']:.1f} a second")
+    if latency := decisions["latency"]:
+        pace.append(f"latency {_duration(latency['p50'])} (p50), {_duration(latency['p99'])} (p99)")
+    yield Text(", ".join(pace))
+    for one in snapshot["alerts"]:
+        yield Text(f"alert {one['name']}: {one['text']}", "bold red")
+    if snapshot["model"] is None:
+        yield Text("No plan was received yet: the broker keeps none for this site.", "yellow")
+    if missing := decisions["missing"]:
+        whose = ", ".join(f"{one['part']} ({one['times']})" for one in missing[:_MOST_MISSING])
+        more = len(missing) - _MOST_MISSING
+        yield Text(
+            f"{100 * decisions['incomplete']:.1f} % of the last "
+            f"{count(decisions['kept'], 'decision')} lacked values of {whose}"
+            f"{f' and {more} more' if more > 0 else ''}",
+            "bold red",
+        )
+    messages = snapshot["messages"]
+    if refused := [
+        f"{messages[kind]} {words}" for kind, words in _REFUSED.items() if messages[kind]
+    ]:
+        yield Text(f"messages not taken: {', '.join(refused)}", "yellow")
+    if shadow := snapshot["shadow"]:
+        yield Text(_shadow(shadow))
+
+
+def _shadow(shadow: Mapping[str, Any]) -> str:
+    """Return how often the shadow agrees."""
     if not shadow["rows"]:
         return f"shadow {shadow['hash'][:8]}: no row compared yet"
     rows = count(shadow["rows"], "row")
-    said = f"shadow {shadow['hash'][:8]}: agrees on {shadow['agreed']} of {rows}"
+    agreed = f"shadow {shadow['hash'][:8]}: agrees on {shadow['agreed']} of {rows}"
     if shadow["apart"] is not None:
-        return f"{said}, {shadow['apart']:.4g} apart on average"
-    differing = (
-        f"{one['decision']} / {one['shadow']} ({one['times']})" for one in shadow["differing"]
-    )
-    named = ", ".join([*differing][:_MOST_MISSING])
-    return f"{said}; in use / shadow: {named}" if named else said
-
-
-def _pace(decisions: Picture, now: float) -> str:
-    latency = decisions["latency"]
-    parts = [count(decisions["total"], "decision")]
-    if decisions["last_at"] is not None:
-        parts.append(f"the last {_ago(decisions['last_at'], now)}")
-    parts.append(f"{decisions['rate']:.1f} a second")
-    if latency:
-        parts.append(
-            f"latency {_duration(latency['p50'])} (p50), {_duration(latency['p99'])} (p99)"
-        )
-    return ", ".join(parts)
-
-
-def _lacking(decisions: Picture) -> str:
-    """Return how many decisions lacked values, and of which parts."""
-    most = decisions["missing"][:_MOST_MISSING]
-    whose = ", ".join(f"{one['part']} ({one['times']})" for one in most)
-    more = len(decisions["missing"]) - len(most)
-    return (
-        f"{100 * decisions['incomplete']:.1f} % of the last {count(decisions['kept'], 'decision')} "
-        f"lacked values of {whose}{f' and {more} more' if more else ''}"
-    )
-
-
-def _refused(messages: Picture) -> str:
-    words = {
-        "unreadable": "unreadable",
-        "unfit": "not by the plan",
-        "other_model": "of another model",
-        "elsewhere": "of no known kind",
-    }
-    kinds = [f"{messages[kind]} {word}" for kind, word in words.items() if messages[kind]]
-    return f"messages not taken: {', '.join(kinds)}" if kinds else ""
+        return f"{agreed}, {shadow['apart']:.4g} apart on average"
+    differing = [
+        f"{one['decision']} / {one['shadow']} ({one['times']})"
+        for one in shadow["differing"][:_MOST_MISSING]
+    ]
+    return f"{agreed}; in use / shadow: {', '.join(differing)}" if differing else agreed
 
 
 # --- tables ----------------------------------------------------------------------------------
 
-
-def _block(title: str, grid: Table) -> list[RenderableType]:
-    return [Text(), Text(title, "bold"), grid] if grid.row_count else []
+Rows = list["Sequence[str | Text]"]
 
 
-def _grid(width: int, *columns: str) -> Table:
-    """Begin a table with headings; one that ends in a blank is on the right."""
+def _grid(width: int, columns: Sequence[str], rows: Rows) -> Table:
+    """Lay out a table; a column whose heading ends in a blank is aligned on the right."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.width = width
     for place, column in enumerate(columns):
-        side = "right" if column.endswith(" ") else "left"
         grid.add_column(
-            justify=side,  # type: ignore[arg-type]
+            justify="right" if column.endswith(" ") else "left",
             no_wrap=True,
             overflow="ellipsis",
             ratio=1 if place == len(columns) - 1 else None,
         )
-    if any(columns):
-        grid.add_row(*(Text(column.strip(), "dim") for column in columns))
+    grid.add_row(*(Text(column.strip(), "dim") for column in columns))
+    for row in rows:
+        grid.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return grid
 
 
-def _nodes(snapshot: Picture, width: int) -> Table:
-    if not snapshot["nodes"]:
-        return Table.grid()
-    grid = _grid(width, "name", "state", "rows/s ", "readings/s ", "seen", "model")
+def _nodes(snapshot: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
+    rows: Rows = []
     for node in snapshot["nodes"]:
         state = "no message yet" if node["state"] == "unknown" else node["state"]
-        grid.add_row(
-            Text(node["name"]),
-            Text(state, _STATES[node["state"]]),
-            f"{node['rate']:.1f}",
-            f"{node['reading_rate']:.1f}",
-            _ago(node["heard"], snapshot["now"]),
-            Text(_model(node)),
+        model = f"{node['model'][:8]}{'' if node['has_newest'] else ', not the newest'}"
+        model = model if node["model"] else "-"
+        rows.append(
+            (
+                node["name"],
+                Text(state, _STYLES.get(node["state"], "bold red")),
+                f"{node['rate']:.1f}",
+                f"{node['reading_rate']:.1f}",
+                _ago(node["heard"], snapshot["now"]),
+                model if node["is_planned"] else "not in the plan",
+            )
         )
-    return grid
+    return ("name", "state", "rows/s ", "readings/s ", "seen", "model"), rows
 
 
-def _sensors(snapshot: Picture, width: int) -> Table:
-    """List the features that are unknown, or whose messages were not all taken."""
-    troubled = [
-        (node["name"], one, trouble)
-        for node in snapshot["nodes"]
-        for one in node["sensors"]
-        if (trouble := {what: n for what, n in one["counts"].items() if what != "taken"})
-        or not one["is_known"]
-    ]
-    if not troubled:
-        return Table.grid()
-    grid = _grid(
-        width, "feature", "node", "reading", "age ", "messages that were not plainly taken"
-    )
-    for node_name, one, trouble in troubled[:_MOST_SENSORS]:
-        grid.add_row(
-            Text(one["feature"]),
-            Text(node_name),
-            Text(_reading_state(one), "" if one["is_known"] else "bold red"),
-            "-" if one["age"] is None else _duration(one["age"]),
-            Text(", ".join(f"{n} {what.replace('_', ' ')}" for what, n in trouble.items())),
-        )
-    return grid
+def _sensors(snapshot: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
+    """List the features that are missing, or whose messages were not all taken."""
+    rows: Rows = []
+    for node in snapshot["nodes"]:
+        for one in node["sensors"]:
+            refused = [(what, n) for what, n in one["counts"].items() if what != "taken"]
+            if refused or not one["is_known"]:
+                is_old = one["age"] is not None and one["age"] > (one["max_age"] or float("inf"))
+                state = "too old" if is_old else "none came" if one["age"] is None else "missing"
+                rows.append(
+                    (
+                        one["feature"],
+                        node["name"],
+                        "known" if one["is_known"] else Text(state, "bold red"),
+                        "-" if one["age"] is None else _duration(one["age"]),
+                        ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in refused),
+                    )
+                )
+    return ("feature", "node", "reading", "age ", "messages not taken"), rows[:_MOST_SENSORS]
 
 
-def _reading_state(sensor: Picture) -> str:
-    if sensor["is_known"]:
-        return "known"
-    if sensor["age"] is None:
-        return "none came"
-    is_too_old = sensor["max_age"] is not None and sensor["age"] > sensor["max_age"]
-    return "too old" if is_too_old else "unknown"
-
-
-def _model(node: Picture) -> str:
-    if not node["is_planned"]:
-        return "not in the plan"
-    if not node["model"]:
-        return "-"
-    return f"{node['model'][:8]}{'' if node['has_newest'] else ', not the newest'}"
-
-
-def _decisions(snapshot: Picture, width: int) -> Table:
+def _decisions(snapshot: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
     last = snapshot["decisions"]["last"][:_LAST]
-    if not last:
-        return Table.grid()
     has_ages = any(one["age"] is not None for one in last)
     has_policy = any(one["settled"] != "" for one in last)
-    columns = ("decision", "probability ", "latency ", "known ")
-    stands, oldest = ["stable"] * has_policy, ["oldest "] * has_ages
-    why = "missing; reasons" if has_policy else "missing"
-    grid = _grid(width, "row ", *stands, *columns, *oldest, why)
+    rows: Rows = []
     for one in last:
-        age = "-" if one["age"] is None else _duration(one["age"])
-        grid.add_row(
-            str(one["row"]),
-            *([_standing(one)] if has_policy else []),
-            Text(one["decision"], "" if has_policy else "bold"),
-            "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
-            "-" if one["latency"] is None else _duration(one["latency"]),
-            f"{100 * one['known']:.0f} %",
-            *([age] if has_ages else []),
-            _lacks(one),
+        stable = standing(one)
+        policy = [Text("don't know", "bold yellow") if stable is None else Text(stable, "bold")]
+        missing, reasons = ", ".join(one["missing"]), ", ".join(one["abstain_reasons"])
+        rows.append(
+            (
+                str(one["row"]),
+                *(policy if has_policy else []),
+                Text(one["decision"], "" if has_policy else "bold"),
+                "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
+                "-" if one["latency"] is None else _duration(one["latency"]),
+                f"{100 * one['known']:.0f} %",
+                *(["-" if one["age"] is None else _duration(one["age"])] if has_ages else []),
+                Text.assemble(
+                    (missing, "bold red"), "; " * bool(missing and reasons), (reasons, "yellow")
+                ),
+            )
         )
-    return grid
-
-
-def _standing(decision: Picture) -> Text:
-    """Name the stable decision after a decision."""
-    stands = standing(decision)
-    return Text("don't know", "bold yellow") if stands is None else Text(stands, "bold")
-
-
-def _lacks(decision: Picture) -> Text:
-    """Name what a decision lacked, and why it is or could be withheld."""
-    missing, abstain_reasons = (
-        ", ".join(decision["missing"]),
-        ", ".join(decision["abstain_reasons"]),
+    columns = (
+        *("row ", *(["stable"] if has_policy else []), "decision", "probability ", "latency "),
+        *("known ", *(["oldest "] if has_ages else [])),
+        "missing; reasons" if has_policy else "missing",
     )
-    between = "; " if missing and abstain_reasons else ""
-    return Text.assemble((missing, "bold red"), between, (abstain_reasons, "yellow"))
+    return columns, rows
 
 
-# --- format --------------------------------------------------------------------------------
+# --- format ----------------------------------------------------------------------------------
 
 
 def _ago(seen: float | None, now: float) -> str:
