@@ -297,7 +297,7 @@ def test_what_is_missing_is_said_in_words_and_to_everyone(open_page):
     card = page.locator(".hierarchy.narrow .node.is-missing")
     assert card.locator(".result").text_content() == "missing"
     assert page.locator("#verdict-missing").text_content() == "Missing: z0."
-    assert "lacked evidence of z0 (10)" in page.locator("#lacking").text_content()
+    assert "lacked values of z0 (10)" in page.locator("#lacking").text_content()
     assert "offline" in page.locator("#nodes tr", has_text="attic").text_content()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     for scheme in ("light", "dark"):
@@ -363,7 +363,10 @@ def test_the_page_shows_what_stands(open_page):
     page = open_page(observer)
     assert page.locator("#verdict").text_content() == DONT_KNOW
     assert page.locator("#certainty").text_content() == ""
-    held_back = "Held back (low probability). The model leans to c1, 60.0\N{NO-BREAK SPACE}%."
+    held_back = (
+        "Don\N{RIGHT SINGLE QUOTATION MARK}t know (low probability). "
+        "The leading class is c1, 60.0\N{NO-BREAK SPACE}%."
+    )
     assert page.locator("#verdict-abstain_reasons").text_content() == held_back
     assert page.locator("#beliefs li.is-decided").count() == 0
     first = page.locator("#last tbody tr").first

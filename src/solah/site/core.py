@@ -235,7 +235,7 @@ class NodeCore(OpenRows):
                 self.counters["gaps"] += 1
 
     def _answer(self, now: float) -> None:
-        """Let rows be sent again, of which so many messages a second are allowed."""
+        """Send rows again, within the number of messages that a second allows."""
         earned = max(now - self._counted_at, 0.0) * _ANSWERS_A_SECOND
         self._allowed = min(self._allowed + earned, _ANSWERS_A_SECOND)
         self._counted_at = now

@@ -153,7 +153,7 @@ class Version:
         }
         for name in kept.keys() & self._find_category.keys():
             value = kept[name]
-            # Spaces around a text are no part of it, as in tables.
+            # As in tables, spaces around a text do not count.
             value = value.strip() if isinstance(value, str) else value
             if math.isnan(self._find_category[name](value)):
                 kept[name] = None

@@ -64,7 +64,7 @@ def at_rate(
     rate: float | None,
     is_behind: Callable[[Measured], bool] = lambda _: False,
 ) -> Iterator[Measured]:
-    """Pass rows on at so many a second; those that others wait for already pass at once.
+    """Pass rows on at a rate; those that others wait for already pass at once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-// Snapshots of a network in, a page that keeps up with them out.
+// Keep the live page up to date with snapshots of a network.
 //
 // Names and decisions come from the network and only ever become text (textContent), never markup.
 
@@ -22,46 +22,46 @@ let clock = 0; // the server's time, less the page's own
 let isPaused = false;
 let isLinked = false; // whether the server of this page answers
 let announced = { text: "", at: -Infinity };
-const spokenOf = new Map();
 
 // --- format ------------------------------------------------------------------------------
 
 const cutTo = (text, letters) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
 const colourOf = (place) => `c${place % Number(main.dataset.colours)}`;
 
-function spellDuration(seconds) {
+function formatDuration(seconds) {
   const size = Math.abs(seconds);
   if (size < 1) return `${fixed(1000 * seconds, 0)} ms`;
   if (size < 120) return `${fixed(seconds, size < 10 ? 1 : 0)} s`;
   return size < 7200 ? `${fixed(seconds / 60, 0)} min` : `${fixed(seconds / 3600, 0)} h`;
 }
 
-function spellSeen(seen) {
+function formatSeen(seen) {
   if (seen === null) return "never";
   const ago = performance.now() / 1000 + clock - seen;
-  return ago < 1 ? "now" : `${spellDuration(ago)} ago`;
+  return ago < 1 ? "now" : `${formatDuration(ago)} ago`;
 }
 
-function spellModel(node) {
+function formatModel(node) {
   if (!node.is_planned) return "not in the plan";
   if (!node.model) return "";
   return node.has_newest ? node.model.slice(0, 8) : `${node.model.slice(0, 8)}, not the newest`;
 }
 
 /** The stable decision after a decision; null for "don't know". */
-function standing({ decision, settled }) {
+function stableOf({ decision, settled }) {
   return settled === "" ? decision : settled;
 }
 
-function spellHeldBack({ decision, certainty, settled, abstain_reasons }) {
+function formatReasons({ decision, certainty, settled, abstain_reasons }) {
   if (settled === "") return "";
   const why = abstain_reasons.length ? ` (${abstain_reasons.join(", ")})` : "";
-  if (settled === null) return `Held back${why}. The model leans to ${decision}, ${percent(certainty)}.`;
-  if (settled !== decision) return `Still stands${why}. The model leans to ${decision}, ${percent(certainty)}.`;
-  return abstain_reasons.length ? `Doubts: ${abstain_reasons.join(", ")}.` : "";
+  if (settled !== decision) {
+    return `${settled === null ? "Don’t know" : "Unchanged"}${why}. The leading class is ${decision}, ${percent(certainty)}.`;
+  }
+  return abstain_reasons.length ? `Reasons to abstain: ${abstain_reasons.join(", ")}.` : "";
 }
 
-function spellOutput(part) {
+function formatOutput(part) {
   return part.state === "heard" ? part.says : SILENT[part.state];
 }
 
@@ -110,8 +110,8 @@ function showCondition() {
   const isOld = !isKnown || ["stale", "offline"].includes(state);
   const words = reasons.length ? `${CONDITIONS[state]}: ${reasons.join("; ")}.` : CONDITIONS[state];
   if (isLinked) tellLink(words, { live: "is-on", degraded: "is-part", waiting: "" }[state] ?? "is-off");
-  else tellLink("The server of this page is lost, so what it shows is old; trying again …", "is-off");
-  write(byId("decision-age"), lastAt === null ? "No decision yet." : `The last decision came ${spellSeen(lastAt)}.`);
+  else tellLink("The server of this page is lost, so it shows old data; trying again …", "is-off");
+  write(byId("decision-age"), lastAt === null ? "No decision yet." : `The last decision came ${formatSeen(lastAt)}.`);
   write(byId("now-word"), isOld ? "as last decided" : "now");
   document.querySelector(".now").classList.toggle("is-old", isOld);
 }
@@ -142,21 +142,21 @@ function showTiles({ total, rate, incomplete, kept, latency }) {
   write(byId("total"), count(total));
   write(byId("rate"), fixed(rate, 1));
   write(byId("incomplete"), kept ? percent(incomplete) : "–");
-  write(byId("p50"), latency ? spellDuration(latency.p50) : "–");
-  write(byId("p99"), latency ? spellDuration(latency.p99) : "–");
+  write(byId("p50"), latency ? formatDuration(latency.p50) : "–");
+  write(byId("p99"), latency ? formatDuration(latency.p99) : "–");
 }
 
 function showVerdict({ decisions, parts }) {
   const last = decisions.last[0];
   if (!last) return;
   const root = parts[parts.length - 1];
-  const stands = standing(last);
-  const place = stands === last.decision ? last.place : picture.model ? picture.model.classes.indexOf(stands) : -1;
+  const stable = stableOf(last);
+  const place = stable === last.decision ? last.place : picture.model ? picture.model.classes.indexOf(stable) : -1;
   const hasPlace = place !== null && place >= 0;
-  write(byId("verdict"), stands ?? "don’t know");
-  write(byId("certainty"), last.certainty === null || stands !== last.decision ? "" : percent(last.certainty));
-  reveal(byId("verdict-abstain_reasons"), spellHeldBack(last));
-  write(byId("verdict-row"), `Row ${last.row}, with ${percent(last.known)} of the model’s knowledge.`);
+  write(byId("verdict"), stable ?? "don’t know");
+  write(byId("certainty"), last.certainty === null || stable !== last.decision ? "" : percent(last.certainty));
+  reveal(byId("verdict-abstain_reasons"), formatReasons(last));
+  write(byId("verdict-row"), `Row ${last.row}, completeness ${percent(last.known)}.`);
   reveal(byId("verdict-missing"), last.missing.length ? `Missing: ${last.missing.join(", ")}.` : "");
   byId("verdict-chip").hidden = !hasPlace;
   if (hasPlace) byId("verdict-chip").className = `chip ${colourOf(place)}`;
@@ -166,7 +166,7 @@ function showVerdict({ decisions, parts }) {
     write(item.querySelector("output"), root && root.belief.length ? percent(root.belief[c]) : "");
   });
   const words = ["verdict", "certainty", "verdict-abstain_reasons", "verdict-missing"].map((id) => byId(id).textContent);
-  announce(words.filter(Boolean).join(" "), [stands, last.missing, last.abstain_reasons]);
+  announce(words.filter(Boolean).join(" "), [stable, last.missing, last.abstain_reasons]);
 }
 
 /** Announce decisions to screen readers, when they change and not too often. */
@@ -178,36 +178,18 @@ function announce(text, about) {
   write(byId("announcer"), text);
 }
 
-/** The number of parts below one, on the longest way: outputs light up in this order. */
-function heightsOf(parts) {
-  return parts.reduce((heights, { hears }) => [
-    ...heights, hears.length ? 1 + Math.max(...hears.map((place) => heights[place])) : 0,
-  ], []);
-}
-
 function showCards(parts) {
-  const heights = heightsOf(parts);
-  const isNew = parts.map(({ place, row }) => spokenOf.get(place) !== row && row !== null);
   for (const card of all(".hierarchy .node")) {
     const part = parts[Number(card.dataset.node)];
     if (!part) continue;
-    const output = spellOutput(part);
+    const output = formatOutput(part);
     const letters = Number(card.dataset.letters);
     const words = part.state === "heard" && part.certainty !== null
       ? `${cutTo(output, letters - 5)} ${fixed(part.certainty, 2)}` : cutTo(output, letters);
     for (const state of Object.keys(SILENT)) card.classList.toggle(`is-${state}`, part.state === state);
     fillBar(card.querySelector(".belief"), part.state === "heard" ? part.belief : []);
     write(card.querySelector(".result"), words);
-    if (isNew[part.place]) light(card, heights[part.place]);
   }
-  for (const { place, row } of parts) spokenOf.set(place, row);
-}
-
-function light(card, height) {
-  card.classList.remove("has-spoken");
-  card.getBoundingClientRect(); // lets the light begin again
-  card.querySelector(".card").style.animationDelay = `${80 * height}ms`;
-  card.classList.add("has-spoken");
 }
 
 function showParts(parts) {
@@ -215,7 +197,7 @@ function showParts(parts) {
     const row = byId(`node-${part.place}`);
     if (!row) continue;
     const [says, belief, number] = [...row.cells].slice(3);
-    write(says, spellOutput(part));
+    write(says, formatOutput(part));
     says.className = `says ${part.state}`;
     write(belief, part.state !== "heard" || part.certainty === null ? "" : fixed(part.certainty, 2));
     write(number, part.row === null ? "" : String(part.row));
@@ -228,12 +210,12 @@ function showNodes(nodes) {
     [node.state === "unknown" ? "no message yet" : node.state, node.state],
     [fixed(node.rate, 1), "number"],
     [fixed(node.reading_rate, 1), "number"],
-    [spellSeen(node.heard)],
-    [spellModel(node), node.is_planned && node.has_newest ? "" : "fine"],
+    [formatSeen(node.heard)],
+    [formatModel(node), node.is_planned && node.has_newest ? "" : "fine"],
   ]));
 }
 
-function spellReading({ is_known: isKnown, age, max_age: maxAge }) {
+function formatReading({ is_known: isKnown, age, max_age: maxAge }) {
   if (isKnown) return "known";
   if (age === null) return "none came";
   return maxAge !== null && age > maxAge ? "too old" : "unknown";
@@ -245,34 +227,34 @@ function showSensors(nodes) {
   fillTable("sensors", sensors.map((one) => [
     [one.feature],
     [one.node],
-    [spellReading(one), one.is_known ? "" : "missing"],
-    [one.age === null ? "" : spellDuration(one.age), "number"],
-    [one.max_age === null ? "until it is gone" : spellDuration(one.max_age), "number"],
+    [formatReading(one), one.is_known ? "" : "missing"],
+    [one.age === null ? "" : formatDuration(one.age), "number"],
+    [one.max_age === null ? "until it is gone" : formatDuration(one.max_age), "number"],
     [Object.entries(one.counts).map(([what, times]) => `${times} ${what.replaceAll("_", " ")}`).join(", ")],
   ]));
 }
 
 function showDecisions({ last, missing, kept, incomplete }) {
   const whose = missing.map(({ part, times }) => `${part} (${times})`).join(", ");
-  reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${count(kept)} lacked evidence of ${whose}.` : "");
+  reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${count(kept)} lacked values of ${whose}.` : "");
   const hasPolicy = last.some(({ settled }) => settled !== "");
   for (const heading of all("#last th.of-policy")) heading.hidden = !hasPolicy;
   fillTable("last", last.map((one) => [
     [String(one.row), "number"],
     [one.decision],
     [one.certainty === null ? "" : fixed(one.certainty, 2), "number"],
-    [one.latency === null ? "" : spellDuration(one.latency), "number"],
+    [one.latency === null ? "" : formatDuration(one.latency), "number"],
     [percent(one.known), "number"],
-    [one.age === null ? "" : spellDuration(one.age), "number"],
+    [one.age === null ? "" : formatDuration(one.age), "number"],
     [one.missing.join(", "), "missing"],
-    ...(hasPolicy ? [[standing(one) ?? "don’t know"], [one.abstain_reasons.join(", ")]] : []),
+    ...(hasPolicy ? [[stableOf(one) ?? "don’t know"], [one.abstain_reasons.join(", ")]] : []),
   ]));
 }
 
 function showRefused(messages) {
   const kinds = Object.entries(REFUSED).filter(([kind]) => messages[kind]);
-  const spelt = kinds.map(([kind, words]) => `${messages[kind]} ${words}`).join(", ");
-  write(byId("refused"), spelt ? `Messages not taken: ${spelt}.` : "");
+  const refused = kinds.map(([kind, words]) => `${messages[kind]} ${words}`).join(", ");
+  write(byId("refused"), refused ? `Messages not taken: ${refused}.` : "");
 }
 
 function show() {
@@ -329,22 +311,7 @@ function wirePause() {
   });
 }
 
-function wireTheme() {
-  const button = byId("theme");
-  const root = document.documentElement;
-  const isDark = () => (root.dataset.theme
-    ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
-  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
-  button.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    name();
-  });
-  button.hidden = false;
-  name();
-}
-
 wirePause();
-wireTheme();
 connect();
 setInterval(() => {
   if (!picture) return;
