@@ -15,7 +15,7 @@
 
 enum { OK = 0, OUT_OF_MEMORY = 1 };
 enum { READING, CATEGORY, ONE_BELIEF, ALL_BELIEFS };
-enum { SOFTMAX, SHARES, NUMBER };
+enum { SOFTMAX, SHARES, NUMBER, EXP };
 enum { LINE, GRID, WALK };
 
 #define EIGHTH_OF_PI 0.39269908169872414
@@ -318,6 +318,9 @@ static inline void run_stage(const program_t *program, const stage_t *stage, con
     }
     if (stage->link == SOFTMAX && with_link) {
         softmax(output, n_outputs);
+    }
+    for (int32_t g = 0; g < n_outputs && stage->link == EXP && with_link; g++) {
+        output[g] = exp_of_score(output[g]);
     }
     for (int32_t g = 0; g < n_outputs && stage->link == SHARES; g++) {
         output[g] = output[g] > 1.0 ? 1.0 : output[g]; /* a sum may round to a bit more */

@@ -1,4 +1,4 @@
-/* The one softmax. It uses additions and multiplications only, so that every machine rounds alike. */
+/* The one softmax and exponential, of additions, multiplications and divisions: every machine rounds alike. */
 #ifndef SOLAH_SOFTMAX_H
 #define SOLAH_SOFTMAX_H
 
@@ -26,6 +26,13 @@ static inline double exp_of_negative(double x)
     double power;
     memcpy(&power, &bits, sizeof power);
     return sum * power;
+}
+
+/* e^x; beyond 80 up or down it stays as it is there, as in every export. */
+static inline double exp_of_score(double x)
+{
+    x = x > 80.0 ? 80.0 : x < -80.0 ? -80.0 : x;
+    return x > 0.0 ? 1.0 / exp_of_negative(-x) : exp_of_negative(x);
 }
 
 /* Turn scores into probabilities: e^score, normalised. */

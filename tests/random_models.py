@@ -41,10 +41,12 @@ def random_model(rng, shape, n_classes=2):
     return Model(target, tuple(features), nodes)
 
 
-def random_number_model(rng, shape="groups"):
-    """Make a model whose terms add up to a number."""
+def random_number_model(rng, shape="groups", link="identity"):
+    """Make a model whose terms add up to a number, or to its logarithm."""
     features = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(KINDS)]
-    return Model(Target("power"), tuple(features), MAKERS[shape](rng, features, ("number",)))
+    return Model(
+        Target("power", link=link), tuple(features), MAKERS[shape](rng, features, ("number",))
+    )
 
 
 KINDS = (

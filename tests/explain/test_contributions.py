@@ -48,12 +48,17 @@ def has_missing_rule(model, feature):
     return any(term.missing and feature.name in term.features for term in model.terms)
 
 
+@pytest.mark.parametrize("link", ["identity", "log"])
 @given(seed=st.integers(0, 2**32 - 1))
-def test_what_readings_added_to_a_number_sums_up(seed):
+def test_what_readings_added_to_a_number_sums_up(link, seed):
     rng = np.random.default_rng(seed)
-    model = random_number_model(rng)
+    model = random_number_model(rng, link=link)
     found = featured(model, random_rows(rng, model, 10, missing=0.3))
-    assert found.start + found.effects.sum(axis=1) == pytest.approx(found.outputs, abs=1e-9)
+    near = {"rel": 1e-9, "abs": 1e-9}
+    assert found.start + found.effects.sum(axis=1) == pytest.approx(found.outputs, **near)
+    if link == "log":
+        scores = np.log(found.start) + found.scores.sum(axis=1)
+        assert scores == pytest.approx(np.log(found.outputs), abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", ADDITIVE_SHAPES)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from renamed_models import ROOM_NAMES, model_of_states, renamed_room
 
 from exits import EXITS, Exit, check, draw, expected
-from random_models import any_model, random_model
+from random_models import ADDITIVE_SHAPES, any_model, random_model, random_number_model
 from solah import LinguisticTreeRegressor
+from solah.exceptions import ParameterError
 from solah.model import TermInput
 
 SEEDS = range(18)  # all shapes that the library makes, with two and three classes
@@ -125,6 +126,18 @@ def test_a_number_that_is_the_mean_of_its_words(one_exit):
     X = rng.normal(size=(200, 4))
     model = LinguisticTreeRegressor(max_depth=3).fit(X, X[:, 0] ** 2 + X[:, 1]).model_
     check_on_rows(one_exit, model)
+
+
+@pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
+def test_a_number_by_its_logarithm(one_exit, shape):
+    model = random_number_model(np.random.default_rng(3), shape, link="log")
+    if one_exit.takes_exp:
+        check_on_rows(one_exit, model)
+        beyond = replace(model.root, baseline=(1000.0,))
+        check_on_rows(one_exit, replace(model, nodes=(beyond,)), n_rows=5)
+    else:
+        with pytest.raises(ParameterError, match="integers do not compute; export it as C with"):
+            check_on_rows(one_exit, model)
 
 
 def test_an_exit_that_differs_is_found():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -295,6 +296,18 @@ def test_numbers_are_added_up(seed):
     found = run(model.program, rows)
     expected = np.array([by_hand(model, row) for row in rows])
     np.testing.assert_allclose(found, expected, atol=1e-12)
+    by_logarithm = replace(model, target=replace(model.target, link="log")).program
+    np.testing.assert_allclose(run(by_logarithm, rows), np.exp(expected), rtol=1e-12)
+    np.testing.assert_array_equal(run(by_logarithm, rows, scores=True), found)
+    np.testing.assert_array_equal(run(by_logarithm, rows), trace(by_logarithm, rows)[-1].outputs)
+
+
+def test_scores_of_a_logarithm_are_bounded():
+    scores = np.array([[-np.inf], [-1e6], [-80.0], [0.0], [80.0], [1e6], [np.inf]])
+    stage = random_number_model(np.random.default_rng(0), link="log").program.stages[-1]
+    found = stage_outputs(stage, scores)[:, 0]
+    expected = np.exp(np.clip(scores[:, 0], -80.0, 80.0))
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 @given(seed=seeds)

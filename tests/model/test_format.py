@@ -21,6 +21,7 @@ from solah.exceptions import ModelFormatError, ModelVersionError, SolahError
 from solah.model import FeatureGroup, MissingRule, Monotonic, Term, TermInput
 from solah.model.evaluate import run
 from solah.model.format import MAX_BYTES, from_json, to_json
+from solah.model.provenance import Intervals
 
 SCHEMA = jsonschema.Draft202012Validator(model_schema())
 SEEDS = st.integers(0, 10_000)
@@ -60,6 +61,10 @@ MODELS = {
     "tree": tree_model(),
     "number by a tree": number_tree(),
     "number by terms": random_number_model(np.random.default_rng(0)),
+    "number by its logarithm": replace(
+        random_number_model(np.random.default_rng(0), link="log"),
+        intervals=Intervals((-1.5, -0.25, 0.5, 2.0), 2),
+    ),
     "odd tree": odd_tree(),
     "hierarchy": random_model(np.random.default_rng(1), "masses", 3),
     "words": random_model(np.random.default_rng(2), "words", 3),

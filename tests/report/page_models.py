@@ -98,13 +98,13 @@ def _many():
     return fitted.fit(table, target).model_, table, target
 
 
-def _additive(shape, n_classes=3, seed=7):
+def _additive(shape, n_classes=3, seed=7, link="identity"):
     """Return a random model of words with cores, pairs and groups, and rows for it."""
     rng = np.random.default_rng(seed)
     if n_classes:
         model = random_models.random_model(rng, shape, n_classes)
     else:
-        model = random_models.random_number_model(rng, shape)
+        model = random_models.random_number_model(rng, shape, link)
     table = random_models.as_table(model, random_models.random_rows(rng, model, 150))
     decided = Predictor(model).predict(table)
     target = decided if n_classes else decided + rng.normal(size=150)
@@ -141,6 +141,7 @@ _MAKERS = {
     "words and pairs": lambda: _additive("words and pairs"),
     "groups": lambda: _additive("groups", n_classes=2),
     "a number, added up": lambda: _additive("groups", n_classes=0),
+    "a number, by its logarithm": lambda: _additive("groups", n_classes=0, link="log"),
 }
 
 NAMES = list(_MAKERS)

@@ -217,9 +217,7 @@ def _out_of_fold(fitted: _Fitted) -> "OutOfFold | None":
     chosen = next((step for step in getattr(estimator, "path_", ()) if step.is_chosen), None)
     if chosen is None or (problem.signals is not None and problem.n_groups < 2):
         return None
-    if hasattr(estimator, "classes_"):
-        return OutOfFold(accuracy=chosen.accuracy, log_loss=chosen.log_loss)
-    return OutOfFold(r2=chosen.r2, rmse=chosen.rmse)
+    return OutOfFold(**chosen.named)
 
 
 def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
@@ -334,11 +332,9 @@ def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
     counts = " to ".join(map(str, sorted({min(sizes, default=0), max(sizes, default=0)})))
     metrics, held_out = None, _out_of_fold(fitted)
     if held_out is not None:
-        metrics = (
-            f"accuracy {held_out.accuracy:.3f}, log-loss {held_out.log_loss:.3f} (cross-validated"
-            if held_out.r2 is None
-            else f"R² {held_out.r2:.3f}, RMSE {held_out.rmse:.4g} (cross-validated"
-        )
+        chosen = next(step for step in fitted.estimator.path_ if step.is_chosen)
+        (quality, loss), digits = chosen.metrics, ".3f" if model.target.classes else ".4g"
+        metrics = f"{quality} {chosen.quality:.3f}, {loss} {chosen.loss:{digits}} (cross-validated"
         metrics += f", {problem.n_groups} groups kept together)" if problem.n_groups > 1 else ")"
     paired = f", {n_paired} of them with two conditions" if n_paired else ""
     grouped = f", in {plural(n_groups, 'group')}" if n_groups else ""

@@ -215,6 +215,8 @@ def _target_differences(a: Target, b: Target) -> Iterator[Difference]:
 
     if a.name != b.name:
         yield differs(f"the target is called {b.name} instead of {a.name}", before=a.name)
+    if a.link != b.link:
+        yield differs(f"rules add up to {b.score_name} instead of {a.score_name}", before=a.link)
     before, after = [[*map(spell, target.classes)] for target in (a, b)]
     came, went = _changes(before, after)
     yield from (differs(f"class {name} is new", new=name) for name in came)

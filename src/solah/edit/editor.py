@@ -339,7 +339,7 @@ has one like this)
         edit = Edit(cut(text, MAX_TEXT), self._author, time, reason)
         try:
             # Bands are those of the fit.
-            edited = replace(model, edits=(*model.edits, edit), uncertainty=None)
+            edited = replace(model, edits=(*model.edits, edit), uncertainty=None, intervals=None)
             record = json.loads(to_json(edited))
             self._model = read_model(Reader(record, "the edited model", ModelFormatError))
         except ValueError as error:  # of what is read; or of a number that is not finite

@@ -50,6 +50,8 @@ def read_target_line(draft: Draft) -> tuple[Task, dict[str, Any]]:
     cursor = draft.cursor
     record: dict[str, Any] = {"name": cursor.name("the name of the target")}
     kind = cursor.word("classes", "number")
+    if kind == "number" and cursor.took_word("log"):
+        record["link"] = "log"
     cursor.end_line()
     if kind == "classes":
         return Task.CLASSIFICATION, record | _read_classes(draft)

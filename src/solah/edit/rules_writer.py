@@ -96,7 +96,7 @@ def _blocks(model: Model) -> Iterator[_Block]:
 
 
 def _target_block(target: Target) -> _Block:
-    kind, lines = "number", []
+    kind, lines = "number log" if target.link == "log" else "number", []
     if target.classes:
         kind, lines = "classes", [[spell_state(state)] for state in target.classes]
     for word, numbers in (("share", target.shares), ("threshold", target.thresholds)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from numbers import Integral
+from numbers import Integral, Real
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -22,18 +22,16 @@ from solah.estimators.rule_parameters import RULE_CONSTRAINTS, ByHand, recipe_of
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.exceptions import ParameterError
 from solah.explain.uncertainty import recurrences, weight_errors
-from solah.kernels.arrays import WEIGHT_ONE
 from solah.labels.describe import LabelSettings
 from solah.labels.targets import ClassTarget
-from solah.learn.assembly import assemble_numbers, with_weight
-from solah.learn.learning import find_groups, learn, settle, with_promises
-from solah.learn.objective import NumberObjective
-from solah.learn.sample import Sample
+from solah.learn.learning import learn
+from solah.learn.losses import LOSS_NAMES, loss_of
+from solah.learn.numbers import learn_numbers
 from solah.model import Target
 from solah.model.evaluate import readings_of
 from solah.model.provenance import Uncertainty
 from solah.progress import report_progress
-from solah.sklearn_private import StrOptions
+from solah.sklearn_private import Interval, StrOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +41,9 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.estimators.regressor import NumberColumn
     from solah.estimators.rule_parameters import InteractionConstraints, MonotonicConstraints
+    from solah.kernels.arrays import Float
     from solah.labels.words import WordsByHand
+    from solah.learn.losses import LossName
     from solah.learn.objective import PathStep
     from solah.learn.recipe import FixedRule, Part, WordKind
     from solah.learn.rows import Rows
@@ -218,7 +218,10 @@ class RuleMixin:
             raise ParameterError(f"'n_resamples' must be an int of at least 0; got {n_resamples!r}")
         numbers = None if model.target.classes else np.asarray(truth, np.float64)
         ridge = selection.strength.ridge
-        errors = weight_errors(model, readings_of(model, table), weights, ridge, numbers)
+        own = vars(self)
+        loss = None if model.target.classes else loss_of(own["loss"], own["quantile"])
+        readings = readings_of(model, table)
+        errors = weight_errors(model, readings, weights, ridge, numbers, loss)
         rng, others = np.random.default_rng(random_state), []
         for _ in range(n_resamples):
             drawn = rng.integers(table.n_rows, size=table.n_rows)
@@ -441,11 +444,21 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
 class RuleRegressor(RuleMixin, LinguisticRegressor):
     """A regressor of few rules in words, whose amounts add up.
 
-    The same additive model as :class:`~solah.RuleClassifier` with the squared loss: each rule adds
-    an amount in the target's unit to the mean of all rows.
+    The same additive model as :class:`~solah.RuleClassifier` for a number. Each rule adds an amount
+    in the target's unit to the mean of all rows, or to another baseline that suits the loss. With
+    ``loss="poisson"`` and ``"gamma"`` rules add to the logarithm of the prediction: +0.1 raises it
+    by about 10%.
 
     Parameters
     ----------
+    loss : {"squared_error", "absolute_error", "quantile", "poisson", "gamma"}, default=\
+            "squared_error"
+        What the fit minimises, as in :class:`~sklearn.ensemble.HistGradientBoostingRegressor`:
+        "absolute_error" predicts the median and ignores outliers, "quantile" predicts a quantile,
+        "poisson" is for counts and rates (at least 0), "gamma" for amounts above 0. For rates, pass
+        counts divided by exposure as ``y`` and the exposure as ``sample_weight``.
+    quantile : float, default=None
+        The quantile to predict with ``loss="quantile"``, between 0 and 1.
     words, interactions, max_rules, max_features, feature_costs, required_features, feature_groups,
     interaction_cst, feature_types, verbose, n_jobs
         As in :class:`~solah.RuleClassifier`.
@@ -457,8 +470,9 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     model_ : Model
         The model document.
     path_ : RulePath
-        The numbers of rules that were compared: the cross-validated ``loss`` (RMSE, in
-        the target's unit) and ``quality`` (R²) of each.
+        The numbers of rules that were compared: the cross-validated ``loss`` and ``quality`` of
+        each. These are RMSE and R²; for other losses the mean absolute error, pinball loss or
+        deviance, and D², the share of it that is explained.
     selection_reason_ : str
         Why this number of rules was selected, in a sentence.
     selection_, feature_groups_, hierarchy_, n_rules_, feature_importances_, n_features_in_,
@@ -475,33 +489,71 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     array([1.5])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = RULE_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RULE_CONSTRAINTS,
+        "loss": [StrOptions(set(LOSS_NAMES))],
+        "quantile": [Interval(Real, 0, 1, closed="neither"), None],
+    }
+
+    loss: LossName = "squared_error"
+    quantile: float | None = None
 
     def _learn_rows(self, table: Table, numbers: NumberColumn) -> None:
+        if (self.quantile is None) is (self.loss == "quantile"):
+            raise ParameterError(
+                f"'quantile' is for loss='quantile', such as quantile=0.9; got {self.quantile!r} "
+                f"with loss={self.loss!r}"
+            )
         # Rows are drawn by their content; the target is part of it.
         levels, codes = np.unique(numbers.values, return_inverse=True)
         stand_in = Target(numbers.name, classes=tuple(levels.tolist()))
         target = ClassTarget(stand_in, levels, codes, numbers.weights, numbers.weight_unit)
         rows = self._rows(table, target, numbers.groups)
         recipe = recipe_of(self, table.names, rows.features)
-        every = rows.draw(rows.table.n_rows)
-        weights = every.target.weights / WEIGHT_ONE
-        values = np.asarray(every.target.classes, dtype=np.float64)[every.target.codes]
-        mean = float(np.average(values, weights=weights))
-        spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
-        unit = spread if spread > 0 else 1.0
-        rules = (replace(one, scores=tuple(np.array(one.scores) / unit)) for one in recipe.rules)
-        recipe = replace(recipe, rules=tuple(rules))
-        whole = Sample.of(every, NumberObjective((values - mean) / unit, unit))
-        sample = whole.first(recipe.most_rows(len(rows.names)))
+        loss = loss_of(self.loss, self.quantile)
         with ONE_BLAS_THREAD, report_progress(None, "steps", is_shown=self.verbose) as advance:
-            structure = settle(sample, recipe, lambda news: advance(1, news), self._selected)
-            groups, self.feature_groups_ = find_groups(structure, rows, recipe.groups)
-            counted = replace(whole, weights=weights)
-            number = Target(numbers.name)
-            model = assemble_numbers(structure, number, values, unit, groups, counted)
-            model = with_weight(model, every.target.weight_unit * WEIGHT_ONE)
-        self._keep(with_promises(model, recipe.monotonic), table.names, structure.choice)
+            learned = learn_numbers(
+                rows, recipe, loss, lambda news: advance(1, news), self._selected
+            )
+        self._keep(learned.model, table.names, learned.choice)
+        self.feature_groups_ = learned.clusters
+
+    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Float:
+        """Return an interval for each row that holds its number with a given probability.
+
+        Its ends are the prediction and quantiles of the residuals of training rows that were held
+        out (split conformal prediction; cross-conformal below 4,000 rows). The coverage holds on
+        average over rows like those of the training, not for each kind of row.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or the path of a file.
+        coverage : float, default=0.9
+            The share of rows whose number is in its interval.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_rows, 2)
+            The lower and the upper end. With ``loss="poisson"`` and ``"gamma"`` they grow with the
+            prediction, and none is below 0.
+
+        Raises
+        ------
+        ParameterError
+            If ``coverage`` is not between 0 and 1, or too high for the number of training rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from solah import RuleRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random((500, 1))
+        >>> model = RuleRegressor().fit(X, 3 * X[:, 0] + rng.normal(0, 0.1, 500))
+        >>> model.predict_interval([[0.5]], coverage=0.95).round(1)
+        array([[1.3, 1.7]])
+        """
+        return self._predictor().predict_interval(read_features(self, X, reset=False), coverage)
 
 
 _EMPTY = "No numbers of rules were compared."

@@ -4,9 +4,10 @@ A term is linear in the memberships of each of its axes. On the straight line fr
 of missing readings to those of a row, its slope along an axis is a polynomial, and the mean slope
 gives the axis' Shapley value. A few points of Gauss-Legendre quadrature compute it exactly. A
 stage adds up its terms. An axis over one belief passes on what it added in proportion to what moved
-the belief; a softmax does so by logarithmic means. If missing terms make the others count less, a
-term adds as much less, and each term that is not missing adds its share of the way from the shares
-of the classes to the baseline. Nothing is sampled, and the sum of what the readings added is always
+the belief; a softmax and an exponential do so by logarithmic means. If missing terms make the
+others count less, a term adds as much less, and each term that is not missing adds its share of the
+way from the shares of the classes to the baseline. Nothing is sampled, and the sum of what the
+readings added is always
 the way from nothing known to the output.
 """
 
@@ -48,7 +49,7 @@ class Attribution:
     effects : (n_rows, n_features, n_outputs) what each reading added; summed over the features
         they are ``outputs - start``
     scores : (n_rows, n_features, n_outputs) what each reading added to the scores, if the
-        last link is a softmax; else None
+        last link is a softmax or an exponential; else None
     terms : (n_rows, n_features, n_outputs) the weights of the last stage's terms, those of a pair
         by halves, without the effect of missing values on others
     """
@@ -120,13 +121,13 @@ class Attributor:
                 if may_miss and stage.link is not Link.SHARES:
                     own = self._beside_missing(number, index, own, rows)
                 _add(own_scores, own)
-            is_softmax = stage.link is Link.SOFTMAX
-            effects.append(self._linked(number, own_scores, rows) if is_softmax else own_scores)
+            is_linked = stage.link in (Link.SOFTMAX, Link.EXP)
+            effects.append(self._linked(number, own_scores, rows) if is_linked else own_scores)
         return Attribution(
             start=self._nothing.steps[-1].outputs[0],
             outputs=rows.steps[-1].outputs,
             effects=self._stacked(effects[-1], rows),
-            scores=self._stacked(own_scores, rows) if is_softmax else None,
+            scores=self._stacked(own_scores, rows) if is_linked else None,
             terms=self._stacked(terms, rows),
         )
 
@@ -176,8 +177,10 @@ class Attributor:
         }
 
     def _linked(self, number: int, scores: Effects, rows: TracedRows) -> Effects:
-        """Turn what was added to scores into what was added to their softmax."""
+        """Turn what was added to scores into what was added to their softmax or exponential."""
         means = _logarithmic_means(*(one.steps[number].outputs for one in (self._nothing, rows)))
+        if self._program.stages[number].link is Link.EXP:
+            return {j: means * one for j, one in scores.items()}
         shares = means / means.sum(axis=1, keepdims=True)
         return {
             j: means * (one - (shares * one).sum(axis=1, keepdims=True))

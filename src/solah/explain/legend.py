@@ -47,7 +47,8 @@ def explain_rules(rules: Rules) -> list[str]:
     model, target = rules.model, rules.model.target
     told = []
     if model.is_additive and not target.classes:
-        told.append("Each rule adds its weight to the estimate, scaled by how well its words fit.")
+        to = "logarithm of the estimate" if target.link == "log" else "estimate"
+        told.append(f"Each rule adds its weight to the {to}, scaled by how well its words fit.")
     elif model.is_additive:
         fit = "Each rule adds its weights (log-odds) to the class scores, scaled by how well its "
         if target.thresholds:
@@ -186,7 +187,7 @@ def _weight(rule: Rule, state: State) -> str:
 def _table_of_terms(rules: Rules, adding: Sequence[Rule]) -> Iterator[str]:
     target = rules.model.target
     named = named_class(target)
-    classes = [named] if named else list(target.classes) or [target.name]
+    classes = [named] if named else list(target.classes) or [target.score_name]
     places = {part.name: place for place, part in enumerate(rules.model.parts)}
     rows = []
     for rule in sorted(adding, key=lambda one: (places[one.part], one.number)):

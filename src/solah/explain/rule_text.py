@@ -176,7 +176,7 @@ def spell_baselines(model: Model) -> str:
         whose = "baseline" if node is model.root else f"baseline of {node.name}"
         amount = spell_weights(node.baseline, target.classes, target.name, named)
         if not target.classes:
-            amount = f"{target.name} {spell_number(node.baseline[0])}"
+            amount = f"{target.score_name} {spell_number(node.baseline[0])}"
         lines.append(f"{whose}: {amount}")
     return "\n".join(lines)
 

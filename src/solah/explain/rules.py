@@ -204,14 +204,14 @@ def _adding_rule(
     return Rule(
         part=name,
         conditions=tuple(conditions),
-        target=target.name,
+        target=target.score_name,
         shares=tuple(belief),
         support=support,
         decision=decision,
         task=target.task,
         effect=abs(gain.size),
         effect_class=gain.state,
-        adds=tuple(zip(target.classes or (target.name,), weights, strict=True)),
+        adds=tuple(zip(target.classes or (target.score_name,), weights, strict=True)),
         named=named,
         overall=overall,
     )
@@ -448,7 +448,7 @@ class Rules(list["Rule"]):
         page = StringIO()
         rows = table_writer(page)
         target, root = self.model.target, self.model.root
-        states, named = target.classes or (target.name,), named_class(target)
+        states, named = target.classes or (target.score_name,), named_class(target)
         baseline = root.baseline if isinstance(root, AdditiveNode) else ()
         start = dict(printed_weights(baseline, states, named)) if baseline else {}
         columns = [state for state in states if state in start]

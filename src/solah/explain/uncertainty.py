@@ -15,6 +15,7 @@ from solah.explain.fired_rules import FiredRows, RuleFinder
 from solah.explain.importance import feature_importances
 from solah.explain.traversal import TracedRows
 from solah.kernels.reference import softmax
+from solah.learn.losses import SquaredLoss
 from solah.model.document import AdditiveNode
 from solah.model.evaluate import readings_of
 from solah.model.provenance import Recurrence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.kernels.arrays import Float
+    from solah.learn.losses import Loss, Spread
     from solah.model.document import Model, Term
     from solah.model.provenance import WeightErrors
 
@@ -33,8 +35,6 @@ _MOST_ROWS = 10_000
 # Beyond this size, the classes are taken one by one, as if they did not depend on each other.
 _MOST_PARAMETERS = 1_500
 _NUGGET = 1e-6
-# The variance that fits of a number leave, in units of the target's: it weighs the penalty.
-_NOISE = 0.25
 
 
 def weight_errors(
@@ -43,6 +43,7 @@ def weight_errors(
     row_weights: Float,
     ridge: float,
     numbers: Float | None = None,
+    loss: Loss | None = None,
 ) -> WeightErrors:
     """Return the standard error of each weight as rules print it.
 
@@ -57,6 +58,8 @@ def weight_errors(
         The price of the square of a weight, in rows.
     numbers : ndarray of shape (n_rows,), default=None
         The target, if it is a number.
+    loss : Loss, default=None
+        The loss that a model of a number was fitted with; by default the squared error.
 
     Returns
     -------
@@ -73,7 +76,10 @@ def weight_errors(
     finder, traced = RuleFinder(model), TracedRows(model.program, readings)
     design = FiredRows(finder, traced).weights
     shares = row_weights @ design / row_weights.sum()
-    covariances = _covariances(traced, design, row_weights, ridge, numbers)
+    spread = None
+    if numbers is not None:
+        spread = _spread(traced, row_weights, numbers, loss or SquaredLoss())
+    covariances = _covariances(traced, design, row_weights, ridge, spread)
     errors = []
     for term, place in zip(node.terms, finder.places.values(), strict=True):
         centring = _centring(term, shares[place])
@@ -95,12 +101,23 @@ def _centring(term: Term, shares: Float) -> Float:
     return np.kron(*sides)
 
 
+def _spread(traced: TracedRows, row_weights: Float, numbers: Float, loss: Loss) -> Spread:
+    """Return what the errors of weights follow from, in the unit of the weights."""
+    scale, scores = loss.scale(numbers, row_weights), traced.steps[-1].scores[:, 0]
+    if loss.link == "log":
+        scaled = numbers / scale.unit
+        return loss.spread(scaled, scores - np.log(scale.unit), row_weights)
+    scaled, scores = ((one - scale.origin) / scale.unit for one in (numbers, scores))
+    found = loss.spread(scaled, scores, row_weights)
+    return found._replace(dispersion=found.dispersion * scale.unit**2)
+
+
 def _covariances(
     traced: TracedRows,
     design: Float,
     row_weights: Float,
     ridge: float,
-    numbers: Float | None,
+    spread: Spread | None,
 ) -> list[Float]:
     """Return the covariance of the weights for each class that rules print."""
     width, outputs = design.shape[1], traced.steps[-1].outputs
@@ -114,9 +131,8 @@ def _covariances(
         curvature[np.diag_indices(len(curvature))] += _NUGGET
         return np.asarray(np.linalg.inv(curvature), np.float64)
 
-    if numbers is not None:
-        left = float(np.average((numbers - outputs[:, 0]) ** 2, weights=row_weights))
-        found = left * inverse(bent(np.ones(len(design))) + _NOISE * np.diag(price))
+    if spread is not None:
+        found = spread.dispersion * inverse(bent(spread.bends) + spread.noise * np.diag(price))
         return [found[:width, :width]]
     shares, n_classes = softmax(traced.steps[-1].scores), outputs.shape[1]
     if n_classes == 2:

@@ -168,6 +168,7 @@ def _values(
         "hash": model_hash(model),
         "generator": f"solah {package_version('solah')}",
         "is_number": tables.layout.is_number,
+        "takes_exp": tables.layout.takes_exp,
         "n_classes": max(len(model.target.classes), 1),
         "n_values": tables.layout.n_values,
         "class_names": [str(state) for state in model.target.classes],
@@ -246,7 +247,8 @@ def _text_size(texts: Iterable[str]) -> int:
 def _amount(tables: FloatTables | FixedTables) -> str:
     """Describe the amount of a reason."""
     if tables.layout.adds_numbers:
-        return "how far it moves the estimate"
+        of = "logarithm of the " if tables.layout.takes_exp else ""
+        return f"how far it moves the {of}estimate"
     if tables.layout.is_number:
         return "its share"
     kind = "evidence" if tables.stages[-1].is_weighed else "belief"

@@ -220,7 +220,9 @@ def _code_bytes(tables: Tables, price: CodePrices) -> float:
     several, classes = len(tables.stages) > 1, tables.layout.n_values > 1
     is_number = tables.layout.is_number
     adding = _adds_beside(tables)
-    weighing = not is_number and (several or tables.stages[0].is_weighed)
+    weighing = (not is_number or tables.layout.takes_exp) and (
+        several or tables.stages[0].is_weighed
+    )
     curves = bool(tables.curves) or _is_open(tables)
     states = bool(tables.states) or _is_open(tables)
     grids, walks = bool(tables.grids), bool(tables.walks)

@@ -142,7 +142,18 @@ def fixed_tables(
         Whether the device learns; then all terms must be walks.
     counts : mapping of feature name to Counts, default=None
         The features whose readings are counts of an analog-digital converter.
+
+    Raises
+    ------
+    ParameterError
+        If the model predicts e to the power of a sum.
     """
+    if layout.takes_exp:
+        raise ParameterError(
+            "the model predicts e to the power of a sum (loss='poisson' or 'gamma'), which "
+            "integers do not compute; export it as C with numbers='float' (--arithmetic float), "
+            "or as JavaScript, SQL or ONNX"
+        )
     return _Tables(layout, learns, counts or {}).tables()
 
 

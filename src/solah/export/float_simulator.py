@@ -40,6 +40,15 @@ class FloatSimulator(Simulator):
         super().__init__(tables, policy)
         self._values = tables.values
 
+    def estimate(self, rows: NDArray[np.floating]) -> Float32:
+        """Estimate a number for each row of readings."""
+        total: Float32 = super().estimate(rows)
+        if not self._tables.layout.takes_exp:
+            return total
+        bounded = np.clip(total, np.float32(-80), np.float32(80))
+        power = _exp(-np.abs(bounded))
+        return np.where(bounded > 0, np.float32(1) / power, power)
+
     def smooth(
         self, scores: Float32, mean: Float32 | None, bits: int
     ) -> tuple[Float32, Float32 | None]:

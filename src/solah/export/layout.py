@@ -197,7 +197,12 @@ class Layout:
     @property
     def adds_numbers(self) -> bool:
         """Whether the prediction is a number that terms add up to."""
-        return self.program.stages[-1].link is Link.NUMBER
+        return self.program.stages[-1].link in (Link.NUMBER, Link.EXP)
+
+    @property
+    def takes_exp(self) -> bool:
+        """Whether the prediction is e to the power of what terms add up to."""
+        return self.program.stages[-1].link is Link.EXP
 
     @property
     def is_number(self) -> bool:
@@ -277,7 +282,7 @@ class _Builder:
         """Return the weights of all classes but the first, less those of the first."""
         if stage.link is Link.SOFTMAX:
             return np.asarray(weights[..., 1:] - weights[..., :1])
-        return weights if stage.link is Link.NUMBER else weights[..., 1:]
+        return weights[..., 1:] if stage.link is Link.SHARES else weights
 
     def _term(
         self, stage: Stage, term: Term, values: Float

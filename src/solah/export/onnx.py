@@ -280,6 +280,9 @@ class _Writer:
         scores = add("Add", parts[-1], constant(stage.baseline[None]))
         if stage.link is Link.NUMBER:
             return scores
+        if stage.link is Link.EXP:
+            ends = constant(np.array(-80.0)), constant(np.array(80.0))
+            return add("Exp", add("Clip", scores, *ends))
         if stage.link is Link.SHARES:
             return add("Min", scores, constant(np.array([[1.0]])))
         return add("Softmax", self._damped(stage, parts[-1], scores), axis=1)

@@ -34,6 +34,7 @@ from solah.export.sql_parts import (
     Step,
     added,
     at_most_one,
+    bounded_exp,
     curve,
     largest,
     literal,
@@ -232,6 +233,12 @@ class _Statement:
             yield [column for a in sorted(asked - described) for column in self._memberships(a)]
             described |= asked
             yield [column for i in range(len(stage.terms)) for column in self._weights(s, i)]
+            if stage.link is Link.EXP:
+                total = self._linked(s, stage)
+                (score,) = names = self._names("c", s)
+                yield [(name, value) for name, (_, value) in zip(names, total, strict=True)]
+                yield list(zip(self._names("s", s), [bounded_exp(score)], strict=True))
+                continue
             if stage.link is not Link.SOFTMAX:
                 yield self._linked(s, stage)
                 continue
@@ -274,7 +281,7 @@ class _Statement:
         return parts[-1]
 
     def _linked(self, s: int, stage: Stage) -> Step:
-        """Compute the outputs of a stage that takes no exp."""
+        """Compute the sums of a stage, which are its outputs if that takes no exp."""
         values = [_plus(*both) for both in zip(self._sums(s, stage), stage.baseline, strict=True)]
         if stage.link is Link.SHARES:
             values = list(map(at_most_one, values))

@@ -198,5 +198,12 @@ def truncated_exp(exponent: str, least: float) -> str:
     return f"exp(CASE WHEN {exponent} > {end} THEN {exponent} ELSE {end} END)"
 
 
+def bounded_exp(score: str) -> str:
+    """Write e to the power of a score, which counts as at most 80 up and down."""
+    least, most = literal(-80.0), literal(80.0)
+    cases = f"WHEN {score} > {most} THEN {most} WHEN {score} < {least} THEN {least}"
+    return f"exp(CASE {cases} ELSE {score} END)"
+
+
 DAMPING = math.pi / 8.0
 """How much of a variance counts where scores are weakened (`solah.model.evaluate.damping`)."""

@@ -140,6 +140,13 @@ def softmax(evidence: Float) -> Float:
     return shares / total[:, None]
 
 
+def exp_of_scores(scores: Float) -> Float:
+    """Return e^score; beyond 80 up or down it stays as it is there."""
+    bounded = np.clip(scores, -80.0, 80.0)
+    found = _exp_of_negative(-np.abs(bounded))
+    return np.asarray(np.where(bounded > 0, 1.0 / found, found))
+
+
 def _exp_of_negative(x: Float) -> Float:
     """Return e^x for x <= 0, of additions and multiplications only: every machine rounds alike."""
     x = np.maximum(x, -700.0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from solah.kernels.reference import masses
 from solah.labels.words import plain_names
+from solah.learn.objective import NumberObjective
 from solah.learn.terms import PairTerm, SingleTerm, part_of_words, part_steps
 from solah.model import AdditiveNode, FeatureGroup, MissingRule, Model, Term, TermInput
 from solah.model.features import cored_feature, flatten, shares_of_peaks
@@ -405,7 +406,6 @@ def assemble_numbers(
     structure: Structure,
     target: Target,
     numbers: Float,
-    unit: float,
     groups: Mapping[str, Sequence[str]],
     sample: Sample,
 ) -> Model:
@@ -414,17 +414,21 @@ def assemble_numbers(
     Parameters
     ----------
     structure : Structure
-        Selected on numbers in the unit below, relative to their mean.
+        Selected on scaled numbers.
     target : Target
     numbers : (n_rows,) the numbers of the rows below as they came
-    unit : what 1 is worth in the target's unit
     groups : the names of the features of each group
     sample : the rows that rules are counted on: all of them
     """
     weights = sample.weights
+    objective = structure.design.sample.objective
+    assert isinstance(objective, NumberObjective)
+    origin, unit = objective.of_scores
     mean = np.array([weights @ numbers / weights.sum()])
+    is_mean = objective.loss.is_quadratic
     if not structure.live_singles:
-        return constant_model(target, sample.features[0], mean)
+        baseline = mean if is_mean else structure.reduced.bias * unit + origin
+        return constant_model(target, sample.features[0], baseline)
     described, memberships = {}, {}
     for term in structure.live_singles:
         feature, readings = describe(term), sample.readings[:, term.vocabulary.place]
@@ -437,9 +441,11 @@ def assemble_numbers(
     draft = Draft(structure, described)
     draft.take(structure.reduced.weights * unit, structure.reduced.bias * unit)
     draft.centre()
-    # What is added is 0 on average, but for user-defined rules, so the rows begin at their mean.
-    given = (rules for rules in draft.singles if rules.term.given is not None)
-    draft.bias = mean - sum(rules.shares @ rules.scores for rules in given)
+    draft.bias = draft.bias + origin
+    if is_mean:
+        # What is added is 0 on average, but for user-defined rules, so rows begin at their mean.
+        given = (rules for rules in draft.singles if rules.term.given is not None)
+        draft.bias = mean - sum(rules.shares @ rules.scores for rules in given)
     tallies = [_tally([memberships[rules.name]], weights, numbers) for rules in draft.singles] + [
         _tally([memberships[side.name] for side in pair.sides], weights, numbers)
         for pair in draft.pairs

@@ -1,11 +1,11 @@
-"""What scores are fitted to: classes by penalised likelihood, numbers by penalised squares.
+"""What scores are fitted to: classes by penalised likelihood, numbers by a penalised loss.
 
 The additive model is a penalised multinomial logistic model on memberships Z::
 
     P(c|x) = softmax_c( bias(c) + sum_j Z_j(x) W_jc ),   loss + 1/2 sum_c W_c' Q W_c -> least
 
-Two classes are fitted by Newton's method; several by L-BFGS in coordinates in which the loss bends
-alike in all directions; numbers by one linear system.
+Two classes and numbers are fitted by Newton's method; several classes by L-BFGS in coordinates in
+which the loss bends alike in all directions.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from solah.learn.cone import minimise_within, nearest_within
+from solah.learn.losses import Loss, QuantileLoss, Scale, SquaredLoss
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +35,7 @@ _TINY = 1e-12
 _LEAST_CURVATURE = 1e-4
 # When the mean loss falls by less, scores are near enough.
 _ROUGHLY, _EXACTLY = 1e-5, 1e-8
+_SQUARED, _UNSCALED = SquaredLoss(), Scale(0.0, 1.0)
 # What keeps a linear system solvable where columns depend on each other.
 _NUGGET = 1e-7
 
@@ -50,6 +52,18 @@ class Scores:
         return np.asarray(columns @ self.weights + self.bias)
 
 
+_ATTRIBUTES = {
+    "accuracy": "accuracy",
+    "log-loss": "log_loss",
+    "R²": "r2",
+    "RMSE": "rmse",
+    "D²": "d2",
+    "MAE": "mae",
+    "pinball loss": "pinball",
+    "deviance": "deviance",
+}
+
+
 @dataclass(frozen=True)
 class PathStep:
     """A number of rules, and how good it is on rows that were held out.
@@ -58,14 +72,15 @@ class PathStep:
     ----------
     max_rules : the limit on the number of rules
     n_rules, n_features : how many there were, on average over the folds
-    loss : the metric that is compared: the log-loss, or the root mean squared error
-    quality : the second metric: the accuracy, or R²
+    loss : the metric that is compared: the log-loss, or that of the loss of a number, such as RMSE
+    quality : the second metric: the accuracy, R², or D² (the explained share of another loss)
     error : the standard error of how much higher the loss is than the lowest
     is_chosen : whether the model has this number of rules
     metrics : the names of quality and loss
     quality_error, loss_error : the standard errors of both
     log_loss, accuracy : the loss and the quality, where classes are predicted
     rmse, r2 : the same, where numbers are; in the unit of the target
+    mae, pinball, deviance, d2 : the same for other losses
     """
 
     max_rules: int
@@ -79,11 +94,16 @@ class PathStep:
     quality_error: float = 0.0
     loss_error: float = 0.0
 
+    @property
+    def named(self) -> dict[str, float]:
+        """The quality and the loss by their names as attributes, such as ``r2`` and ``rmse``."""
+        names = (_ATTRIBUTES[one] for one in self.metrics)
+        return dict(zip(names, (self.quality, self.loss), strict=True))
+
     def __getattr__(self, name: str) -> float:
-        spelled = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
-        if spelled.get(name) not in self.metrics:
+        if name not in _ATTRIBUTES.values() or name not in self.named:
             raise AttributeError(f"a step has no {name!r}; it has {', '.join(self.metrics)}")
-        return (self.quality, self.loss)[self.metrics.index(spelled[name])]
+        return self.named[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,24 +264,14 @@ class ClassObjective:
         if start is not None:
             odds = np.append(np.diff(start.weights, axis=1)[:, 0], np.diff(start.bias))
 
-        def cost(values: Float) -> float:
-            total = design @ values + fixed
-            loss = weights @ (np.logaddexp(0.0, total) - is_second * total)
-            return float(loss + linear @ values + 0.5 * values @ price @ values)
+        def rows(total: Float) -> Float:
+            return np.logaddexp(0.0, total + fixed) - is_second * (total + fixed)
 
-        is_allowed = bounds is None or (bounds @ odds >= -_TINY).all()
-        now = cost(odds) if is_allowed else np.inf
-        for _ in range(30):
-            share = 1.0 / (1.0 + np.exp(-np.clip(design @ odds + fixed, -500, 500)))
-            slope = design.T @ (weights * (share - is_second)) + linear + price @ odds
-            bend = weights * np.maximum(share * (1.0 - share), 1e-6)
-            step = _newton_step((design * bend[:, None]).T @ design + price, slope, odds, bounds)
-            size, before = 1.0, now
-            while (now := cost(odds - size * step)) > before and size > 1e-4:
-                size /= 2
-            odds = odds - size * step
-            if before - now < problem.near * float(weights.sum()):
-                break
+        def slopes(total: Float) -> tuple[Float, Float]:
+            share = 1.0 / (1.0 + np.exp(-np.clip(total + fixed, -500, 500)))
+            return share - is_second, np.maximum(share * (1.0 - share), 1e-6)
+
+        odds = _minimised(design, weights, price, odds, rows, slopes, linear, bounds, problem.near)
         both = np.stack([-odds / 2, odds / 2], axis=1)
         return Scores(both[:width], both[width])
 
@@ -336,21 +346,48 @@ class ClassObjective:
 
 @dataclass(frozen=True, eq=False)
 class NumberObjective:
-    """Numbers, in units of their standard deviation.
+    """Numbers, scaled as their loss has them.
 
     Attributes
     ----------
     values : (n_rows,) the numbers, scaled
-    unit : the standard deviation, in the target's unit
-    noise : the variance that scores are not to explain
+    scale : how they were scaled
+    noise : the loss that scores are not to explain
+    loss : what compares scores with numbers
+    nothing : the mean loss of the best constant
     offset : (n_rows, 1) what fixed rules add to the totals of rows
     """
 
     values: Float
-    unit: float = 1.0
+    scale: Scale = _UNSCALED
     noise: float = 0.25
+    loss: Loss = _SQUARED
+    nothing: float = 0.5
     n_outputs: int = 1
     offset: Float | None = None
+
+    @classmethod
+    def of(cls, numbers: Float, weights: Float, loss: Loss) -> NumberObjective:
+        """Scale the numbers of all rows, which have a weight each."""
+        scale = loss.scale(numbers, weights)
+        scaled = (numbers - scale.origin) / scale.unit
+        start = loss.start(scaled, weights, np.zeros(len(scaled)))
+        nothing = float(
+            np.average(loss.values(scaled, np.full(len(scaled), start)), weights=weights)
+        )
+        return cls(scaled, scale, loss.noise(scaled, weights), loss, nothing or 0.5)
+
+    @property
+    def of_scores(self) -> Scale:
+        """How scores are scaled: as numbers are, or by the logarithm of the mean."""
+        if self.loss.link == "identity":
+            return self.scale
+        return Scale(math.log(self.scale.unit), 1.0)
+
+    def predict(self, totals: Float) -> Float:
+        """Return the numbers that scores predict, as they came."""
+        scores = self.of_scores.origin + self.of_scores.unit * (totals[:, 0] + self._fixed)
+        return scores if self.loss.link == "identity" else np.exp(np.clip(scores, -80.0, 80.0))
 
     def take(self, rows: NDArray[np.intp]) -> NumberObjective:
         """Return the numbers of some rows."""
@@ -362,46 +399,68 @@ class NumberObjective:
         return replace(self, offset=offset)
 
     @property
-    def _left(self) -> Float:
-        """What fixed rules leave of the numbers."""
-        return self.values if self.offset is None else self.values - self.offset[:, 0]
+    def _fixed(self) -> Float:
+        """What fixed rules add to the totals of rows."""
+        return np.zeros(len(self.values)) if self.offset is None else self.offset[:, 0]
 
     def begin(self, weights: Float) -> Float:
-        """Return the mean."""
-        return np.array([weights @ self._left / weights.sum()])
+        """Return the best constant."""
+        return np.array([self.loss.start(self.values, weights, self._fixed)])
 
     def losses(self, totals: Float) -> Float:
-        """Return half the squared error of each row, in units of the noise."""
-        return np.asarray((totals[:, 0] - self._left) ** 2 / (2 * self.noise))
+        """Return the loss of each row, in units of the noise."""
+        return self.loss.values(self.values, totals[:, 0] + self._fixed) / self.noise
 
     def hits(self, totals: Float) -> Float:
-        """Return the share of a row's square that is explained."""
-        return np.asarray(1.0 - (totals[:, 0] - self._left) ** 2)
+        """Return the share of a row's loss that is explained; on average R² or D²."""
+        return 1.0 - self.loss.values(self.values, totals[:, 0] + self._fixed) / self.nothing
 
     def metrics(self, loss: float, hits: float, error: float) -> dict[str, Any]:
-        """Return the root mean squared error in the target's unit, and R²."""
-        rmse = math.sqrt(2 * self.noise * loss)
-        error *= self.noise / rmse if rmse > 0 else 0.0
-        found = {"loss": rmse * self.unit, "quality": hits, "error": error * self.unit}
-        return found | {"metrics": ("R²", "RMSE")}
+        """Return the loss as users know it, such as the RMSE in the target's unit, and R² or D²."""
+        found, error = self.loss.metric(loss * self.noise, error * self.noise, self.scale.unit)
+        return {"loss": found, "quality": hits, "error": error, "metrics": self.loss.metrics}
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
-        """Return the errors, and ones, in units of the noise."""
-        excess = (totals - self._left[:, None]) / self.noise
-        return excess, np.full_like(excess, 1.0 / self.noise)
+        """Return slopes and curvatures, in units of the noise."""
+        slope, bend = self.loss.slopes(self.values, totals[:, 0] + self._fixed)
+        return slope[:, None] / self.noise, bend[:, None] / self.noise
 
     def fit(self, problem: Problem) -> Scores:
-        """Solve the penalised normal equations, within what is allowed."""
-        columns, weights = problem.columns, problem.weights
-        mean = self.begin(weights)
-        middle = weights @ columns / weights.sum()
-        centred = columns - middle
-        bend = (centred * (weights / self.noise)[:, None]).T @ centred + problem.penalty
-        bend[np.diag_indices(len(bend))] += _NUGGET
-        slope = centred.T @ (weights * (self._left - mean[0]) / self.noise)
-        bounds = None if problem.cone is None else problem.cone.of_odds()[:, :-1]
-        solved = -_newton_step(bend, -slope, np.zeros(len(bend)), bounds)[:, None]
-        return Scores(solved, mean - middle @ solved)
+        """Minimise the penalised loss by Newton's method, within what is allowed."""
+        weights, fixed, noise = problem.weights, self._fixed, self.noise
+        middle = weights @ problem.columns / weights.sum()
+        width = len(middle)
+        price = np.zeros((width + 1, width + 1))
+        price[:width, :width] = problem.penalty
+        price[np.diag_indices(width)] += _NUGGET
+        first = np.append(np.zeros(width), self.begin(weights))
+        if problem.start is not None and not self.loss.is_quadratic:
+            moved = problem.start.bias + middle @ problem.start.weights
+            first = np.append(problem.start.weights[:, 0], moved)
+
+        def rows(total: Float) -> Float:
+            return self.loss.fitted_values(self.values, total + fixed) / noise
+
+        def slopes(total: Float) -> tuple[Float, Float]:
+            slope, bend = self.loss.slopes(self.values, total + fixed)
+            return slope / noise, bend / noise
+
+        found = _minimised(
+            np.column_stack([problem.columns - middle, np.ones(len(weights))]),
+            weights,
+            price,
+            first,
+            rows,
+            slopes,
+            bounds=None if problem.cone is None else problem.cone.of_odds(),
+            near=problem.near,
+            n_steps=1 if self.loss.is_quadratic else 30,
+        )
+        solved, bias = found[:width, None], found[width:]
+        if isinstance(self.loss, QuantileLoss):  # rounding off moves the quantile
+            left = (problem.columns - middle) @ solved[:, 0] + fixed
+            bias = np.array([self.loss.start(self.values, weights, left)])
+        return Scores(solved, bias - middle @ solved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,6 +500,54 @@ class Pins:
         scores = self.values.copy()
         scores[free] = found.weights
         return Scores(scores, found.bias)
+
+
+def _minimised(
+    design: Float,
+    weights: Float,
+    price: Float,
+    point: Float,
+    rows: Callable[[Float], Float],
+    slopes: Callable[[Float], tuple[Float, Float]],
+    linear: Float | None = None,
+    bounds: Float | None = None,
+    near: float = _EXACTLY,
+    n_steps: int = 30,
+) -> Float:
+    """Minimise a penalised convex loss by Newton's method.
+
+    Parameters
+    ----------
+    design : (n_rows, n)
+    weights : (n_rows,)
+    price : (n, n) the penalty
+    point : (n,) where to begin
+    rows, slopes : the loss of rows with given totals, and its slope and curvature
+    linear : (n,) a linear cost on top; None for none
+    bounds : (n_inequalities, n) as :func:`_newton_step` has them
+    near : the fall of the mean loss that ends the search
+    n_steps : the maximum number of steps
+    """
+    linear = np.zeros(len(point)) if linear is None else linear
+
+    def cost(values: Float) -> float:
+        loss = weights @ rows(design @ values)
+        return float(loss + linear @ values + 0.5 * values @ price @ values)
+
+    is_allowed = bounds is None or (bounds @ point >= -_TINY).all()
+    now = cost(point) if is_allowed else np.inf
+    for _ in range(n_steps):
+        slope, bend = slopes(design @ point)
+        falls = design.T @ (weights * slope) + linear + price @ point
+        bends = (design * (weights * bend)[:, None]).T @ design + price
+        step = _newton_step(bends, falls, point, bounds)
+        size, before = 1.0, now
+        while (now := cost(point - size * step)) > before and size > 1e-4:
+            size /= 2
+        point = point - size * step
+        if before - now < near * float(weights.sum()):
+            break
+    return point
 
 
 def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) -> Float:

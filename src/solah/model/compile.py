@@ -83,7 +83,7 @@ class _Compiler:
         log_prior = self._target.log_prior
         return Stage(
             name=node.name,
-            link=Link.NUMBER if self._target.is_additive_number else Link.SOFTMAX,
+            link=self._target.additive_link,
             baseline=np.array(node.baseline),
             log_prior=log_prior if len(log_prior) else None,
             terms=terms,

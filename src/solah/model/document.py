@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from solah.model.features import parted_feature, phrase
-from solah.model.program import Walk
+from solah.model.limits import MOST_NUMBER, MOST_SCORE
+from solah.model.program import Link, Walk
 from solah.model.structure import Hierarchy, HierarchyNode
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from solah.model.features import Feature
     from solah.model.policy import Domain, Policy
     from solah.model.program import Program
-    from solah.model.provenance import Edit, Provenance, Uncertainty
+    from solah.model.provenance import Edit, Intervals, Provenance, Uncertainty
     from solah.model.signals import Signals
 
 # Shares below count as this where logarithms are taken: a class without rows is not impossible.
@@ -60,6 +61,7 @@ class Target:
     thresholds : the probability at which each class is as good a decision as any other; they sum
         to 1, and none means equal ones
     shares : the overall shares of the classes, for additive nodes
+    link : ``"log"`` if terms add up to the logarithm of a number, which is then above 0
 
     A target with neither classes nor centres is a number that terms add up to.
     """
@@ -71,6 +73,7 @@ class Target:
     centres: tuple[float, ...] = ()
     thresholds: tuple[float, ...] = ()
     shares: tuple[float, ...] = ()
+    link: Literal["identity", "log"] = "identity"
 
     def decide(self, beliefs: Float) -> NDArray[np.intp]:
         """Return the index of the class to predict, of probabilities ``(n_rows, n_classes)``."""
@@ -89,8 +92,25 @@ class Target:
 
     @property
     def is_additive_number(self) -> bool:
-        """Whether the target is a number that terms add up to."""
+        """Whether the target is a number that terms add up to, or its logarithm."""
         return not self.classes and not self.centres
+
+    @property
+    def additive_link(self) -> Link:
+        """The step from the scores of additive nodes to their outputs."""
+        if not self.is_additive_number:
+            return Link.SOFTMAX
+        return Link.EXP if self.link == "log" else Link.NUMBER
+
+    @property
+    def score_name(self) -> str:
+        """The name of what terms of a number add up to."""
+        return f"log {self.name}" if self.link == "log" else self.name
+
+    @property
+    def most_score(self) -> float:
+        """The bound of weights and baselines, and of the largest of all terms together."""
+        return MOST_NUMBER if self.additive_link is Link.NUMBER else MOST_SCORE
 
     @property
     def log_prior(self) -> Float:
@@ -424,6 +444,8 @@ class Model:
 
     Where the features are computed from samples, ``signals`` has the computation.
 
+    ``intervals`` has the residuals of held-out rows, for prediction intervals of a number.
+
     ``domain`` has the ranges of the training rows, and ``policy`` says when a decision is withheld
     and when it changes; without it, each row is decided by itself.
     """
@@ -435,6 +457,7 @@ class Model:
     provenance: Provenance | None = field(default=None, compare=False)
     edits: tuple[Edit, ...] = field(default=(), compare=False)
     uncertainty: Uncertainty | None = field(default=None, compare=False)
+    intervals: Intervals | None = field(default=None, compare=False)
     monotonic: tuple[Monotonic, ...] = ()
     signals: Signals | None = None
     domain: Domain | None = None

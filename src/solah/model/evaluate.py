@@ -14,7 +14,7 @@ import numpy as np
 
 from solah.kernels import native
 from solah.kernels.choose import map_slices
-from solah.kernels.reference import softmax
+from solah.kernels.reference import exp_of_scores, softmax
 from solah.model.encode import Encoder
 from solah.model.program import AxisKind, Grid, Link, Walk
 
@@ -74,7 +74,7 @@ def run(program: Program, readings: Float, n_threads: int = 1, *, scores: bool =
         Categories are coded as their indices. NaN is a missing reading.
     n_threads : int, default=1
     scores : bool, default=False
-        Whether to return the scores of the last stage instead, where its link is a softmax.
+        Whether to return the scores of the last stage instead of its outputs.
 
     Returns
     -------
@@ -339,6 +339,8 @@ def stage_outputs(stage: Stage, scores: Float) -> Float:
     """Link the scores of a stage to its outputs."""
     if stage.link is Link.SOFTMAX:
         return softmax(scores)
+    if stage.link is Link.EXP:
+        return exp_of_scores(scores)
     # A sum of shares may round to a bit more than 1.
     return np.minimum(scores, 1.0) if stage.link is Link.SHARES else scores
 

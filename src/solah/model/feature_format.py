@@ -50,8 +50,11 @@ def read_target(reader: Reader, task: Task) -> Target:
             thresholds = read_shares(fields["thresholds"], len(classes), least=LEAST_THRESHOLD)
         shares = read_shares(fields["shares"], len(classes)) if "shares" in fields else ()
         return Target(fields["name"].text(), classes, thresholds=thresholds, shares=shares)
-    if isinstance(reader.value, dict) and len(reader.value) == 1:
-        return Target(reader.record(["name"])["name"].text())
+    if isinstance(reader.value, dict) and "words" not in reader.value:
+        fields = reader.record(["name"], ["link"])
+        if "link" in fields and fields["link"].value != "log":
+            raise fields["link"].fail("'log', or absent")
+        return Target(fields["name"].text(), link="log" if "link" in fields else "identity")
     fields = reader.record(["name", "words", "peaks", "centres"])
     words = fields["words"].texts(1, MAX_WORDS)
     peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)

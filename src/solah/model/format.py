@@ -22,7 +22,7 @@ from solah.model.json_fields import errors_at, read_choice, read_record, record_
 from solah.model.monotone import broken_constraints
 from solah.model.node_format import NodesReader, node_record
 from solah.model.policy import read_domain, read_policy
-from solah.model.provenance import MAX_EDITS, Edit, Provenance, Uncertainty
+from solah.model.provenance import MAX_EDITS, Edit, Intervals, Provenance, Uncertainty
 from solah.model.signals import Signals, check_signals
 
 if TYPE_CHECKING:
@@ -39,7 +39,16 @@ MAX_CONSTRAINTS = 1_000_000
 FIELDS = ("format", "version", "generator", "task", "target", "features", "nodes")
 # Lists whose objects begin a line each.
 _LINE_BY_LINE = ("features", "nodes", "terms", "rules", "groups", "monotonic", "edits")
-_OPTIONAL = ("provenance", "uncertainty", "monotonic", "edits", "signals", "domain", "policy")
+_OPTIONAL = (
+    "provenance",
+    "uncertainty",
+    "intervals",
+    "monotonic",
+    "edits",
+    "signals",
+    "domain",
+    "policy",
+)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -92,6 +101,7 @@ def to_json(model: Model) -> str:
         "features": [feature_record(one) for one in model.features],
         "nodes": [node_record(one, model.target) for one in model.nodes],
         "uncertainty": model.uncertainty and record_of(model.uncertainty),
+        "intervals": model.intervals and record_of(model.intervals),
         "monotonic": [_constraint_record(one, model.target) for one in model.monotonic] or None,
         "edits": [record_of(one) for one in model.edits] or None,
         "signals": model.signals and record_of(model.signals),
@@ -156,6 +166,7 @@ def read_model(document: Reader) -> Model:
     readers: dict[str, Callable[[Reader], Any]] = {
         "provenance": lambda part: read_record(part, Provenance),
         "uncertainty": lambda part: read_record(part, Uncertainty),
+        "intervals": lambda part: read_record(part, Intervals),
         "edits": records(Edit, MAX_EDITS)["read"],
         "signals": lambda part: read_record(part, Signals),
         "domain": lambda part: read_domain(part, features),
@@ -170,6 +181,8 @@ def read_model(document: Reader) -> Model:
         sizes = [[n_errors] * term.n_rules for term in model.terms]
         if sizes != [list(map(len, term)) for term in model.uncertainty.errors]:
             raise fields["uncertainty"].part("errors").fail("an error for each weight")
+    if model.intervals is not None and not target.is_additive_number:
+        raise fields["intervals"].fail("absent, unless terms add up to a number")
     if model.signals:
         with errors_at(fields["signals"]):
             check_signals(model.signals, features)

@@ -23,10 +23,8 @@ MOST_NUMBER = 1e36
 # Between neighbouring peaks.
 LEAST_GAP = 1e-30
 # Weights and baselines, up or down, and what the largest weights of all terms come to together;
-# for a number that terms add up to it is MOST_NUMBER.
+# for a number that terms add up to it is MOST_NUMBER. The square is that of the variance of a term.
 MOST_SCORE = 1e6
-# Of a term's weights; for a number it is MOST_NUMBER squared.
-MOST_VARIANCE = 1e12
 # Weights of rows that are not 0.
 LEAST_SUPPORT, MOST_SUPPORT = 1e-120, 1e120
 LEAST_THRESHOLD = 1e-12

@@ -24,7 +24,7 @@ from solah.model.document import (
 from solah.model.feature_format import marks, read_shares, read_state, read_words, words_record
 from solah.model.features import belief_feature
 from solah.model.json_fields import read_mark
-from solah.model.limits import LEAST_SUPPORT, MOST_NUMBER, MOST_SCORE, MOST_SUPPORT, MOST_VARIANCE
+from solah.model.limits import LEAST_SUPPORT, MOST_NUMBER, MOST_SUPPORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -175,7 +175,7 @@ class NodesReader:
         shape, size = tuple(map(len, parts)), self._target.size
         facts = [self._read_facts(rule, told) for rule in rules]
         cells = zip(product(*map(range, shape)), facts, strict=False)
-        most = MOST_NUMBER**2 if self._target.is_additive_number else MOST_VARIANCE
+        most = self._target.most_score**2
         return Term(
             tuple(map(TermInput, inputs, parts)),
             weights=np.array([one.scores for one in facts[:n_cells]]).reshape(*shape, size),
@@ -202,12 +202,12 @@ class NodesReader:
         return MissingRule(_read_support(rule["rows"]), shares, weights, _is_pinned(rule))
 
     def _read_weights(self, reader: Reader) -> tuple[float, ...]:
-        most = MOST_NUMBER if self._target.is_additive_number else MOST_SCORE
+        most = self._target.most_score
         return reader.numbers(self._target.size, self._target.size, -most, most)
 
     def _check_reach(self, reader: Reader, terms: Sequence[Term]) -> None:
         """Refuse weights whose largest ones together are too large."""
-        most = MOST_NUMBER if self._target.is_additive_number else MOST_SCORE
+        most = self._target.most_score
         reach = 0.0
         for number, term in enumerate(terms):
             missing = () if term.missing is None else term.missing.scores

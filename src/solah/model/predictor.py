@@ -98,6 +98,33 @@ class Predictor:
         self._expect(Task.CLASSIFICATION, "predict_proba")
         return self.outputs(X)
 
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Float:
+        """Return an interval for each row that holds its number with a given probability.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_features)
+        coverage : float, default=0.9
+            The share of rows whose number is in its interval.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_rows, 2)
+            The lower and the upper end.
+
+        Raises
+        ------
+        ParameterError
+            If the model has no residuals of held-out rows, or too few for this coverage.
+        """
+        self._expect(Task.REGRESSION, "predict_interval")
+        if self.model_.intervals is None:
+            raise ParameterError(
+                "the model has no residuals of held-out rows: RuleRegressor keeps them unless rows "
+                "are too few, and an edit drops them; fit again"
+            )
+        return self.model_.intervals.around(self.predict(X), coverage)
+
     def stream(self) -> SignalStream:
         """Return a stream that takes samples and decides when a window is complete.
 

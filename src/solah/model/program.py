@@ -51,6 +51,7 @@ class Link(IntEnum):
     SOFTMAX = 0  # probabilities of classes
     SHARES = 1  # shares that are averages of rules, and so add up to 1; at most 1 each
     NUMBER = 2  # the scores themselves
+    EXP = 3  # e^score, the score bounded by 80 up and down
 
 
 @dataclass(frozen=True, eq=False)

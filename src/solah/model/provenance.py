@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -11,6 +12,7 @@ import numpy as np
 
 from solah.data import to_numbers
 from solah.data.digests import chain, digest_column, digest_numbers
+from solah.exceptions import ParameterError
 from solah.kernels.arrays import MAX_FOCAL_SETS
 from solah.model import json_fields as json
 from solah.model.document import Task
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from solah.data import Column, Table
     from solah.data.json_reader import Reader
+    from solah.kernels.arrays import Float
     from solah.model.document import Model
 
 
@@ -32,17 +35,25 @@ _MAX_LEFT_OUT = 10_000
 _MAX_COLUMNS, _MAX_NAME = 1_000_000, 1_000_000
 _MAX_ORIGIN = 1_000
 _DIGITS = 32
+MAX_RESIDUALS = 199
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """Cross-validated metrics: accuracy and log-loss for classes, R² and RMSE for a number."""
+    """Cross-validated metrics: of classes the accuracy and the log-loss, of a number two others.
+
+    These are R² and RMSE, or D² with the mean absolute error, the pinball loss or the deviance.
+    """
 
     accuracy: float | None = field(default=None, metadata=json.number(0.0, 1.0))
     log_loss: float | None = field(default=None, metadata=json.number(0.0, MOST_NUMBER))
     r2: float | None = field(default=None, metadata=json.number(-MOST_NUMBER, 1.0))
     rmse: float | None = field(default=None, metadata=json.number(0.0, MOST_NUMBER))
+    d2: float | None = field(default=None, metadata=json.number(-MOST_NUMBER, 1.0))
+    mae: float | None = field(default=None, metadata=json.number(0.0, MOST_NUMBER))
+    pinball: float | None = field(default=None, metadata=json.number(0.0, MOST_NUMBER))
+    deviance: float | None = field(default=None, metadata=json.number(0.0, MOST_NUMBER))
 
 
 def _read_counts(part: Reader) -> tuple[int, ...]:
@@ -104,6 +115,72 @@ class Uncertainty:
     recurrences: tuple[Recurrence, ...] = field(
         default=(), metadata=json.records(Recurrence, _MAX_COLUMNS)
     )
+
+
+def _read_residuals(part: Reader) -> tuple[float, ...]:
+    residuals = part.numbers(1, MAX_RESIDUALS, -MOST_NUMBER, MOST_NUMBER)
+    if list(residuals) != sorted(residuals):
+        raise part.fail("numbers in ascending order")
+    return tuple(residuals)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Residuals of held-out rows, from which intervals around predictions are made.
+
+    A residual is divided by a power of its prediction, so that the noise is alike for all rows.
+
+    Attributes
+    ----------
+    residuals : ascending; those of many rows are reduced to equally likely ones
+    power : how the variance of the noise grows with the prediction: 0 not at all, 1 alike (counts),
+        2 with its square (amounts)
+    """
+
+    residuals: tuple[float, ...] = field(metadata=json.form(_read_residuals))
+    power: int = field(default=0, metadata=json.integer(0, 2))
+
+    @classmethod
+    def of(cls, numbers: Float, predictions: Float, weights: Float, power: int) -> Intervals:
+        """Take the residuals of rows that were held out.
+
+        Parameters
+        ----------
+        numbers, predictions : (n_rows,) the true numbers, and the predicted ones
+        weights : (n_rows,) how much each row counts
+        power : as above
+        """
+        residuals = (numbers - predictions) / predictions ** (power / 2)
+        order = np.argsort(residuals, kind="stable")
+        residuals, weights = residuals[order], weights[order]
+        if len(residuals) > MAX_RESIDUALS:
+            levels = np.arange(1, MAX_RESIDUALS + 1) / (MAX_RESIDUALS + 1)
+            ranks = np.cumsum(weights) / (weights.sum() * (1 + 1 / len(weights)))
+            residuals = residuals[np.minimum(np.searchsorted(ranks, levels), len(ranks) - 1)]
+        bounded = np.clip(residuals, -MOST_NUMBER, MOST_NUMBER)
+        return cls(tuple(bounded.tolist()), power)
+
+    def around(self, predictions: Float, coverage: float) -> Float:
+        """Return intervals that hold this share of rows: ``(n_rows, 2)``.
+
+        Raises
+        ------
+        ParameterError
+            If the coverage is not between 0 and 1, or higher than so few residuals can show.
+        """
+        if not 0 < coverage < 1:
+            raise ParameterError(f"'coverage' must be above 0 and below 1; got {coverage!r}")
+        n_gaps = len(self.residuals) + 1
+        rank = math.floor(n_gaps * (1 - coverage) / 2 + 1e-9)
+        if rank < 1:
+            most = 1 - 2 / n_gaps
+            raise ParameterError(
+                f"'coverage' is at most {most:.3g} with {len(self.residuals)} residuals of "
+                f"held-out rows; got {coverage!r}"
+            )
+        ends = np.array([self.residuals[rank - 1], self.residuals[-rank]])
+        found = predictions[:, None] + ends * (predictions ** (self.power / 2))[:, None]
+        return np.maximum(found, 0.0) if self.power else np.asarray(found)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def shapes(model: Any, X: Any = None, *, columns: int = 3) -> Figure:
         layout="constrained",
         squeeze=False,
     )
-    unit = "log-odds" if document.target.classes else shown(document.target.name, 20)
+    unit = "log-odds" if document.target.classes else shown(document.target.score_name, 20)
     for number, (ax, shape) in enumerate(zip(axes.flat, found, strict=False)):
         ax.set_title(f"{shown(shape.title)} · {percent(shape.share)}", fontsize="medium", **PLAIN)
         if len(shape.sides) == 2:

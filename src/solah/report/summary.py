@@ -175,6 +175,7 @@ def describe_target(target: Target) -> dict[str, Any]:
         "classes": list(target.classes),
         "thresholds": list(target.thresholds),
         "words": list(target.words),
+        "link": target.link,
     }
 
 

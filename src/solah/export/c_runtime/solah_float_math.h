@@ -1,4 +1,4 @@
-/* Arithmetic in float32 for solah models: e^x and 1 / sqrt(x), of additions and multiplications only.
+/* Arithmetic in float32 for solah models: e^x and 1 / sqrt(x), without functions of mathematics.
  * C99, also C++11. No libm. */
 #ifndef SOLAH_FLOAT_MATH_H
 #define SOLAH_FLOAT_MATH_H
@@ -27,6 +27,18 @@ static inline float solah_exp(float x)
     const uint32_t bits = (uint32_t)(k + 127) << 23;
     (void)memcpy(&scale, &bits, sizeof scale);
     return y * scale;
+}
+
+/* e^x; beyond 80 up or down it stays as it is there. */
+static inline float solah_exp_of_score(float x)
+{
+    if (x > 80.0f) {
+        x = 80.0f;
+    }
+    if (x < -80.0f) {
+        x = -80.0f;
+    }
+    return x > 0.0f ? 1.0f / solah_exp(-x) : solah_exp(x);
 }
 
 /* 1 / sqrt(x) for x >= 1, by Newton's steps from a guess that halves the exponent. */

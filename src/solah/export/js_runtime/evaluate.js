@@ -110,6 +110,7 @@ function softmax(scores) {
 /** Link scores to outputs. A sum of shares may round to a bit more than 1. */
 function outputsOf({ link }, scores) {
   if (link === "softmax") return softmax(scores);
+  if (link === "exp") return scores.map((score) => Math.exp(Math.min(Math.max(score, -80), 80)));
   return link === "shares" ? scores.map((score) => Math.min(score, 1)) : scores;
 }
 
@@ -187,7 +188,7 @@ function evaluate({ program, policy }, readings) {
   const way = run(program, readings);
   const belief = way.outputs.at(-1);
   const outcome = { way, belief, unknown: way.parts.at(-1).at(-1) };
-  if (program.centres || program.stages.at(-1).link === "number") {
+  if (program.centres || ["number", "exp"].includes(program.stages.at(-1).link)) {
     return { ...outcome, estimate: estimate(program, belief) };
   }
   outcome.decision = decide(program, belief);

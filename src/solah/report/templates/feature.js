@@ -130,6 +130,12 @@ function dampedContributions(program, s, i, contributed, start, end) {
   return scaled;
 }
 
+/** Turn contributions to a score into contributions to its exponential that sum to its change. */
+function throughExp(contributions, before, after) {
+  const mean = logarithmicMean(before[0], after[0]);
+  return contributions.map((parts) => parts.map((part) => mean * part));
+}
+
 /** What each feature contributed to the outputs of a stage. */
 function stageContributions(program, s, start, end, below) {
   const { terms, link } = program.stages[s];
@@ -140,6 +146,7 @@ function stageContributions(program, s, start, end, below) {
     const parts = isLinear ? contributed : dampedContributions(program, s, i, contributed, start, end);
     parts.forEach((part, j) => addTo(total[j], part));
   });
+  if (link === "exp") return throughExp(total, start.outputs[s], end.outputs[s]);
   return link === "softmax" ? throughSoftmax(total, start.outputs[s], end.outputs[s]) : total;
 }
 
