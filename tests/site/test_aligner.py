@@ -24,7 +24,7 @@ def reading(value, time=None, number=None, sensor=SENSOR):
 
 
 def counts(one, now=0.0):
-    return one.states(now)["a"].counts
+    return one.reports(now)["a"].counts
 
 
 def value(one, now):
@@ -108,14 +108,14 @@ def test_what_a_broker_had_kept_counts_only_if_it_says_when_it_was_measured():
 def test_the_age_is_learned_from_the_intervals():
     one = aligner(max_age=None, every=1.0)
     one.take(reading(0), "t", 0.0)
-    assert one.states(0.0)["a"].max_age == FIRST_MAX_AGE
+    assert one.reports(0.0)["a"].max_age == FIRST_MAX_AGE
     for number in range(1, 12):
         one.take(reading(number), "t", 5.0 * number)
-    assert one.states(55.0)["a"].max_age == 15.0
+    assert one.reports(55.0)["a"].max_age == 15.0
     assert value(one, 69.0) == 11.0
     assert value(one, 71.0) is None
     one.take(reading(1), "t", 5000.0)  # an outage is not an interval
-    assert one.states(5000.0)["a"].max_age == 15.0
+    assert one.reports(5000.0)["a"].max_age == 15.0
 
 
 def test_the_increase_of_a_counter_is_a_reading_and_its_restart_is_none():

@@ -269,7 +269,7 @@ def test_a_reading_lasts_from_birth_to_death_and_clocks_may_begin_again():
     assert take("DDEATH", message(), T / 1000 + 6) is None
     assert take("DBIRTH", birth(20.0, T), T / 1000 + 7) == 20.0
     assert take("DBIRTH", birth(21.0, 5_000), T / 1000 + 8) == 21.0  # its clock began again
-    counts = aligner.states(0.0)["temperature"].counts
+    counts = aligner.reports(0.0)["temperature"].counts
     assert counts == {"repeated": 1, "taken": 3, "unknown": 1}
     assert take("DDATA", message({"alias": 1, "double_value": 22.0}), T / 1000 + 9) == 22.0
 

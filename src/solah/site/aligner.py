@@ -9,10 +9,12 @@ restarted counts are distinguished and counted.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from solah.site.messages import Measured, SensorReport
 from solah.site.sensor_mapping import Event, InputSpec, check_number
 
 if TYPE_CHECKING:
@@ -32,42 +34,6 @@ _TIMES = 3.0
 _MOST_LOST = 1_000_000
 READINGS = (Event.TAKEN, Event.UNUSUAL)
 """What a message with a reading is."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """The readings of all features at one time.
-
-    Attributes
-    ----------
-    time : when it was made
-    readings : by feature; None where unknown
-    missing : the features that are unknown
-    oldest : when the oldest reading was measured; None where none is known
-    """
-
-    time: float
-    readings: Mapping[str, Reading]
-    missing: tuple[str, ...]
-    oldest: float | None
-
-
-@dataclass(frozen=True)
-class SensorState:
-    """How the readings of a feature come in.
-
-    Attributes
-    ----------
-    age : seconds since its last reading was measured; None where none came
-    max_age : seconds for which it is held
-    is_known : whether it has a reading that is not too old
-    counts : how often each thing happened
-    """
-
-    age: float | None
-    max_age: float
-    is_known: bool
-    counts: Mapping[str, int]
 
 
 @dataclass
@@ -139,7 +105,7 @@ class Aligner:
             From when on it counts; None for what is left alone.
         """
         held = self._held[found.feature]
-        event = self._judge(held, found, topic, is_retained)
+        event = self._why_ignored(held, found, topic, is_retained)
         if event is not None:
             held.counts[event] += 1
             if event in (Event.CONFIRMED, Event.REPEATED):
@@ -180,37 +146,37 @@ class Aligner:
                 held.counts[Event.OFFLINE] += 1
                 held.value = None
 
-    def row(self, now: float) -> Row:
-        """Make a row of what is known now."""
-        known = {
-            name: (held.value, held.time)
-            for name, held in self._held.items()
-            if held.value is not None
-            and held.time is not None
-            and now - held.time <= self._max_age(held)
-            and held.lost is None
-        }
-        return Row(
+    def row(self, now: float) -> Measured:
+        """Make a row of what is known now; it has no number yet."""
+        known = {name: held for name, held in self._held.items() if self._is_known(held, now)}
+        return Measured(
+            readings={name: known[name].value if name in known else None for name in self._held},
             time=now,
-            readings={name: known[name][0] if name in known else None for name in self._held},
+            oldest=min((one.time for one in known.values() if one.time), default=None),
             missing=tuple(name for name in self._held if name not in known),
-            oldest=min((time for _, time in known.values()), default=None),
         )
 
-    def states(self, now: float) -> dict[str, SensorState]:
+    def reports(self, now: float) -> dict[str, SensorReport]:
         """Return how the readings of each feature come in."""
-        known = self.row(now)
         return {
-            name: SensorState(
+            name: SensorReport(
                 age=None if held.time is None else max(now - held.time, 0.0),
-                max_age=self._max_age(held),
-                is_known=known.readings[name] is not None,
+                max_age=None if (age := self._max_age(held)) == math.inf else age,
+                is_known=self._is_known(held, now),
                 counts=dict(sorted(held.counts.items())),
             )
             for name, held in self._held.items()
         }
 
-    def _judge(self, held: _Held, found: Found, topic: str, is_retained: bool) -> Event | None:
+    def _is_known(self, held: _Held, now: float) -> bool:
+        """Whether a reading is neither too old nor unconfirmed since the connection was lost."""
+        if held.value is None or held.time is None or held.lost is not None:
+            return False
+        return now - held.time <= self._max_age(held)
+
+    def _why_ignored(
+        self, held: _Held, found: Found, topic: str, is_retained: bool
+    ) -> Event | None:
         """Return why a message is ignored; None for one that counts."""
         if held.topic not in (None, topic):
             return Event.AMBIGUOUS
@@ -223,7 +189,7 @@ class Aligner:
             if held.lost is not None and is_held and found.sensor.per is None:
                 return Event.CONFIRMED
         if found.number is not None:
-            return self._judge_number(held, found.number)
+            return self._why_old(held, found.number)
         if found.time is not None and held.time is not None and found.time <= held.time:
             is_same = found.time == held.time
             if found.begins and not (is_same and held.value is not None):
@@ -231,7 +197,7 @@ class Aligner:
             return Event.REPEATED if is_same else Event.LATE
         return None
 
-    def _judge_number(self, held: _Held, number: float) -> Event | None:
+    def _why_old(self, held: _Held, number: float) -> Event | None:
         """Compare a sensor's own count with its last; two rising ones below it are a restart."""
         if held.number is None or number > held.number:
             if held.number is not None and number > held.number + 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +18,19 @@ from solah.site.aligner import Aligner
 from solah.site.journal import Journal
 from solah.site.kafka import KafkaSource
 from solah.site.logs import quietly
-from solah.site.messages import Measured, SensorReport
 from solah.site.payloads import Message, read_availability
 from solah.site.sensor_mapping import Mapper, all_specs, specs_of
 from solah.site.sensor_source import SensorClient
 from solah.site.site_check import check_site
-from solah.site.sparkplug import UNTIL_DEATH, Decoder, command_topic, metrics_of
+from solah.site.sparkplug import Decoder, command_topic, metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from solah.site.aligner import Row
     from solah.site.bundle import Bundle
+    from solah.site.messages import Measured, SensorReport
     from solah.site.sensor_mapping import InputSpec
-    from solah.site.sensor_source import SensorMessage, Source
+    from solah.site.sensor_source import SensorMessage
     from solah.site.settings import Access, Site
     from solah.site.sparkplug import Decoded
 
@@ -81,7 +81,7 @@ class Feed:
         self._number = self._journal.last
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._source: Source | None = None
+        self._source: SensorClient | KafkaSource | None = None
 
     # --- readings --------------------------------------------------------------------------------
 
@@ -148,11 +148,11 @@ class Feed:
                 return None
             self.counters["skipped_rows"] += self._n_skipped(number)
             self._number = number
-        measured = Measured(row.readings, number, now, row.oldest, row.missing)
-        self._journal.append(measured)
-        return measured
+        row = replace(row, sequence=number)
+        self._journal.append(row)
+        return row
 
-    def _is_idle(self, row: Row) -> bool:
+    def _is_idle(self, row: Measured) -> bool:
         """Whether there is nothing to say: no connection yet, or no change."""
         if self._source is not None:
             self._was_connected |= self._source.is_connected
@@ -171,16 +171,7 @@ class Feed:
     def report(self, now: float) -> dict[str, SensorReport]:
         """Report how the readings of each feature arrive."""
         with self._lock:
-            states = self._aligner.states(now)
-            return {
-                name: SensorReport(
-                    state.age,
-                    None if state.max_age == UNTIL_DEATH else state.max_age,
-                    state.is_known,
-                    state.counts,
-                )
-                for name, state in states.items()
-            }
+            return self._aligner.reports(now)
 
     def strangers(self) -> dict[str, int]:
         """Return the topics from which no feature gets anything, and how often they came."""

@@ -1,9 +1,9 @@
-"""Where sensors publish: what brings their messages, and the one for MQTT."""
+"""Messages of sensors, and the connection to the MQTT broker on which they are published."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solah.site.client import Client
 
@@ -28,28 +28,6 @@ class SensorMessage(NamedTuple):
     payload: bytes | None
     is_retained: bool = False
     time: float | None = None
-
-
-class Source(Protocol):
-    """What brings messages of sensors: patient at the start, found again when it is lost."""
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a connection."""
-        ...
-
-    @property
-    def counters(self) -> Counter[str]:
-        """What was counted beside the messages."""
-        ...
-
-    def start(self) -> None:
-        """Bring messages until :meth:`stop`."""
-        ...
-
-    def stop(self) -> None:
-        """End what :meth:`start` began."""
-        ...
 
 
 class SensorClient(Client):
