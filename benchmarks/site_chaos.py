@@ -26,6 +26,7 @@ import time
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from getpass import getuser
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,7 +110,7 @@ def write_site(folder: Path, url: str) -> Path:
 # --- sensors -------------------------------------------------------------------------------------
 
 
-class _Publisher(Client):
+class Publisher(Client):
     """Publishes at most once, as most firmware does."""
 
     def publish_once(self, topic: str, payload: bytes, *, retain: bool) -> None:
@@ -123,7 +124,7 @@ class Sensors:
     def __init__(self, url: str, seed: int, recorder: Recorder, record: Record) -> None:
         self._rng = random.Random(seed)
         self._recorder, self._record = recorder, record
-        self._client = _Publisher(find_broker(url), "sensors", lambda *_: None, is_kept=False)
+        self._client = Publisher(find_broker(url), "sensors", lambda *_: None, is_kept=False)
         self._stopping = threading.Event()
         self._silent_until = {CLIMATE: 0.0, PLUG: 0.0, DOOR: 0.0}
         self._count = 0
@@ -464,7 +465,8 @@ class Mosquitto:
             self._port = probe.getsockname()[1]
         self.url = f"mqtt://127.0.0.1:{self._port}"
         self._file = folder / "mosquitto.conf"
-        lines = [f"listener {self._port} 127.0.0.1", "allow_anonymous true"]
+        lines = [f"listener {self._port} 127.0.0.1", "allow_anonymous true", f"user {getuser()}"]
+        lines += ["persistence true", f"persistence_location {folder}/"]
         self._file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         self._process: subprocess.Popen | None = None
 
@@ -481,6 +483,11 @@ class Mosquitto:
                 return self
             time.sleep(0.02)
         raise RuntimeError("mosquitto does not start")
+
+    def stop(self) -> None:
+        """End it in order, so that it keeps what is retained."""
+        self._process.terminate()
+        self._process.wait()
 
     def kill(self) -> None:
         """End it without a warning."""

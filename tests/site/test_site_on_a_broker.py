@@ -12,6 +12,7 @@ from datetime import datetime
 
 import pytest
 import site_chaos
+import site_devices
 from processes import PATIENCE, Listener, pids, until
 from rooms import write_site
 
@@ -67,6 +68,11 @@ def everything(publish):
     publish("zigbee2mqtt/kitchen", {"temperature": 23.5, "humidity": 50.0})
     publish("tele/plug/SENSOR", {"Time": "1970-01-01T00:00:00", "ENERGY": {"Power": 60.0}})
     publish("hall/binary_sensor/door/state", b"ON")
+
+
+def test_each_decision_about_six_kinds_of_devices_is_right(broker, tmp_path):
+    n_ticks, wrong = site_devices.run(broker, tmp_path, ticks=8)
+    assert (n_ticks, wrong) == (8, [])
 
 
 def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path, chaos_seconds):

@@ -275,6 +275,8 @@ def learn(
     with opened(output) as out:
         out.write(proposal.text if root == "solah" else f"{proposal.text}root: {root}\n")
     _show_proposal(screen, learner, proposal)
+    if output != STDOUT:
+        screen.note(f"read and correct {output}, then: solah site run {output}")
 
 
 def _show_proposal(screen: Screen, learner: "Learner", proposal: Any) -> None:

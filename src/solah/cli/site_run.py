@@ -102,6 +102,7 @@ def _run_site(
 ) -> None:
     """Run a site until it is interrupted, or for some seconds."""
     from solah.site.health import Health, serving_health
+    from solah.site.logs import Event
     from solah.site.observer import Observer
     from solah.site.site_check import check_site
     from solah.site.site_file import load_site
@@ -119,6 +120,8 @@ def _run_site(
     hub = site.hub.find()
     client = stack.enter_context(subscribed(hub, topics, observer, is_patient=True))
     stack.enter_context(page(observer, web[0], screen, log, *web[1:]))
+    text = f"decisions are published at {topics.decisions}"
+    log(Event(text, "decisions_published", topic=topics.decisions))
     if site.alerts is not None:
         stack.enter_context(alerting(observer, site.alerts, client, topics, log))
     nodes = Launcher.of_site(bundle, file, site.state, **settings)
