@@ -18,7 +18,7 @@ Errors of devices and networks are in their packages.
     ├── KeyFileError (ValueError)         a key for signing that cannot be read or used
     ├── ForeignNodeError (AttributeError) a hierarchy that no model file can hold
     ├── MissingExtraError (ImportError)   an optional package that is not installed
-    │                                     in solah.export.platforms.errors:
+    │                                     in solah.export.platforms:
     ├── MissingToolError (FileNotFoundError)  a compiler or emulator that is not installed
     ├── BuildError                        C that does not compile or does not fit its platform
     ├── RunError                          a program that failed, crashed or timed out

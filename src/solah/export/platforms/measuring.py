@@ -1,4 +1,4 @@
-"""Measure the flash, memory, stack and time of a decision on a platform."""
+"""Measures the flash, memory, stack and instructions of a decision on a platform."""
 
 from __future__ import annotations
 
@@ -12,23 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.export.platforms.building import Program, build
-from solah.export.platforms.errors import RunError
-from solah.export.platforms.known import C_FOLDER
-from solah.export.platforms.running import TIMEOUT, run
-from solah.export.platforms.tools import require_tools
-from solah.export.platforms.tracing import count_traced
+from solah.export.platforms.building import TIMEOUT, Program, RunError, build, run
+from solah.export.platforms.known import C_FOLDER, require_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.export.platforms.platform import Platform
+    from solah.export.platforms.known import Platform
 
-_DRIVER = C_FOLDER / "measure.c"
-_NO_PROBE = C_FOLDER / "no_probe.c"
 _NO_END_SEEN = 0xFFFFFFFF  # as measure.c has it
+# Older and newer names of the same switch of QEMU.
+_ONE_INSTRUCTION_A_LINE = {"QEMU_SINGLESTEP": "1", "QEMU_ONE_INSN_PER_TB": "1"}
 
 
 @dataclass(frozen=True)
@@ -44,11 +40,11 @@ class Footprint:
     ram : int
         Bytes of static memory.
     stack : int
-        The most bytes of stack that a decision took.
+        The maximum stack of a decision, in bytes.
     instructions : int
-        The most that a decision took.
+        The maximum of a decision.
     mean_instructions : float
-        What a decision took on average.
+        The mean of a decision.
     unit : str
         What was counted: ``"instructions"``, or ``"cycles"`` on AVR.
     """
@@ -60,12 +56,6 @@ class Footprint:
     instructions: int
     mean_instructions: float
     unit: str
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    flash: int
-    ram: int
 
 
 def measure(
@@ -112,64 +102,41 @@ def measure(
         The model does not compile, does not fit, or fails.
     MissingToolError
         A compiler or an emulator is not installed.
-
-    Notes
-    -----
-    The clock of the Cortex-M platforms has 24 bits: it counts to about five million instructions.
-    Where a decision takes more, the program runs once more with a slower clock, which shows how
-    often the first one ran over. It does up to 671 million.
     """
     require_tools(platform, counting=True)
-    readings = _little_endian(rows)
-    room = (f"SOLAH_ROW_BYTES={readings[0].nbytes}", f"SOLAH_ANSWER_BYTES={answer_bytes}")
-    with tempfile.TemporaryDirectory(prefix="solah-") as folder:
-        build_here = partial(
-            build,
-            platform,
-            folder=Path(folder),
-            includes=includes,
-            defines=(*room, *defines),
-            optimise=optimise,
-        )
-        model = build_here(sources=[_DRIVER, *sources], name="model")
-        empty = build_here(sources=[_DRIVER, _NO_PROBE], name="empty")
-        taken, spare = _sizes(model), _sizes(empty)
-        stack, counts = _costs(model, readings, timeout)
-        _, idle = _costs(empty, readings, timeout)
-    own = (counts - idle)[warm_up:]
-    return Footprint(
-        platform=platform.name,
-        flash=taken.flash - spare.flash,
-        ram=taken.ram - spare.ram,
-        stack=stack,
-        instructions=int(own.max()),
-        mean_instructions=float(own.mean()),
-        unit=platform.unit,
-    )
-
-
-def _little_endian(rows: NDArray[Any]) -> NDArray[Any]:
-    """Check the rows, and give them the byte order that all platforms have."""
     if rows.ndim != 2 or rows.size == 0:
         raise ParameterError(
             f"rows must have the shape (rows, columns) and hold a reading; got {rows.shape}"
         )
-    return np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("<"))
+    readings = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("<"))
+    room = (f"SOLAH_ROW_BYTES={readings[0].nbytes}", f"SOLAH_ANSWER_BYTES={answer_bytes}")
+    with tempfile.TemporaryDirectory(prefix="solah-") as folder:
+        build_here = partial(build, platform, folder=Path(folder), optimise=optimise)
+        build_here = partial(build_here, includes=includes, defines=(*room, *defines))
+        driver = C_FOLDER / "measure.c"
+        model = build_here(sources=[driver, *sources], name="model")
+        empty = build_here(sources=[driver, C_FOLDER / "no_probe.c"], name="empty")
+        flash, ram = np.subtract(_sizes(model), _sizes(empty)).tolist()
+        stack, counts = _costs(model, readings, timeout)
+        own = (counts - _costs(empty, readings, timeout)[1])[warm_up:]
+    most, mean = int(own.max()), float(own.mean())
+    return Footprint(platform.name, flash, ram, stack, most, mean, platform.unit)
 
 
-def _sizes(program: Program) -> _Sizes:
-    """Read what ``size`` prints: a line of names, then text, data and bss."""
+def _sizes(program: Program) -> tuple[int, int]:
+    """Read flash and RAM off what ``size`` prints: a line of names, then text, data and bss."""
     command = [program.platform.size, str(program.file)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     text, data, bss = map(int, output.splitlines()[1].split()[:3])
-    return _Sizes(flash=text + data, ram=data + bss)
+    return text + data, data + bss
 
 
 def _costs(program: Program, rows: NDArray[Any], timeout: float) -> tuple[int, NDArray[np.int64]]:
     """Return the deepest stack and the count of every row."""
     platform = program.platform
     watched = np.uint32(platform.stack_depth).tobytes() + rows.tobytes()
-    ticks, stack, ran_over = _run(program, watched, timeout, platform.counter)
+    output = run(program, watched, timeout=timeout, options=platform.counter)
+    ticks, stack, ran_over = np.frombuffer(output, "<u4").reshape(-1, 3).T.astype(np.int64)
     if stack.max() == _NO_END_SEEN:
         raise RunError(
             f"a decision for {platform.name!r} took all {platform.stack_depth} bytes of stack "
@@ -177,33 +144,46 @@ def _costs(program: Program, rows: NDArray[Any], timeout: float) -> tuple[int, N
         )
     if platform.tracer:
         unwatched = np.uint32(0).tobytes() + rows.tobytes()
-        return int(stack.max()), count_traced(program, unwatched, timeout)
+        return int(stack.max()), _traced(program, unwatched, timeout)
     if ran_over.any():
-        ticks = ticks + 2**platform.clock_bits * _times_over(program, watched, ticks, timeout)
+        raise RunError(f"a decision for {platform.name!r} took more than its clock can count")
+    ticks &= 2**platform.clock_bits - 1
     return int(stack.max()), np.rint(ticks / platform.ticks_per_unit).astype(np.int64)
 
 
-def _run(
-    program: Program, watched: bytes, timeout: float, counter: Sequence[str]
-) -> NDArray[np.int64]:
-    """Return, for every row, the clock's ticks, the stack, and whether the clock ran over."""
-    output = run(program, watched, timeout=timeout, options=counter)
-    columns = np.frombuffer(output, dtype="<u4").reshape(-1, 3).T.astype(np.int64)
-    columns[0] &= 2**program.platform.clock_bits - 1
-    return columns
+def _traced(program: Program, stdin: bytes, timeout: float) -> NDArray[np.int64]:
+    """Count each decision of a program without a clock.
+
+    QEMU writes a line for every instruction, with the name of the function it belongs to.
+    """
+    with tempfile.TemporaryDirectory(prefix="solah-") as folder:
+        trace = Path(folder) / "trace"
+        options = ("-d", "exec,nochain", "-D", str(trace))
+        command = [*program.platform.tracer, *options, str(program.file)]
+        environment = _ONE_INSTRUCTION_A_LINE
+        run(program, stdin, timeout=timeout, command=command, environment=environment)
+        with trace.open() as lines:
+            functions = (line.split()[-1] for line in lines if line.startswith("Trace "))
+            return np.array(_count_visits(functions), dtype=np.int64)
 
 
-def _times_over(
-    program: Program, watched: bytes, ticks: NDArray[np.int64], timeout: float
-) -> NDArray[np.int64]:
-    """Return how often the clock overflowed, from a slower one."""
-    platform = program.platform
-    slow, _, ran_over = _run(program, watched, timeout, platform.coarse_counter)
-    if ran_over.any():
-        most = 2**platform.clock_bits / platform.coarse_ticks_per_unit
-        raise RunError(
-            f"a decision for {platform.name!r} took more than the {most:,.0f} {platform.unit} that "
-            "its clock can count"
-        )
-    about = slow * (platform.ticks_per_unit / platform.coarse_ticks_per_unit)
-    return np.asarray(np.rint((about - ticks) / 2**platform.clock_bits), dtype=np.int64)
+def _count_visits(functions: Iterable[str]) -> list[int]:
+    """Count the instructions of each visit of the probe, from its entry until its caller goes on.
+
+    Examples
+    --------
+    >>> inside = ["solah_probe", "exp", "solah_probe"]
+    >>> _count_visits(["main", "measure_row", *inside, "measure_row", "solah_probe", "measure_row"])
+    [3, 1]
+    """
+    counts: list[int] = []
+    inside = False
+    for function in functions:
+        if function == "measure_row":
+            inside = False
+        elif function == "solah_probe" and not inside:
+            inside = True
+            counts.append(0)
+        if inside:
+            counts[-1] += 1
+    return counts
