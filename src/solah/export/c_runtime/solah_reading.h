@@ -4,16 +4,17 @@
  *
  * The value is multiplied by two to the power of the feature's bits, which may be negative, and
  * rounded to the nearest integer, halves up. What does not fit becomes the nearest that does, an
- * infinite value too, and NaN is unknown. solah's Python simulator computes the same integers. Do not
- * compile it with -ffast-math, under which there is no NaN.
+ * infinite value too, and NaN is missing. solah's Python simulator computes the same integers. The
+ * bits of an IEEE 754 number are shifted, so that no floating-point arithmetic is linked.
  *
- * Define SOLAH_REAL as float before this file is included where doubles are slow; a float tells
- * readings apart to seven digits.
+ * Define SOLAH_REAL as float before this file is included if your values are floats: less code, and
+ * readings of seven digits.
  */
 #ifndef SOLAH_READING_H
 #define SOLAH_READING_H
 
 #include <stdint.h>
+#include <string.h>
 
 #ifndef SOLAH_REAL
 #define SOLAH_REAL double
@@ -21,47 +22,72 @@
 
 #define SOLAH_UNKNOWN INT32_MIN
 
-/* Two to the power of some bits: no shift, which would be undefined for negative ones. */
-static inline SOLAH_REAL solah_power_of_two(int bits)
-{
-    const SOLAH_REAL factor = bits < 0 ? (SOLAH_REAL)0.5 : (SOLAH_REAL)2.0;
-    SOLAH_REAL power = (SOLAH_REAL)1.0;
-    for (int n = bits < 0 ? -bits : bits; n > 0; n--) {
-        power *= factor;
-    }
-    return power;
-}
-
 /* The integer of a value. */
 static inline int32_t solah_reading_of(SOLAH_REAL value, int bits)
 {
-    const SOLAH_REAL most = (SOLAH_REAL)2147483647.0; /* a float has 2^31 for it */
-    SOLAH_REAL scaled = value * solah_power_of_two(bits);
+    uint32_t digits; /* the first 32 binary digits */
+    int has_more;    /* whether others follow */
+    int is_negative;
+    int power; /* the value is about digits times two to this power */
+    int is_finite;
 
-    if (!(value >= (SOLAH_REAL)0.0 || value < (SOLAH_REAL)0.0)) {
-        return SOLAH_UNKNOWN;
+    if (sizeof value == sizeof digits) { /* a float, and a double on AVR */
+        uint32_t image;
+        memcpy(&image, &value, sizeof image);
+        power = (int)(image >> 23 & 0xFFu);
+        digits = power == 0 ? 0u : image << 8 | 0x80000000u;
+        has_more = 0;
+        is_negative = (int)(image >> 31);
+        is_finite = power < 0xFF;
+        power -= 127 + 31;
+        if (!is_finite && image << 9 != 0u) {
+            return SOLAH_UNKNOWN;
+        }
+    } else {
+        uint64_t image = 0;
+        memcpy(&image, &value, sizeof value);
+        const uint32_t high = (uint32_t)(image >> 32);
+        const uint32_t low = (uint32_t)image;
+        power = (int)(high >> 20 & 0x7FFu);
+        digits = power == 0 ? 0u : high << 11 | low >> 21 | 0x80000000u;
+        has_more = low << 11 != 0u;
+        is_negative = (int)(high >> 31);
+        is_finite = power < 0x7FF;
+        power -= 1023 + 31;
+        if (!is_finite && (high << 12 | low) != 0u) {
+            return SOLAH_UNKNOWN;
+        }
     }
-    if (scaled >= most) {
-        return INT32_MAX;
+    const int down = -(power + bits);
+    if (!is_finite || (down < 1 && digits != 0u)) {
+        return is_negative ? -INT32_MAX : INT32_MAX;
     }
-    if (scaled <= -most) {
-        return -INT32_MAX;
+    if (down < 1 || down > 32) {
+        return 0;
     }
-    if (!(scaled >= (SOLAH_REAL)0.0 || scaled < (SOLAH_REAL)0.0)) { /* infinity times nothing */
-        return value > (SOLAH_REAL)0.0 ? INT32_MAX : -INT32_MAX;
+    uint32_t whole = digits >> (down - 1); /* twice the number, without what follows */
+    const int is_half = (whole & 1u) != 0u;
+    has_more = has_more || whole << (down - 1) != digits;
+    whole >>= 1;
+    if (is_half && (has_more || !is_negative)) {
+        whole++;
     }
-    int32_t whole = (int32_t)scaled; /* towards zero */
-    if ((SOLAH_REAL)whole > scaled) {
-        whole--;
+    if (whole > (uint32_t)INT32_MAX) {
+        whole = (uint32_t)INT32_MAX;
     }
-    /* Not the integer below value + 0.5: that sum may itself be rounded up. */
-    return scaled - (SOLAH_REAL)whole >= (SOLAH_REAL)0.5 ? whole + 1 : whole;
+    return is_negative ? -(int32_t)whole : (int32_t)whole;
 }
 
-/* The value of an integer, such as an estimated number. */
+/* The value of an integer, such as a predicted number. */
 static inline SOLAH_REAL solah_value_of(int32_t number, int bits)
 {
-    return (SOLAH_REAL)number * solah_power_of_two(-bits);
+    const SOLAH_REAL factor = bits < 0 ? (SOLAH_REAL)2.0 : (SOLAH_REAL)0.5;
+    SOLAH_REAL value = (SOLAH_REAL)number;
+
+    for (int n = bits < 0 ? -bits : bits; n > 0; n--) {
+        value *= factor;
+    }
+    return value;
 }
 
 #endif
