@@ -40,7 +40,8 @@ from solah import RuleClassifier, datasets
 from solah.data import to_numbers
 from solah.exceptions import DatasetError
 from solah.export import export_c
-from solah.export.footprint import footprint, sample_rows
+from solah.export.agreement import sample_rows
+from solah.export.footprint import footprint
 from solah.export.platforms import (
     BuildError,
     RunError,

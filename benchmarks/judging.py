@@ -21,9 +21,8 @@ import numpy as np
 
 from solah import RuleClassifier, datasets
 from solah.export import export_blob, export_c
-from solah.export.costs import model_costs
-from solah.export.footprint import footprint, sample_rows
-from solah.export.judging import state_bytes
+from solah.export.agreement import sample_rows
+from solah.export.footprint import footprint
 from solah.export.platforms import find_platform, measure
 from solah.model.encode import encode
 from solah.model.policy import Cells, Domain, Policy, SeenTogether, cells_of
@@ -88,12 +87,6 @@ def main(words: list[str] | None = None) -> None:
     domain = quartiles(bare, encode(wine.table, bare.features))
     model = replace(bare, domain=domain, policy=POLICY)
     print(f"{len(model.features)} readings, {len(domain.pairs)} pairs, {model.n_rules} rules")
-    for numbers in ("float", "q15"):
-        tables = [model_costs(one, numbers).table_bytes for one in (bare, model)]
-        policy = export_c(model, numbers=numbers).simulator.policy
-        assert policy is not None
-        remembered = state_bytes(policy, len(model.target.classes) - 1, is_fixed=numbers == "q15")
-        print(f"{numbers}: {tables[1] - tables[0]} bytes of tables, {remembered} of RAM")
     rows = sample_rows(model, 50)
     for name in options.platforms:
         for numbers in ("float", "q15"):

@@ -75,7 +75,7 @@ UNSEARCHED = re.compile(
     r"|sensor_mapping|settings|site_file)\.py)"
     r"|src/solah/model/(document|features|format|provenance)\.py"
     r"|src/solah/learn/(budget|terms)\.py|src/solah/estimators/(hierarchy|labeller|rules)\.py"
-    r"|docs/(blob-format|diff-and-card|explain|export|model-format|rules-file|tutorial-board"
+    r"|docs/(blob-format|diff-and-card|explain|model-format|rules-file|tutorial-board"
     r"|tutorial-sensors)\.md"
 )
 

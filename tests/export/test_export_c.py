@@ -1,13 +1,13 @@
 """The C that is written decides as its Python simulator, bit for bit, and as the model, nearly."""
 
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from c_programs import CPP11, ESTIMATE, build, estimate
 from export_shapes import ALL_SHAPES
+from golden_files import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
@@ -20,11 +20,7 @@ from solah import (
 from solah.data import from_frame
 from solah.exceptions import ParameterError
 from solah.export import export_c
-from solah.export.costs import model_costs
-from solah.export.online import Pace
 from solah.model.encode import encode
-
-GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
@@ -87,29 +83,7 @@ def test_the_source_is_cpp_too_and_names_are_harmless(numbers, tmp_path, find_to
 def test_what_is_written_changes_only_on_purpose(numbers):
     model = random_model(np.random.default_rng(1), "words and pairs", 3)
     files = export_c(model, name="sample", numbers=numbers, style="tables").files
-    for name in ("sample.h", "sample.c"):
-        golden = GOLDEN / numbers / name
-        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_a_model_that_takes_too_much_flash_is_refused(numbers):
-    model = random_model(np.random.default_rng(1), "words and pairs", 3)
-    flash = model_costs(model, numbers).flash
-    fitting = export_c(model, numbers=numbers, max_flash=flash)
-    assert fitting.files == export_c(model, numbers=numbers).files
-    wanted = f"about {flash:,} bytes of flash, and 'max_flash' allows {flash - 1:,}: fit with fewer"
-    with pytest.raises(ParameterError, match=wanted) as refused:
-        export_c(model, numbers=numbers, max_flash=flash - 1)
-    assert ("q15" in str(refused.value)) == (numbers == "float")
-
-
-def test_a_limit_of_flash_is_at_least_a_byte():
-    model = random_model(np.random.default_rng(0), "tree")
-    with pytest.raises(ParameterError, match="'max_flash' must be at least 1 byte. Got 0"):
-        export_c(model, max_flash=0)
-    with pytest.raises(ParameterError, match="'max_flash' does not know what learning costs"):
-        export_c(model, numbers="q15", learning=Pace(), max_flash=9_999)
+    check_golden(numbers, files, "sample.h", "sample.c")
 
 
 @pytest.mark.parametrize("name", ["", "2nd", "a-b", "int", "naïve", "x" * 41])

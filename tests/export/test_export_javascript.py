@@ -59,7 +59,7 @@ def test_it_exports_what_a_caller_needs(ask):
 def test_what_is_not_known_is_unknown(ask):
     rows = '[{}, {CO2: null, door: undefined}, {CO2: NaN, door: "ajar"}].map(m.decide)'
     first, *others = ask(room_model(), rows)
-    assert first == {"decision": "no", "beliefs": pytest.approx([0.6, 0.4])}
+    assert first == {"decision": "no", "probabilities": pytest.approx([0.6, 0.4])}
     assert others == [first, first]
 
 

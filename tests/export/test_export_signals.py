@@ -2,11 +2,11 @@
 
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from devices import sources, with_tools
+from golden_files import check_golden
 from judged_models import STEADY, judged
 from signal_programs import STREAM, batch, check_stream, describe_everything, model_of, noise
 
@@ -19,8 +19,6 @@ from solah.export.platforms import PLATFORMS, build, run
 from solah.model.format import from_json, to_json
 from solah.model.predictor import Predictor
 from solah.signals import describe_signals
-
-GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +94,7 @@ def golden_model():
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_generated_c_is_as_it_was_read(numbers):
     files = export_c(golden_model(), name="shaken", numbers=numbers, style="tables").files
-    for name in ("shaken.h", "shaken.c"):
-        golden = GOLDEN / numbers / name
-        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
+    check_golden(numbers, files, "shaken.h", "shaken.c")
 
 
 def test_what_has_no_signals_takes_no_samples():

@@ -3,10 +3,10 @@
 import math
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_files import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +19,6 @@ from solah.export.quoting import sql_name, sql_string
 from solah.export.sql_parts import added, largest, literal, root_steps
 from solah.model.program import Link
 
-GOLDEN = Path(__file__).parent / "golden" / "sql" / "room.sql"
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 
 
@@ -33,7 +32,7 @@ def database():
 
 def test_the_text_is_the_one_that_was_reviewed():
     files = export_sql(room_model(), name="room", table="rooms", keys=["id"]).files
-    assert files["room.sql"] == GOLDEN.read_text(encoding="utf-8"), f"{GOLDEN} is another"
+    check_golden("sql", files, "room.sql")
 
 
 def test_a_query_is_made_a_view(database):
@@ -47,8 +46,8 @@ def test_a_query_is_made_a_view(database):
     assert [column[0] for column in answer.description] == [
         "id",
         "decision",
-        "belief_no",
-        "belief_yes",
+        "probability_no",
+        "probability_yes",
     ]
     assert [row[:2] for row in answer.fetchall()] == [(1, "no"), (2, "yes")]
 
@@ -112,7 +111,7 @@ def test_classes_that_differ_in_capitals_have_columns_of_their_own(database):
     database.execute('CREATE TABLE readings ("CO2" REAL, door TEXT)')
     answer = database.execute(export_sql(model).files["model.sql"])
     names = [column[0] for column in answer.description]
-    assert names == ["decision", "belief_yes", "belief_YES_2"]
+    assert names == ["decision", "probability_yes", "probability_YES_2"]
 
 
 def with_classes(rng, tree, n_classes):

@@ -1,12 +1,12 @@
 """Policies on devices: every platform decides as the simulator, and that as the policy."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from devices import check_on, with_tools
 from export_shapes import ALL_SHAPES
+from golden_files import check_golden
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_models import STEADY, in_time, judged_model
@@ -31,7 +31,6 @@ from solah.model.policy import (
 from solah.model.predictor import Predictor
 
 NUMBERS = ["float", "q15"]
-GOLDEN = Path(__file__).parent / "golden"
 
 
 # --- what the simulator says ----------------------------------------------------------------------
@@ -194,9 +193,7 @@ def golden_model():
 @pytest.mark.parametrize("numbers", NUMBERS)
 def test_generated_c_is_as_it_was_read(numbers):
     files = export_c(golden_model(), name="room", numbers=numbers).files
-    for name in ("room.h", "room.c"):
-        golden = GOLDEN / numbers / name
-        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
+    check_golden(numbers, files, "room.h", "room.c")
 
 
 # --- what has none ---------------------------------------------------------------------------

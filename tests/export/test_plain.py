@@ -2,12 +2,12 @@
 
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from c_programs import C99, CPP11, build, decide
 from devices import sources, with_tools
+from golden_files import check_golden
 
 from random_models import odd_rows, random_model
 from small_models import room_model
@@ -19,15 +19,11 @@ from solah.export.units import Counts
 from solah.model.evaluate import run
 from solah.model.policy import Policy
 
-GOLDEN = Path(__file__).parent / "golden" / "plain"
-
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_what_is_written_changes_only_on_purpose(numbers):
     files = export_c(room_model(), name="room", numbers=numbers, style="plain").files
-    for name in ("room.h", "room.c"):
-        golden = GOLDEN / numbers / name
-        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
+    check_golden(f"plain/{numbers}", files, "room.h", "room.c")
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

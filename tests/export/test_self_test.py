@@ -5,7 +5,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import pytest
 from c_programs import C99, CPP11
 from devices import with_tools
 from export_shapes import ALL_SHAPES
+from golden_files import check_golden
 from judged_models import STEADY, judged_model
 from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_diabetes, load_wine
@@ -28,7 +28,6 @@ from solah.export.platforms import build, run
 from solah.export.self_test import choose_rows, sequence_of, vectors_of
 from solah.model.encode import encode
 
-GOLDEN = Path(__file__).parent / "golden"
 KINDS = ({"numbers": "float"}, {"numbers": "q15"}, {"numbers": "q15", "learning": Pace()})
 
 # What prints the outcome on boards that have no printf.
@@ -149,9 +148,7 @@ def run_python(folder):
 def test_a_generated_test_is_as_it_was_read(numbers):
     model = random_model(np.random.default_rng(1), "words and pairs", 3)
     files = self_test(model, export_c(model, name="sample", numbers=numbers, style="tables"))
-    for name, text in files.items():
-        golden = GOLDEN / numbers / name
-        assert text == golden.read_text(encoding="utf-8"), f"{golden} is another"
+    check_golden(numbers, files)
 
 
 # --- what is altered is noticed --------------------------------------------------------------

@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from small_models import room_model, room_rows
 from solah.data import Column, Table
 from solah.exceptions import ColumnError, DataError
-from solah.export.costs import model_costs
+from solah.export import export_c
+from solah.export.footprint import counted_flash
 from solah.model.document import Monotonic
 from solah.model.provenance import Edit, digest_columns
 from solah.report import render_card, render_page, summarise_card, summarise_page
@@ -79,9 +80,10 @@ def test_what_rests_on_few_rows_is_named():
 
 
 def test_the_size_is_that_of_the_export():
-    costs = summarise_card(room_model())["card"]["device"]["costs"]
-    assert costs["q15"]["flash"] == model_costs(room_model(), "q15").flash
-    assert costs["float"]["stack"] == model_costs(room_model(), "float").stack
+    flash = summarise_card(room_model())["card"]["device"]["flash"]
+    for numbers in ("float", "q15"):
+        export = export_c(room_model(), numbers=numbers)
+        assert flash[numbers] == counted_flash(export.files, export.name, export.style)
 
 
 def test_what_people_did_is_told_where_the_document_has_it():

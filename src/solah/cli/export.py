@@ -1,6 +1,5 @@
 """``solah export``: write a model as C99 for a device, or for a browser, a database or ONNX."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,7 +23,6 @@ _STYLES = {
     "tables": "tables, which one runtime reads",
 }
 _INTEGERS = {"micropython": "a MicroPython module", "blob": "a blob"}
-_ALIASES = {"avr": "atmega328p"}
 _FOOTPRINT_ROWS = 100
 
 CheckData = Annotated[
@@ -91,15 +89,16 @@ Footprints = Annotated[
 Platforms = Annotated[
     list[str] | None,
     option(
-        "With --footprint: cortex-m0plus, cortex-m4, cortex-m4f, rv32, avr, aarch64 or host. "
-        "Default: all whose tools are installed. Repeatable, or commas.",
+        "cortex-m0plus, cortex-m4, cortex-m4f, rv32, avr, aarch64 or host. Default: all whose "
+        "tools are installed; with --max-flash, cortex-m0plus. Repeatable, or commas.",
         metavar="NAME",
     ),
 ]
 MaxFlash = Annotated[
     str | None,
     option(
-        "Refuse code and tables above this size, such as 4k, estimated for Cortex-M0+.",
+        "Refuse C that takes more flash than this, such as 4k. To fit a model into it: solah fit "
+        "--set max_flash=4k.",
         metavar="BYTES",
     ),
 ]
@@ -198,6 +197,7 @@ def export(
     from solah.cli.problem import read_source
     from solah.cli.views import facts, heading
     from solah.export import Blob, Export, sign_blob
+    from solah.export.max_flash import check_flash
     from solah.export.names import identifier
     from solah.export.online import Pace as LearningPace
     from solah.keys import key_files, make_keys
@@ -219,7 +219,7 @@ def export(
     )
     _check_pairs(
         {
-            "--platform": (platform, footprint, "--footprint"),
+            "--platform": (platform, footprint or max_flash, "--footprint or --max-flash"),
             "--sign": (sign, to == "blob", "--to blob"),
             "--new-key": (new_key, to == "blob" and sign is None, "--to blob, and no --sign"),
             "--counter": (counter is not None, sign or new_key, "--sign or --new-key"),
@@ -229,7 +229,6 @@ def export(
             "--url": (url, to == "arduino", "--to arduino"),
         }
     )
-    most_bytes = None if max_flash is None else _bytes(max_flash)
     document = load_document(model)
     document = document if part is None else part_of(document, part)
     choices: dict[str, Any] = {"style": style, "reasons": reasons, "missing": not no_missing}
@@ -241,8 +240,10 @@ def export(
     called = name or identifier(model.stem, "model")
     learning = LearningPace(pace, forgetting) if learn else None
     choices |= {"numbers": arithmetic or ("q15" if learning else "float"), "learning": learning}
-    choices["max_flash"] = most_bytes
     exported = _exported(document, to, called, choices, table, keep)
+    if max_flash is not None:
+        assert isinstance(exported, Export)
+        check_flash(exported, max_flash, *(platform or ()))
     rows = None if data is None else read_source(data, reading, document).table
     found, who = None, _PROGRAMS.get(to, "device")
     if exported.simulator is None:
@@ -320,19 +321,6 @@ def _counts(words: list[str] | None) -> "dict[str, Counts]":
                 f"--adc must be COL=BITS,GAIN,OFFSET, such as co2=12,0.5,400; got {shorten(word)}"
             ) from None
     return found
-
-
-def _bytes(text: str) -> int:
-    """Read a size such as 2048, 4k or 1.5 KB."""
-    from solah.exceptions import ParameterError, shorten
-
-    size = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?) ?k(i?b)?", text.strip(), re.ASCII | re.IGNORECASE)
-    n_bytes = 0 if size is None else int(size[1] or 1024 * float(size[2]))
-    if n_bytes < 1:
-        raise ParameterError(
-            f"--max-flash must be a number of bytes such as 2048 or 4k; got {shorten(text)}"
-        )
-    return n_bytes
 
 
 def _exported(
@@ -455,7 +443,7 @@ def _measure(
     from solah.export.platforms import PLATFORMS, find_platform, install_line, missing_tools
 
     words = [word.strip() for text in names or () for word in text.split(",") if word.strip()]
-    wanted = [find_platform(_ALIASES.get(word, word)) for word in words] or list(PLATFORMS.values())
+    wanted = [find_platform(word) for word in words] or list(PLATFORMS.values())
     skipped = {
         one.name: install_line(one, counting=True)
         for one in wanted
@@ -495,7 +483,7 @@ def _rows(model: "Model", data: str | None, reading: ReadingOptions) -> Any:
     """Return rows to count instructions on: some of DATA, or drawn."""
     from solah.cli.problem import read_source
     from solah.exceptions import DataError
-    from solah.export.footprint import sample_rows
+    from solah.export.agreement import sample_rows
     from solah.model.encode import encode
 
     if data is None:

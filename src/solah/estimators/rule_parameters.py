@@ -59,6 +59,8 @@ RULE_CONSTRAINTS: dict[str, list[Any]] = {
         None,
     ],
     "feature_types": [Mapping, None],
+    "max_flash": [Interval(Integral, 1, None, closed="left"), str, None],
+    "platform": [str],
     "verbose": ["boolean"],
     "n_jobs": [Integral, None],
 }

@@ -70,6 +70,8 @@ class RuleMixin:
     monotonic_cst: MonotonicConstraints | None = None
     interaction_cst: InteractionConstraints | None = None
     feature_types: Mapping[str, str | Sequence[str]] | None = None
+    max_flash: int | str | None = None
+    platform: str = "cortex-m0plus"
     verbose: bool = False
     n_jobs: int | None = None
 
@@ -117,7 +119,7 @@ class RuleMixin:
         self
         """
         by_hand = ByHand(tuple(rules or ()))
-        return self._fit_with(X, y, sample_weight, groups, _by_hand=by_hand)
+        return self._fit_with(X, y, sample_weight, groups, _by_hand=by_hand)._limit_flash()
 
     def refit(
         self, X: Any, y: Any, keep: Model, sample_weight: Any = None, *, groups: Any = None
@@ -135,7 +137,16 @@ class RuleMixin:
         -------
         self
         """
-        return self._fit_with(X, y, sample_weight, groups, _by_hand=ByHand.pinned_in(keep))
+        return self._fit_with(
+            X, y, sample_weight, groups, _by_hand=ByHand.pinned_in(keep)
+        )._limit_flash()
+
+    def _limit_flash(self) -> Self:
+        if self.max_flash is not None:
+            from solah.export.max_flash import limit_flash
+
+            limit_flash(self)
+        return self
 
     def fit_selected(self, X: Any, y: Any, selection: Choice) -> Self:
         """Fit with the settings that another fit selected; nothing is compared again.
@@ -368,6 +379,12 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
         Columns that no set names are a set of their own.
     feature_types : mapping of column to type or categories, default=None
         The types of columns whose values do not show them.
+    max_flash : int or str, default=None
+        The maximum flash of the exported C in integers (q15): a number of bytes, or a text such as
+        "1kB". The most rules that fit are selected. The compiler of ``platform`` measures them; if
+        it is not installed, tables and lines are counted.
+    platform : str, default="cortex-m0plus"
+        The hardware that ``max_flash`` is about, such as "cortex-m4" or "avr".
     class_weight, thresholds, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`.
     verbose : bool, default=False
@@ -460,7 +477,7 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     quantile : float, default=None
         The quantile to predict with ``loss="quantile"``, between 0 and 1.
     words, interactions, max_rules, max_features, feature_costs, required_features, feature_groups,
-    interaction_cst, feature_types, verbose, n_jobs
+    interaction_cst, feature_types, max_flash, platform, verbose, n_jobs
         As in :class:`~solah.RuleClassifier`.
     monotonic_cst : array or mapping of column to {-1, 0, 1}, default=None
         1 where the prediction must not fall as the feature rises, -1 where it must not rise.

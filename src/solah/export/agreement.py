@@ -10,7 +10,6 @@ import numpy as np
 from solah.data import Column, Table
 from solah.exceptions import AgreementError, DataError, ParameterError
 from solah.export.fixed_simulator import FixedSimulator
-from solah.export.footprint import sample_rows
 from solah.export.programs import Program, Run, reading_of
 from solah.model.decide import PolicyDecider
 from solah.model.document import Task
@@ -23,10 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.export.blob import Blob
-    from solah.export.exporting import Export
+    from solah.export.c_export import Export
     from solah.export.simulator import Simulator
     from solah.kernels.arrays import Float
     from solah.model.document import Model
+    from solah.model.features import Feature
 
     Places = NDArray[np.intp]
 
@@ -176,8 +176,26 @@ def _refusal(
     )
 
 
+def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:
+    """Draw readings, for want of measured ones: near a word as often as the training rows were."""
+    rng = np.random.default_rng(seed)
+    return np.column_stack([_sample(rng, one, n_rows) for one in model.features])
+
+
+def _sample(rng: np.random.Generator, feature: Feature, n_rows: int) -> Float:
+    peaks, masses = np.array(feature.peaks), np.array(feature.mean_masses)
+    near = rng.choice(len(peaks), n_rows, p=masses / masses.sum())
+    if feature.is_coded:
+        return near.astype(np.float64)
+    beside = np.clip(near + rng.choice([-1, 1], n_rows), 0, len(peaks) - 1)
+    # Few readings lie on the way to a word that has little of the mass.
+    is_between = rng.uniform(size=n_rows) * masses[near] < masses[beside]
+    share = np.where(is_between, rng.uniform(size=n_rows), 0.0)
+    return np.asarray((1 - share) * peaks[near] + share * peaks[beside])
+
+
 def drawn_rows(model: Model) -> Float:
-    """Draw rows around the words of a model, a few of their readings unknown."""
+    """Draw rows around the words of a model, a few of their readings missing."""
     rows = sample_rows(model, _N_DRAWN)
     unknown = np.random.default_rng(1).random(rows.shape) < _UNKNOWN_SHARE
     return np.where(unknown, np.nan, rows)

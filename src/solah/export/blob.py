@@ -27,7 +27,6 @@ from solah.export.c_writer import (
     asked,
     feature_enumerators,
     python_text,
-    rule_numbers,
     rules_of,
     runtime_text,
     source_environment,
@@ -35,9 +34,9 @@ from solah.export.c_writer import (
 )
 from solah.export.fixed_simulator import FixedSimulator
 from solah.export.fixed_tables import fixed_tables
-from solah.export.judging import lower_policy
 from solah.export.layout import lay_out
 from solah.export.names import check_identifier
+from solah.export.policy_tables import policy_tables
 from solah.export.programs import known_by
 from solah.export.quoting import one_line
 from solah.export.signal_tables import signal_tables
@@ -48,9 +47,8 @@ if TYPE_CHECKING:
 
     from solah.data import State
     from solah.explain.rule_text import Rule
-    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
-    from solah.export.layout import GridRow
     from solah.export.signal_tables import SignalTables
+    from solah.export.tables import GridRow, StageTables, Tables, WalkTables
     from solah.export.units import Unit
     from solah.model.document import Model
     from solah.model.features import Feature
@@ -189,7 +187,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     tables = fixed_tables(lay_out(model))
     tables = replace(tables, walks=tuple(breadth_first(walk) for walk in tables.walks))
     _check(tables)
-    policy, signals = lower_policy(model, tables), signal_tables(model)
+    policy, signals = policy_tables(model, tables), signal_tables(model)
     parts = {**policy_sections(policy), **signal_sections(signals)}
     data = _bytes(model, {**_sections(model, tables), **parts}, tables)
     rules = rules_of(model, tables.layout)
@@ -214,7 +212,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     )
 
 
-def breadth_first(walk: FixedWalk) -> FixedWalk:
+def breadth_first(walk: WalkTables) -> WalkTables:
     """Renumber the nodes of a tree level by level, so that one pass checks its shape."""
     n_sets = np.diff(walk.offsets)
     order = [0]
@@ -233,7 +231,7 @@ def breadth_first(walk: FixedWalk) -> FixedWalk:
 # --- what fits -------------------------------------------------------------------------------
 
 
-def _check(tables: FixedTables) -> None:
+def _check(tables: Tables) -> None:
     """Refuse what neither runtime would open, and no section would notice."""
     most_sets = max((int(np.diff(walk.offsets).max()) for walk in tables.walks), default=0)
     _refuse_more("focal sets of an input", most_sets, _MOST_SETS)
@@ -251,7 +249,7 @@ def _refuse_more(what: str, number: int, most: int) -> None:
         )
 
 
-def _wants(tables: FixedTables, signals: SignalTables | None) -> Iterator[str]:
+def _wants(tables: Tables, signals: SignalTables | None) -> Iterator[str]:
     """Name what the runtime must be compiled with, where its usual room is too small."""
     needs = {
         "CLASSES": tables.layout.n_values + 1,
@@ -274,7 +272,7 @@ def _wants(tables: FixedTables, signals: SignalTables | None) -> Iterator[str]:
 # --- bytes -----------------------------------------------------------------------------------
 
 
-def _bytes(model: Model, sections: dict[str, Rows], tables: FixedTables) -> bytes:
+def _bytes(model: Model, sections: dict[str, Rows], tables: Tables) -> bytes:
     counts = (tables.layout.n_classes, 0, len(tables.layout.rules))
     hashes = bytes.fromhex(model_hash(model)), input_hash(model)
     about = _ABOUT.pack(*hashes, *counts)
@@ -311,7 +309,7 @@ def _packed(name: str, layout: str, rows: Rows) -> bytes:
     return b"".join(packed)
 
 
-def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
+def _sections(model: Model, tables: Tables) -> dict[str, Rows]:
     """List the lines of every section."""
     walks = tables.walks
     preference = () if tables.preference is None else tables.preference.tolist()
@@ -334,7 +332,7 @@ def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
         "lost": _lines(share for lost in losses for share in lost.shares.tolist()),
         "priors": _lines(number for lost in losses for number in lost.prior.tolist()),
         "preference": _lines(preference),
-        **{part: _lines(numbers) for part, numbers in rule_numbers(tables).items()},
+        **{part: _lines(numbers) for part, numbers in tables.of_rules.items()},
         "names": _lines(b"".join(_name(text) for text in _names(model))),
         "categories": _lines(_n_categories(feature) for feature in model.features),
         "bounds": [
@@ -362,7 +360,7 @@ def _lines(numbers: Iterable[int]) -> Rows:
     return [(number,) for number in numbers]
 
 
-def _all_of(walks: Iterable[FixedWalk], field: str) -> Rows:
+def _all_of(walks: Iterable[WalkTables], field: str) -> Rows:
     return _lines(number for walk in walks for number in getattr(walk, field).ravel().tolist())
 
 
@@ -375,11 +373,11 @@ def _grid(grid: GridRow) -> tuple[int, ...]:
     return (*map(int, sides), grid.cell, grid.value)
 
 
-def _tree(walk: FixedWalk) -> tuple[int, ...]:
+def _tree(walk: WalkTables) -> tuple[int, ...]:
     return (len(walk.inputs), 0, len(walk.peaks), len(walk.split), len(walk.values))
 
 
-def _stage(stage: FixedStage) -> tuple[int, ...]:
+def _stage(stage: StageTables) -> tuple[int, ...]:
     lost = stage.lost
     factor = (0, 0, 0) if lost is None else (lost.shift, 1, lost.factor)
     return (

@@ -12,13 +12,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.exceptions import ParameterError
 from solah.explain.rules import part_rules
-from solah.export.c_types import table_types
 from solah.export.checksum import checksum, summed_parts, summed_tables
-from solah.export.costs import estimate_costs
-from solah.export.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
-from solah.export.judging import state_bytes
+from solah.export.fixed_tables import LEARNT_BITS
+from solah.export.footprint import counted_flash
 from solah.export.names import distinct, distinct_states
 from solah.export.plain import plain_parts
+from solah.export.policy_tables import state_bytes
 from solah.export.programs import known_by
 from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
 from solah.export.signal_tables import signal_tables
@@ -28,11 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from solah.explain.rule_text import Rule
-    from solah.export.fixed_tables import FixedWalk
-    from solah.export.float_tables import FloatTables, WalkTables
     from solah.export.layout import Layout
     from solah.export.online import Pace
     from solah.export.policy_tables import PolicyTables
+    from solah.export.tables import Tables, WalkTables
     from solah.export.units import Unit
     from solah.model.document import Model
     from solah.model.features import Feature
@@ -51,7 +49,7 @@ _RUNTIME_NOTICE = """\
 
 def write_c(
     model: Model,
-    tables: FloatTables | FixedTables,
+    tables: Tables,
     name: str,
     pace: Pace | None = None,
     policy: PolicyTables | None = None,
@@ -79,7 +77,7 @@ def write_c(
     _refuse_more("features", len(model.features), 2**8 - 1)
     _refuse_more("nodes that believe", len(tables.stages), 2**8 - 1)
     _refuse_more("rules", len(tables.layout.rules), 2**16 - 1)
-    is_fixed = isinstance(tables, FixedTables)
+    is_fixed = tables.is_fixed
     kind = "fixed" if is_fixed else "float"
     math: tuple[str, ...] = (f"solah_{kind}_math.h", *(("solah_reading.h",) if is_fixed else ()))
     shared: tuple[str, ...] = ("solah_crc.h", "solah_flash.h", *math)
@@ -93,21 +91,21 @@ def write_c(
         names = [feature["enumerator"] for feature in values["features"]]
         values |= plain_parts(tables, names, values["rules"], missing=missing)
         values["summed"] = summed = summed_parts(values)
-        values |= {"checksum": checksum(summed), "costs": None}
+        values["checksum"] = checksum(summed)
     else:
         source = f"model_{kind}.c.j2"
         own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
         headers = (*shared, *own, "solah_decide.h", "solah_tables.h", *learning, *signals, *judging)
     environment = source_environment()
-    return {
-        f"{name}.h": environment.get_template("model.h.j2").render(**values),
-        f"{name}.c": environment.get_template(source).render(**values),
-        **{header: runtime_text(header) for header in headers},
-    }
+    files = {f"{name}.c": environment.get_template(source).render(**values)}
+    files |= {header: runtime_text(header) for header in headers}
+    values["flash"] = counted_flash(files, name, style)
+    header = environment.get_template("model.h.j2").render(**values)
+    return {f"{name}.h": header, **files}
 
 
 def write_python(
-    model: Model, tables: FixedTables, name: str, policy: PolicyTables | None = None
+    model: Model, tables: Tables, name: str, policy: PolicyTables | None = None
 ) -> dict[str, str]:
     """Write a model as a module for MicroPython, in integers, and its rules as another.
 
@@ -153,14 +151,14 @@ def _refuse_more(what: str, number: int, most: int) -> None:
 
 def _values(
     model: Model,
-    tables: FloatTables | FixedTables,
+    tables: Tables,
     name: str,
     pace: Pace | None = None,
     policy: PolicyTables | None = None,
 ) -> dict[str, Any]:
     """Gather what the templates show."""
     rules = rules_of(model, tables.layout)
-    summed = summed_tables(tables, policy, signal_tables(model), rule_numbers(tables))
+    summed = summed_tables(tables, policy, signal_tables(model), tables.of_rules)
     return {
         "name": name,
         "NAME": name.upper(),
@@ -178,31 +176,29 @@ def _values(
             "class_name": _text_size(str(state) for state in model.target.classes),
             "rule_text": _text_size(rule.short for rule in rules),
         },
-        "rule_numbers": rule_numbers(tables),
+        "rule_numbers": tables.of_rules,
         "amount": _amount(tables),
         "amount_bits": _amount_bits(tables),
         "tables": tables,
         **_features(model, tables),
         **_signals(model),
         **_kinds_of_numbers(tables),
-        "types": table_types(tables),
-        "costs": None if pace else estimate_costs(tables, policy),
+        "types": _table_types(tables),
         **_policy(tables, policy),
         "summed": summed,
         "checksum": checksum(summed),
     }
 
 
-def _policy(tables: FloatTables | FixedTables, policy: PolicyTables | None) -> dict[str, Any]:
+def _policy(tables: Tables, policy: PolicyTables | None) -> dict[str, Any]:
     if policy is None:
         return {"policy": None}
-    is_fixed = isinstance(tables, FixedTables)
-    n_bytes = state_bytes(policy, tables.layout.n_values, is_fixed=is_fixed)
+    n_bytes = state_bytes(policy, tables.layout.n_values, is_fixed=tables.is_fixed)
     return {"policy": policy, "state_bytes": n_bytes}
 
 
-def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -> dict[str, Any]:
-    if pace is None or not isinstance(tables, FixedTables) or tables.learned is None:
+def _learning(tables: Tables, name: str, pace: Pace | None) -> dict[str, Any]:
+    if pace is None or tables.learned is None:
         return {"learning": None, "memory": ""}
     return {
         "learning": {
@@ -221,22 +217,27 @@ def rules_of(model: Model, layout: Layout) -> tuple[Rule, ...]:
     return tuple(parts[name][number] for name, number in layout.rules)
 
 
-def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
-    """List the rules of the last stage, as ``solah_rules`` in ``solah_decide.h`` wants them."""
-    parts = tables.stages[-1].parts
-    walks = tables.walks[parts.walks]
-    sizes = [len(walk.rules) for walk in walks]
+def _table_types(tables: Tables) -> dict[str, Any]:
+    """Choose the smallest types of numbers in tables, and the sizes of what is on the stack."""
+    walks = tables.walks
+    curves, grids = tables.curves, tables.grids
+    places: list[Any] = [tables.values, tables.knots, tables.cells, curves, grids, walks]
+    nodes = (max(int(walk.first_child.max()), int(walk.offsets[-1])) for walk in walks)
+    max_inputs = max((len(walk.inputs) for walk in walks), default=0)
     return {
-        "of_knots": [rule for curve in tables.curves[parts.curves] for rule in curve.rules],
-        "of_states": [rule for states in tables.states[parts.states] for rule in states.rules],
-        "of_grids": [
-            number
-            for grid in tables.grids[parts.grids]
-            for number in (grid.rules[0], len(grid.rules))
-        ],
-        "of_nodes": [rule for walk in walks for rule in walk.rules.tolist()],
-        "first_node": [sum(sizes[:place]) for place in range(len(walks))],
+        "at": _unsigned(max(map(len, places))),
+        "node": _unsigned(max(nodes, default=0)),
+        "input": "int8_t" if max_inputs < 128 else "int16_t",
+        "max_inputs": max_inputs,
+        "max_depth": max((walk.depth for walk in walks), default=0),
     }
+
+
+def _unsigned(largest: int) -> str:
+    for bits in (8, 16, 32):
+        if largest < 1 << bits:
+            return f"uint{bits}_t"
+    raise ParameterError("the model is too large to export")
 
 
 def _text_size(texts: Iterable[str]) -> int:
@@ -244,7 +245,7 @@ def _text_size(texts: Iterable[str]) -> int:
     return 1 + max((len(text.encode()) for text in texts), default=0)
 
 
-def _amount(tables: FloatTables | FixedTables) -> str:
+def _amount(tables: Tables) -> str:
     """Describe the amount of a reason."""
     if tables.layout.adds_numbers:
         of = "logarithm of the " if tables.layout.takes_exp else ""
@@ -255,19 +256,19 @@ def _amount(tables: FloatTables | FixedTables) -> str:
     return f"what it adds to the lead over the next best class, in {kind}"
 
 
-def _amount_bits(tables: FloatTables | FixedTables) -> int | None:
+def _amount_bits(tables: Tables) -> int | None:
     """Return the power of two that amounts of reasons are multiplied by; None with floats."""
     last = tables.stages[-1]
-    if not isinstance(last, FixedStage):
+    if not tables.is_fixed:
         return None
     is_share = tables.layout.is_number and not tables.layout.adds_numbers
     return SHARE_BITS if is_share else last.value_bits
 
 
-def _features(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:
+def _features(model: Model, tables: Tables) -> dict[str, Any]:
     names = feature_enumerators(model)
     states = state_enumerators(model)
-    units = tables.units if isinstance(tables, FixedTables) else [None] * len(names)
+    units = tables.units or [None] * len(names)
     return {
         "features": [
             {
@@ -319,8 +320,8 @@ def _signals(model: Model) -> dict[str, Any]:
     return {"signals": tables, "sample_names": [one.upper() for one in distinct(names, "channel")]}
 
 
-def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:
-    is_fixed = isinstance(tables, FixedTables)
+def _kinds_of_numbers(tables: Tables) -> dict[str, Any]:
+    is_fixed = tables.is_fixed
     unknown = "INT32_MIN" if is_fixed else "NAN"
     return {
         "is_fixed": is_fixed,
@@ -353,7 +354,7 @@ def training_range(feature: Feature) -> tuple[float, float]:
     return feature.low, feature.high
 
 
-def _walk(walk: WalkTables | FixedWalk) -> dict[str, Any]:
+def _walk(walk: WalkTables) -> dict[str, Any]:
     tables = {**vars(walk), "values": walk.values.ravel()}
     return {**tables, "asked": [asked(one) for one in walk.inputs]}
 

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedTables
-    from solah.export.float_tables import FloatTables
     from solah.export.policy_tables import PolicyTables
     from solah.export.signal_tables import SignalTables
+    from solah.export.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ def checksum(tables: Iterable[Summed]) -> int:
 
 
 def summed_tables(
-    tables: FloatTables | FixedTables,
+    tables: Tables,
     policy: PolicyTables | None,
     signals: SignalTables | None,
     rules: Mapping[str, list[int]],
@@ -76,25 +75,21 @@ def summed_tables(
         _column("grid_cells[i]", tables.cells),
     ]
     for number, walk in enumerate(tables.walks, 1):
-        learns = getattr(tables, "learned", None) is not None
         names = {"offset": "offsets", "split": "split", "child": "first_child", "peak": "peaks"}
-        names |= {"ignorance": "mean_masses"}
-        if hasattr(walk, "inverses"):
-            names |= {"inverse": "inverses", "shift": "shifts"}
-        names |= {} if learns else {"leaf": "values"}
+        names |= {"ignorance": "mean_masses", "inverse": "inverses", "shift": "shifts"}
+        names |= {} if tables.learned is not None else {"leaf": "values"}
         found += [
             _column(f"{name}_{number}[i]", getattr(walk, field)) for name, field in names.items()
         ]
-    stages: tuple[Any, ...] = tables.stages  # of floats or of integers
-    for number, stage in enumerate(stages, 1):
+    for number, stage in enumerate(tables.stages, 1):
         found.append(_column(f"start_{number}[i]", stage.start))
         if stage.lost is not None:
             found.append(_column(f"lost_{number}[i]", stage.lost.shares))
             found.append(_column(f"prior_{number}[i]", stage.lost.prior))
     if tables.preference is not None:
         found.append(_column("preference[i]", tables.preference))
-    if (learned := getattr(tables, "learned", None)) is not None:
-        found.append(_column("start[i]", learned))
+    if tables.learned is not None:
+        found.append(_column("start[i]", tables.learned))
     if policy is not None:
         found += _of_policy(policy)
     if signals is not None:

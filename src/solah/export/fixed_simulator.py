@@ -17,9 +17,8 @@ from solah.model.program import AxisKind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
-    from solah.export.layout import CurveRow, SideRow
     from solah.export.policy_tables import PolicyTables
+    from solah.export.tables import CurveRow, LostTables, SideRow, StageTables, Tables, WalkTables
     from solah.export.units import Integers
     from solah.model.program import Axis
 
@@ -41,19 +40,19 @@ class FixedSimulator(Simulator):
     whole = np.int64(ONE)
     _one = np.int64(1 << BELIEF_BITS)
 
-    def __init__(self, tables: FixedTables, policy: PolicyTables | None = None) -> None:
+    def __init__(self, tables: Tables, policy: PolicyTables | None = None) -> None:
         super().__init__(tables, policy)
         self.unit = 2.0 ** -tables.stages[-1].value_bits
-        self._values, self._units = tables.values, tables.units
+        self._values, self.units = tables.values, tables.units
 
     def prepare(self, rows: NDArray[np.floating]) -> NDArray[np.int32]:
         """Turn rows of readings into the integers that a device reads."""
-        columns = [unit.quantise(column) for unit, column in zip(self._units, rows.T, strict=True)]
+        columns = [unit.quantise(column) for unit, column in zip(self.units, rows.T, strict=True)]
         return np.column_stack(columns).astype(np.int32)
 
     def clipped(self, rows: NDArray[np.floating]) -> NDArray[np.bool_]:
         """Find the readings that stop short of a word, which they would reach in finer numbers."""
-        columns = zip(self._units, self._tables.layout.features, rows.T, strict=True)
+        columns = zip(self.units, self.features, rows.T, strict=True)
         return np.column_stack(
             [unit.clips(column, np.array(one.peaks)) for unit, one, column in columns]
         )
@@ -93,9 +92,9 @@ class FixedSimulator(Simulator):
         return np.where(self.are_known(x)[:, None], scores, unknown)
 
     def _relative(self, feature: int, x: Integers) -> Integers:
-        return np.clip(x - self._units[feature].zero, -REACH, REACH)
+        return np.clip(x - self.units[feature].zero, -REACH, REACH)
 
-    def _masses(self, walk: FixedWalk, a: int, x: Integers, beliefs: list[Integers]) -> Integers:
+    def _masses(self, walk: WalkTables, a: int, x: Integers, beliefs: list[Integers]) -> Integers:
         axis = walk.inputs[a]
         if axis.kind is AxisKind.ALL_BELIEFS:
             return beliefs[axis.source]
@@ -127,10 +126,10 @@ class FixedSimulator(Simulator):
     def _scaled(self, numbers: Integers, shares: Integers) -> Integers:
         return shift(numbers * shares, np.int64(15))
 
-    def _damping(self, lost: FixedLost, squares: Integers) -> Integers:
+    def _damping(self, lost: LostTables, squares: Integers) -> Integers:
         return _inverse_root(4096 + ((squares * lost.factor >> 15) >> lost.shift))
 
-    def _share(self, stage: FixedStage, total: Integers) -> Integers:
+    def _share(self, stage: StageTables, total: Integers) -> Integers:
         """Turn scores against the first class into probabilities."""
         scores = np.insert(total, 0, 0, axis=1)
         parts = _exp(scores.max(axis=1, keepdims=True) - scores, stage.value_bits)
@@ -148,7 +147,7 @@ def shift(numbers: Integers, bits: Integers | np.int64) -> Integers:
     return np.where(numbers < 0, -(-numbers >> bits), numbers >> bits)
 
 
-def _describe(walk: FixedWalk, sets: slice, x: Integers) -> Integers:
+def _describe(walk: WalkTables, sets: slice, x: Integers) -> Integers:
     """Spread readings over focal sets, as ``solah_describe`` does."""
     peaks, inverses, shifts = walk.peaks[sets], walk.inverses[sets], walk.shifts[sets]
     known = x != UNKNOWN

@@ -1,24 +1,25 @@
-"""The tables of integers that the fixed-point runtime reads."""
+"""Makes the tables of integers that the fixed-point runtime reads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.export.layout import CurveRow, GridRow, SideRow, StageParts, StateRow
+from solah.export.tables import LostTables, TableBuilder
 from solah.export.units import REACH, Counts, Integers, Unit, choose_unit, largest_bits
-from solah.model.monotone import signs_of
-from solah.model.program import AxisKind, Grid
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from solah.export.layout import Curve, GridTerm, Layout, StageLayout, StateTable, WalkTerm
-    from solah.kernels.arrays import Float, Int32
-    from solah.model.document import Model
+    from numpy.typing import NDArray
+
+    from solah.export.layout import Curve, Layout, Lost, StageLayout, WalkTerm
+    from solah.export.tables import StageTables, Tables, WalkTables
+    from solah.kernels.arrays import Float
     from solah.model.program import Axis
 
 
@@ -37,102 +38,9 @@ LEARNT_BITS, MOST_LEARNT = 24, 1 << 29
 _LEAST_REACH = 8.0
 
 
-@dataclass(frozen=True, eq=False)
-class FixedWalk:
-    """The tables of one tree in integers; see ``solah_walk`` in ``solah_fixed.h``."""
-
-    name: str
-    inputs: tuple[Axis, ...]
-    offsets: Integers
-    peaks: Integers
-    inverses: Integers
-    shifts: Integers
-    mean_masses: Integers
-    split: Integers
-    first_child: Integers
-    values: Integers
-    rules: Int32
-    depth: int
-    first_rule: int = 0
-    value_bits: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class FixedLost:
-    """The scores of a stage without missing parts; see :class:`layout.Lost`.
-
-    Attributes
-    ----------
-    shares : (n_parts,) the share of each part, in the unit 2^-15
-    prior : (2 * n_values,) the logarithms of the overall shares, and the baseline less these
-    factor, shift : of the squares of shares: in the unit 2^-15 they become variances in the unit
-        2^-12, times pi / 8
-    """
-
-    shares: Integers
-    prior: Integers
-    factor: int
-    shift: int
-
-
-@dataclass(frozen=True, eq=False)
-class FixedStage:
-    """A line of the table of stages."""
-
-    name: str
-    is_weighed: bool
-    value_bits: int
-    start: Integers
-    parts: StageParts
-    lost: FixedLost | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class FixedTables:
-    """All tables of a model in integers.
-
-    Attributes
-    ----------
-    layout : the layout of the model's program
-    units : how each reading becomes an integer
-    knots, values, cells, curves, states, grids, walks, stages : as the runtime reads them
-    preference : (n_classes,) added to scores, or factors of probabilities; or None
-    warnings : what does not fit well into integers, for people
-    learned : (n_rules, n_values) the first scores of rules, in the unit 2^-LEARNT_BITS, if the
-        device learns: a line per branch of each tree, from ``first_rule`` on
-    bounds : what the scores of rules keep while they learn
-    """
-
-    layout: Layout
-    units: tuple[Unit, ...]
-    knots: Integers
-    values: Integers
-    cells: Integers
-    curves: tuple[CurveRow, ...]
-    states: tuple[StateRow, ...]
-    grids: tuple[GridRow, ...]
-    walks: tuple[FixedWalk, ...]
-    stages: tuple[FixedStage, ...]
-    preference: Integers | None
-    warnings: tuple[str, ...]
-    learned: Integers | None = None
-    bounds: tuple[Bound, ...] = ()
-
-    @property
-    def loses(self) -> bool:
-        """Whether missing values also change the scores of other parts."""
-        return any(stage.lost is not None for stage in self.stages)
-
-    @property
-    def zeros(self) -> list[int] | None:
-        """The zeros of all readings; None where there are none."""
-        zeros = [unit.zero for unit in self.units]
-        return zeros if any(zeros) else None
-
-
 def fixed_tables(
     layout: Layout, *, learns: bool = False, counts: Mapping[str, Counts] | None = None
-) -> FixedTables:
+) -> Tables:
     """Make the tables of a layout in integers.
 
     Parameters
@@ -154,7 +62,13 @@ def fixed_tables(
             "integers do not compute; export it as C with numbers='float' (--arithmetic float), "
             "or as JavaScript, SQL or ONNX"
         )
-    return _Tables(layout, learns, counts or {}).tables()
+    builder = _FixedBuilder(layout, learns, counts or {})
+    return replace(
+        builder.tables(),
+        units=builder.units,
+        warnings=tuple(builder.warnings()),
+        learned=np.concatenate(builder.learned) if learns else None,
+    )
 
 
 def values_of(learned: Integers, value_bits: int) -> Integers:
@@ -164,43 +78,17 @@ def values_of(learned: Integers, value_bits: int) -> Integers:
     return np.minimum(np.maximum(scores, -_LARGEST), _LARGEST)
 
 
-class _Tables:
+class _FixedBuilder(TableBuilder):
     def __init__(self, layout: Layout, learns: bool, counts: Mapping[str, Counts]) -> None:
+        super().__init__(layout)
         measured = [one.name for one in layout.features if not one.is_coded]
         for name in counts:
             if name not in measured:
                 raise ParameterError(f"{name!r} is not a measured feature of the model")
-        self._layout, self._learns, self._counts = layout, learns, counts
-        self._units = tuple(self._unit(place) for place in range(len(layout.features)))
-        self._knots: list[int] = []
-        self._values: list[int] = []
-        self._curves: list[CurveRow] = []
-        self._cells: list[int] = []
-        self._states: list[StateRow] = []
-        self._grids: list[GridRow] = []
-        self._sides: dict[int, SideRow] = {}
-        self._walks: list[FixedWalk] = []
+        self._learns, self._counts = learns, counts
+        self.units = tuple(self._unit(place) for place in range(len(layout.features)))
         # A constant has no rules, and learns nothing.
-        n_values = len(layout.stages[-1].start)
-        self._learned: list[Integers] = [np.empty((0, n_values), dtype=np.int64)]
-
-    def tables(self) -> FixedTables:
-        stages = tuple(self._stage(stage) for stage in self._layout.stages)
-        return FixedTables(
-            layout=self._layout,
-            units=self._units,
-            knots=np.array(self._knots, dtype=np.int64),
-            values=np.array(self._values, dtype=np.int64),
-            cells=np.array(self._cells, dtype=np.int64),
-            curves=tuple(self._curves),
-            states=tuple(self._states),
-            grids=tuple(self._grids),
-            walks=tuple(self._walks),
-            stages=stages,
-            preference=self._preference(stages[-1]),
-            warnings=tuple(self._warnings()),
-            learned=np.concatenate(self._learned) if self._learns else None,
-        )
+        self.learned: list[Integers] = [np.empty((0, len(layout.stages[-1].start)), np.int64)]
 
     def _unit(self, place: int) -> Unit:
         feature = self._layout.features[place]
@@ -209,20 +97,6 @@ class _Tables:
         if feature.name in self._counts:
             return self._counts[feature.name].unit
         return choose_unit(np.array(feature.peaks), np.array(feature.mean_masses))
-
-    def _stage(self, stage: StageLayout) -> FixedStage:
-        bits = self._value_bits(stage)
-        n_before = len(self._curves), len(self._states), len(self._grids), len(self._walks)
-        for curve in stage.curves:
-            self._add_curve(curve, bits)
-        for table in stage.tables:
-            self._add_states(table, bits)
-        for grid in stage.grids:
-            self._add_grid(grid, bits)
-        self._walks += [self._walk(walk, bits) for walk in stage.walks]
-        parts = StageParts.behind(stage, *n_before)
-        start = _scaled(stage.start, bits, MOST_TOTAL)
-        return FixedStage(stage.name, stage.is_weighed, bits, start, parts, _lost(stage, bits))
 
     def _value_bits(self, stage: StageLayout) -> int:
         """Choose the unit of scores: the finest in which each has 16 bits, and sums have 30."""
@@ -258,95 +132,77 @@ class _Tables:
         room = MOST_TOTAL >> max(10 - bits, 0) if is_evidence else MOST_TOTAL
         return len(stage.terms) * _MOST_SCORE + outside * 2.0**bits < room
 
-    def _add_curve(self, curve: Curve, bits: int) -> None:
-        unit = self._units[curve.feature]
+    def _array(self, numbers: Any) -> Integers:
+        return np.array(numbers, dtype=np.int64)
+
+    def _scores(self, values: Float) -> Integers:
+        return _scaled(values, self.bits)
+
+    def _sums(self, values: Float) -> Integers:
+        return _scaled(values, self.bits, MOST_TOTAL)
+
+    def _write_curve(self, curve: Curve) -> NDArray[np.int32]:
+        unit = self.units[curve.feature]
         reached = unit.reaches(curve.knots)  # beyond the last knot that is, the curve is level
-        values, rules = _scaled(curve.values[reached], bits), curve.rules[reached]
+        values, rules = self._scores(curve.values[reached]), curve.rules[reached]
         # Two units apart, so that the steepest slope has 16 bits.
         knots = _parted(unit.relative(curve.knots[reached]), 2)
         if len(knots) == 1:
             beside = knots[0] + (1 if knots[0] < REACH else -1)
             knots, values = np.sort([knots[0], beside]), np.repeat(values, 2, axis=0)
             rules = np.repeat(rules, 2)
-        places = len(self._knots), len(self._values)
-        row = CurveRow(curve.feature, len(knots), *places, tuple(rules.tolist()))
-        self._curves.append(row)
         self._knots += knots.tolist()
         for k in range(len(knots) - 1):
             shift, slopes = _slopes(values[k + 1] - values[k], int(knots[k + 1] - knots[k]))
             self._values += [shift, *values[k].tolist(), *slopes]
-        self._values += _scaled(curve.unknown, bits).tolist()
+        self._put(curve.unknown)
+        return rules
 
-    def _add_states(self, table: StateTable, bits: int) -> None:
-        rules = tuple(table.rules.tolist())
-        row = StateRow(table.feature, len(table.values), len(self._values), rules)
-        self._states.append(row)
-        lines = np.vstack([table.values, table.unknown])
-        self._values += _scaled(lines, bits).ravel().tolist()
+    def _write_side(self, axis: Axis) -> None:
+        peaks = self._peaks(axis)
+        self._knots += peaks.tolist()
+        for slope, shift in _inverses(peaks, _LARGEST)[:-1]:
+            self._values += [shift, slope]
 
-    def _add_grid(self, grid: GridTerm, bits: int) -> None:
-        first, second = (self._side(axis) for axis in grid.axes)
-        places = len(self._cells), len(self._values)
-        self._grids.append(GridRow((first, second), *places, tuple(grid.rules.tolist())))
-        self._cells += grid.lines.ravel().tolist()
-        self._values += _scaled(grid.values, bits).ravel().tolist()
+    def _described(self, axes: Sequence[Axis]) -> dict[str, Any]:
+        peaks = [self._peaks(axis) for axis in axes]
+        slopes = np.array([slope for one in peaks for slope in _inverses(one)], dtype=np.int64)
+        inverses, shifts = slopes.reshape(-1, 2).T
+        mean_masses = np.concatenate([_shares(axis.missing) for axis in axes])
+        found = {"peaks": np.concatenate(peaks), "mean_masses": mean_masses}
+        return {**found, "inverses": inverses, "shifts": shifts}
 
-    def _side(self, axis: Axis) -> SideRow:
-        """Return an axis of a grid, which other grids may share."""
-        if axis.kind is AxisKind.CATEGORY:
-            return SideRow(axis.source, axis.size, is_state=True, knot=0, value=0)
-        if id(axis) not in self._sides:
-            peaks = self._peaks(axis)
-            places = len(self._knots), len(self._values)
-            self._sides[id(axis)] = SideRow(axis.source, axis.size, False, *places)
-            self._knots += peaks.tolist()
-            for slope, shift in _inverses(peaks, _LARGEST)[:-1]:
-                self._values += [shift, slope]
-        return self._sides[id(axis)]
+    def _walk(self, walk: WalkTerm) -> WalkTables:
+        first_rule = sum(map(len, self.learned))
+        return replace(super()._walk(walk), first_rule=first_rule)
 
-    def _walk(self, walk: WalkTerm, bits: int) -> FixedWalk:
-        leaves = np.flatnonzero(walk.split < 0)
-        first_rule = sum(map(len, self._learned))
-        values, lines = self._lines(walk, bits)
-        first_child = walk.child.astype(np.int64)
-        first_child[leaves] = lines[first_child[leaves]]
-        peaks = [self._peaks(axis) for axis in walk.axes]
-        inverses = [_inverses(of_input) for of_input in peaks]
-        return FixedWalk(
-            name=walk.name,
-            inputs=walk.axes,
-            offsets=np.concatenate([[0], np.cumsum([len(one) for one in peaks])]),
-            peaks=np.concatenate(peaks),
-            inverses=np.array([inverse for one in inverses for inverse, _ in one], dtype=np.int64),
-            shifts=np.array([shift for one in inverses for _, shift in one], dtype=np.int64),
-            mean_masses=np.concatenate([_shares(axis.missing) for axis in walk.axes]),
-            split=walk.split.astype(np.int64),
-            first_child=first_child,
-            values=values,
-            rules=walk.rules,
-            depth=walk.depth,
-            first_rule=first_rule,
-            value_bits=bits,
-        )
-
-    def _lines(self, walk: WalkTerm, bits: int) -> tuple[Integers, Integers]:
-        """Return lines of scores, and the line of each rule: its own, if it learns."""
+    def _leaves(self, walk: WalkTerm) -> tuple[Integers, NDArray[np.intp]]:
         if not self._learns:
-            values, lines = np.unique(_scaled(walk.values, bits), axis=0, return_inverse=True)
-            return values, lines.ravel()
-        learned = _scaled(walk.values, LEARNT_BITS, MOST_LEARNT)
-        self._learned.append(learned)
-        return values_of(learned, bits), np.arange(len(learned))
+            return super()._leaves(walk)
+        learned = _scaled(walk.values, LEARNT_BITS, MOST_LEARNT)  # a line for each rule
+        self.learned.append(learned)
+        return values_of(learned, self.bits), np.arange(len(learned))
 
     def _peaks(self, axis: Axis) -> Integers:
         if axis.is_read:
-            relative = self._units[axis.source].relative(axis.peaks)
+            relative = self.units[axis.source].relative(axis.peaks)
             return _parted(np.clip(relative, -REACH - 1, REACH + 1))
         if axis.kind is AxisKind.ALL_BELIEFS:  # the masses are given, and peaks only count them
             return np.arange(axis.size)
         return _parted(_scaled(axis.peaks, BELIEF_BITS))
 
-    def _preference(self, last: FixedStage) -> Integers | None:
+    def _lost(self, lost: Lost, shares: Float) -> LostTables:
+        whole = np.floor(shares * ONE + 0.5).astype(np.int64)
+        is_all = np.isclose(shares.sum(), 1.0)  # then nothing is known without any of the parts
+        whole[np.argmax(whole)] += (ONE if is_all else min(whole.sum(), ONE)) - whole.sum()
+        shift = 0
+        while shift < _MOST_SHIFT and lost.factor * 2.0 ** (shift - 2) < _MOST_FACTOR:
+            shift += 1
+        factor = min(round(lost.factor * 2.0 ** (shift - 3)), _MOST_FACTOR)
+        prior = self._sums(np.concatenate([lost.prior, lost.lean]))
+        return LostTables(whole, prior, factor, shift)
+
+    def _preference(self, last: StageTables) -> Integers | None:
         thresholds = self._layout.program.thresholds
         if thresholds is None:
             return None
@@ -355,8 +211,8 @@ class _Tables:
         inverse = 1.0 / thresholds
         return _scaled(inverse / inverse.max() * _LARGEST, 0)
 
-    def _warnings(self) -> Iterator[str]:
-        for feature, unit in zip(self._layout.features, self._units, strict=True):
+    def warnings(self) -> Iterator[str]:
+        for feature, unit in zip(self._layout.features, self.units, strict=True):
             if unit.is_code:
                 continue
             peaks, masses = np.array(feature.peaks), np.array(feature.mean_masses)
@@ -378,20 +234,6 @@ class _Tables:
         for walk in walks if self._learns else ():
             if np.abs(walk.values).max() > most:
                 yield f"the weights of {walk.name!r} are clipped to {most:g} nats"
-
-
-def _lost(stage: StageLayout, bits: int) -> FixedLost | None:
-    if stage.lost is None:
-        return None
-    shares = np.floor(stage.shares * ONE + 0.5).astype(np.int64)
-    is_all = np.isclose(stage.shares.sum(), 1.0)  # then nothing is known without any of the parts
-    shares[np.argmax(shares)] += (ONE if is_all else min(shares.sum(), ONE)) - shares.sum()
-    prior = np.concatenate([stage.lost.prior, stage.lost.lean])
-    shift = 0
-    while shift < _MOST_SHIFT and stage.lost.factor * 2.0 ** (shift - 2) < _MOST_FACTOR:
-        shift += 1
-    factor = min(round(stage.lost.factor * 2.0 ** (shift - 3)), _MOST_FACTOR)
-    return FixedLost(shares, _scaled(prior, bits, MOST_TOTAL), factor, shift)
 
 
 def _scaled(values: Float, bits: int, largest: int = _LARGEST) -> Integers:
@@ -454,59 +296,3 @@ def _shares(masses: Float) -> Integers:
         shares[first] += 1
         shares[second] -= 1
     return shares
-
-
-# --- what rules keep while they learn ------------------------------------------------------------
-
-
-class Bound(NamedTuple):
-    """An inequality: the higher rule is no less than the lower one.
-
-    Attributes
-    ----------
-    lower, higher : the rules, by their lines
-    more, less : the two classes; the difference of their scores is compared
-    """
-
-    lower: int
-    higher: int
-    more: int
-    less: int
-
-    def gaps(self, learned: Integers) -> tuple[int, int]:
-        """Return what is compared, of the lower rule and of the higher one."""
-        lower, higher = (
-            _of(learned[rule], self.more) - _of(learned[rule], self.less)
-            for rule in (self.lower, self.higher)
-        )
-        return lower, higher
-
-
-def _of(line: Integers, state: int) -> int:
-    """Return the score of a class against the first."""
-    return int(line[state - 1]) if state else 0
-
-
-def learned_bounds(model: Model, tables: FixedTables) -> tuple[Bound, ...]:
-    """List what the rules of a model keep while they learn."""
-    program = model.program
-    walks = {walk.name: walk for walk in tables.walks}
-    terms = [term for stage in program.stages for term in stage.terms]
-    found: dict[Bound, None] = {}
-    for promise in model.monotonic:
-        feature = program.features.index(promise.feature)
-        signs = signs_of([promise], model.target.size)
-        classes = list(
-            zip(signs.argmax(axis=1).tolist(), signs.argmin(axis=1).tolist(), strict=True)
-        )
-        for term in terms:
-            axes = [program.axes[axis] for axis in term.axes]
-            sides = [j for j, axis in enumerate(axes) if axis.is_read and axis.source == feature]
-            if not sides or not isinstance(term.cells, Grid):
-                continue
-            lines = walks[term.name].first_rule + np.moveaxis(term.cells.rules, sides[0], 0)
-            steps = np.stack([lines[:-1].ravel(), lines[1:].ravel()], axis=1)
-            for more, less in classes:
-                for lower, higher in steps[steps[:, 0] != steps[:, 1]].tolist():
-                    found[Bound(lower, higher, more, less)] = None
-    return tuple(found)

@@ -16,9 +16,9 @@ from solah.model.program import AxisKind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.export.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
-    from solah.export.layout import CurveRow, SideRow
+    from solah.export.float_tables import Float32
     from solah.export.policy_tables import PolicyTables
+    from solah.export.tables import CurveRow, LostTables, SideRow, StageTables, Tables, WalkTables
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 
@@ -36,7 +36,7 @@ class FloatSimulator(Simulator):
     whole = np.float32(1)
     _one = np.float32(1)
 
-    def __init__(self, tables: FloatTables, policy: PolicyTables | None = None) -> None:
+    def __init__(self, tables: Tables, policy: PolicyTables | None = None) -> None:
         super().__init__(tables, policy)
         self._values = tables.values
 
@@ -116,7 +116,7 @@ class FloatSimulator(Simulator):
     def _damping(self, lost: LostTables, squares: Float32) -> Float32:
         return _inverse_root(np.float32(1) + lost.factor * squares)
 
-    def _share(self, stage: StageRow, total: Float32) -> Float32:
+    def _share(self, stage: StageTables, total: Float32) -> Float32:
         """Turn scores against the first class into probabilities."""
         scores = np.insert(total, 0, np.float32(0), axis=1)
         shares = _exp(scores - scores.max(axis=1, keepdims=True))

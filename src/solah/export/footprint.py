@@ -1,26 +1,35 @@
-"""Measure what an export costs a platform: flash, RAM, stack and instructions."""
+"""Measures what an export costs a platform: flash, RAM, stack and instructions.
+
+The flash can also be counted, without a compiler.
+"""
 
 from __future__ import annotations
 
+import re
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.exceptions import ParameterError
 from solah.export.fixed_simulator import FixedSimulator
-from solah.export.platforms import measure
+from solah.export.platforms import find_platform, measure, missing_tools
+from solah.export.platforms.measuring import measure_flash
 
 if TYPE_CHECKING:
-    from solah.export.exporting import Export
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from solah.export.c_export import Export
     from solah.export.platforms import Footprint, Platform
     from solah.kernels.arrays import Float
-    from solah.model.document import Model
-    from solah.model.features import Feature
 
 _PROBE = """
+#define SOLAH_REAL float
 #include "{name}.h"
 #include "solah_probe.h"
 
@@ -41,6 +50,16 @@ _JUDGE = """static {name}_state state;
 _LEARN = """static {name}_memory memory;
     *(int *)answer = {name}_learn(&memory, {row}, 0);"""
 _ESTIMATE = "*({reading} *)answer = {name}_estimate({row});"
+_WHY = """{name}_reason reasons[3];
+    (void){name}_why({row}, reasons, 3);
+    (void){name}_copy_rule_text(reasons[0].rule, (char *)answer, 8);"""
+_CONVERT = """static const int16_t bits[] = {{{bits}}};
+    int32_t readings[{NAME}_N_READINGS];
+    for (int i = 0; i < {NAME}_N_READINGS; i++) {{
+        readings[i] = bits[i] == INT16_MIN ? ((const int32_t *)row)[i]
+                                           : solah_reading_of(((const float *)row)[i], bits[i]);
+    }}
+    {then}"""
 _PUSH = """static {name}_signals signals;
     static int is_started;
     if (!is_started) {{
@@ -52,7 +71,36 @@ _PUSH = """static {name}_signals signals;
     }}"""
 _MEASURE = """{reading} readings[{NAME}_N_READINGS];
         {name}_measure(&signals, readings);
-        {decide}"""
+        {then}"""
+_TYPES = {
+    "float": {"reading": "float", "belief": "float"},
+    "q15": {"reading": "int32_t", "belief": "uint16_t"},
+}
+
+# What code takes on a Cortex-M0+ (GCC, -Os), for want of a compiler: a line of plain C, the runtime
+# of tables, the conversion of readings, and the helpers of soft floating point.
+_LINE, _RUNTIME, _CONVERSION, _SOFT_FLOAT = 8, 700, 200, 3_900
+_TABLE = re.compile(r"^static const SOLAH_FLASH (?!char)\w+ \w+\[[^=]*= \{(.*?)\};", re.M | re.S)
+_NUMBER = re.compile(r"(?<![\w.])-?[\d.][\w.+-]*")
+
+
+@dataclass(frozen=True)
+class FlashSize:
+    """The flash of a model, with the conversion of its readings.
+
+    Attributes
+    ----------
+    n_bytes : code and tables
+    is_measured : whether a compiler measured it, rather than a count of tables and lines
+    """
+
+    n_bytes: int
+    is_measured: bool
+
+    def __str__(self) -> str:
+        """Return the size, and how it is known."""
+        how = "measured" if self.is_measured else "counted from tables and lines"
+        return f"{self.n_bytes:,} bytes of flash ({how})"
 
 
 @dataclass(frozen=True)
@@ -67,9 +115,9 @@ class SignalFootprint:
         Bytes, as :class:`~solah.export.platforms.Footprint` has them; the last samples are in the
         RAM.
     sample : int
-        The most instructions that taking a sample took.
+        The maximum number of instructions that taking a sample took.
     window : int
-        The most that the readings of a window and the decision took.
+        That of the readings of a window and the decision.
     second : float
         The instructions of a second of signal.
     unit : str
@@ -103,9 +151,13 @@ def footprint(export: Export, platform: Platform, rows: Float) -> Footprint:
     -------
     footprint : Footprint
         Flash and RAM of the model and the helpers that it pulls in, the stack and the instructions
-        of a decision, both the most over the rows.
+        of a decision, both the maximum over the rows.
     """
-    return _measured(export, platform, _call(export), _readings(export, rows))
+    simulator = export.simulator
+    readings: NDArray[Any] = rows.astype(np.float32)
+    if isinstance(simulator, FixedSimulator):
+        readings = simulator.prepare(rows)
+    return _measured(export, platform, _call(export), readings)
 
 
 def signal_footprint(export: Export, platform: Platform, samples: Float) -> SignalFootprint:
@@ -116,7 +168,7 @@ def signal_footprint(export: Export, platform: Platform, samples: Float) -> Sign
     export : Export
     platform : Platform
     samples : ndarray of shape (n_samples, n_channels)
-        Of the measured channels, for two windows at least.
+        Of the measured channels, for at least two windows.
 
     Returns
     -------
@@ -124,16 +176,13 @@ def signal_footprint(export: Export, platform: Platform, samples: Float) -> Sign
     """
     if export.signals is None or export.learns:
         raise ParameterError("only a model of samples that does not learn is measured so")
-    types = _types(export)
-    call = _call(export, "readings")
-    whole = _MEASURE.format(name=export.name, NAME=export.name.upper(), decide=call, **types)
     rows = np.asarray(samples, dtype=np.float32)
+    decide = _filled(export, _MEASURE, then=_call(export, "readings"))
     pushed, decided = (
-        _measured(export, platform, _PUSH.format(name=export.name, then=then), rows, warm_up=1)
-        for then in ("*(int *)answer = 1;", whole)
+        _measured(export, platform, _filled(export, _PUSH, then=then), rows, warm_up=1)
+        for then in ("*(int *)answer = 1;", decide)
     )
     window = decided.instructions - pushed.instructions
-    per_second = export.signals.rate
     return SignalFootprint(
         platform=platform.name,
         flash=decided.flash,
@@ -141,67 +190,108 @@ def signal_footprint(export: Export, platform: Platform, samples: Float) -> Sign
         stack=decided.stack,
         sample=pushed.instructions,
         window=window,
-        second=per_second * (pushed.mean_instructions + window / export.signals.step),
+        second=export.signals.rate * (pushed.mean_instructions + window / export.signals.step),
         unit=decided.unit,
     )
 
 
-def _measured(
-    export: Export,
-    platform: Platform,
-    call: str,
-    rows: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
-    warm_up: int = 0,
-) -> Footprint:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for file_name, text in export.files.items():
-            (folder / file_name).write_text(text, encoding="utf-8")
-        probe = _PROBE.format(name=export.name, call=call)
-        (folder / "probe.c").write_text(probe, encoding="utf-8")
-        sources = [folder / f"{export.name}.c", folder / "probe.c"]
-        return measure(platform, sources, rows, includes=[folder], warm_up=warm_up)
+def flash_size(export: Export, platform: Platform | str = "cortex-m0plus") -> FlashSize:
+    """Return the flash of a decision: tables, code, the conversion of readings, and reasons.
+
+    Parameters
+    ----------
+    export : Export
+    platform : Platform or str, default="cortex-m0plus"
+
+    Returns
+    -------
+    size : FlashSize
+        Measured with the compiler of the platform. If that is not installed, bytes of tables and
+        lines of code are counted, for a processor without floating point.
+
+    Examples
+    --------
+    >>> from solah import RuleClassifier, datasets
+    >>> from solah.export import export_c, flash_size
+    >>> wine = datasets.load("wine")
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
+    >>> flash_size(export_c(model, numbers="q15")).n_bytes < 2_000
+    True
+    """
+    platform = find_platform(platform) if isinstance(platform, str) else platform
+    if missing_tools(platform):
+        return FlashSize(counted_flash(export.files, export.name, export.style), False)
+    row = "readings" if _bits(export) else "(const {reading} *)row"
+    call = _call(export, row)
+    if export.gives_reasons:
+        call += f"\n    {_filled(export, _WHY, row=_filled(export, row))}"
+    if _bits(export):
+        call = _filled(export, _CONVERT, bits=", ".join(map(str, _bits(export))), then=call)
+    with _written(export, call) as (sources, folder):
+        row_bytes = 4 * len(export.simulator.features)
+        return FlashSize(measure_flash(platform, sources, row_bytes, includes=[folder]), True)
 
 
-def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:
-    """Draw readings, for want of measured ones: near a word as often as the training rows were."""
-    rng = np.random.default_rng(seed)
-    return np.column_stack([_sample(rng, one, n_rows) for one in model.features])
+def counted_flash(files: Mapping[str, str], name: str, style: str) -> int:
+    """Count the flash of generated C: numbers of tables, and lines of code.
 
-
-def _sample(rng: np.random.Generator, feature: Feature, n_rows: int) -> Float:
-    peaks, masses = np.array(feature.peaks), np.array(feature.mean_masses)
-    near = rng.choice(len(peaks), n_rows, p=masses / masses.sum())
-    if feature.is_coded:
-        return near.astype(np.float64)
-    beside = np.clip(near + rng.choice([-1, 1], n_rows), 0, len(peaks) - 1)
-    # Few readings lie on the way to a word that has little of the mass.
-    is_between = rng.uniform(size=n_rows) * masses[near] < masses[beside]
-    share = np.where(is_between, rng.uniform(size=n_rows), 0.0)
-    return np.asarray((1 - share) * peaks[near] + share * peaks[beside])
+    Parameters
+    ----------
+    files : the files by name
+    name : that of the model
+    style : ``"plain"`` or ``"tables"``
+    """
+    is_float = "solah_float_math.h" in files
+    source = re.sub(r"/\*.*?\*/", "", files[f"{name}.c"], flags=re.S)
+    code = source.partition("solah_find_class_name")[0].partition("solah_rules rules")[0]
+    n_numbers = sum(len(_NUMBER.findall(table)) for table in _TABLE.findall(code))
+    lines = re.findall(r"[;{]$", _TABLE.sub("", code), re.M)
+    numbers = n_numbers * (4 if is_float else 2)
+    own = _LINE * len(lines) if style == "plain" else _RUNTIME
+    return numbers + own + (_SOFT_FLOAT if is_float else _CONVERSION)
 
 
 def _call(export: Export, row: str = "(const {reading} *)row") -> str:
     """Return what makes one decision, from a row to an answer."""
-    types = _types(export)
     if export.learns:
         call = _LEARN
     elif export.simulator.is_number:
         call = _ESTIMATE
     else:
         call = _DECIDE if export.simulator.policy is None else _JUDGE
-    return call.format(name=export.name, row=row.format(**types), **types)
+    return _filled(export, call, row=_filled(export, row))
 
 
-def _types(export: Export) -> dict[str, str]:
-    is_fixed = isinstance(export.simulator, FixedSimulator)
-    return {
-        "reading": "int32_t" if is_fixed else "float",
-        "belief": "uint16_t" if is_fixed else "float",
-    }
+def _filled(export: Export, text: str, **parts: str) -> str:
+    return text.format(
+        name=export.name, NAME=export.name.upper(), **_TYPES[export.numbers], **parts
+    )
 
 
-def _readings(export: Export, rows: Float) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
-    if isinstance(export.simulator, FixedSimulator):
-        return export.simulator.prepare(rows)
-    return rows.astype(np.float32)
+def _bits(export: Export) -> list[int]:
+    """Return the bits of readings that are converted; empty if none is."""
+    simulator = export.simulator
+    if export.signals is not None or not isinstance(simulator, FixedSimulator):
+        return []
+    is_taken = [unit.is_code or unit.counts is not None for unit in simulator.units]
+    bits = [unit.bits for unit in simulator.units]
+    found = [-(2**15) if taken else n for taken, n in zip(is_taken, bits, strict=True)]
+    return [] if all(is_taken) else found
+
+
+@contextmanager
+def _written(export: Export, call: str) -> Iterator[tuple[list[Path], Path]]:
+    """Write an export, and a probe that calls it, into a folder that does not stay."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        probe = _PROBE.format(name=export.name, call=call)
+        for file, text in {**export.files, "probe.c": probe}.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        yield [folder / f"{export.name}.c", folder / "probe.c"], folder
+
+
+def _measured(
+    export: Export, platform: Platform, call: str, rows: NDArray[np.generic], warm_up: int = 0
+) -> Footprint:
+    with _written(export, call) as (sources, folder):
+        return measure(platform, sources, rows, includes=[folder], warm_up=warm_up)

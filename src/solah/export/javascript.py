@@ -43,8 +43,8 @@ const rows = (columns[0] ?? []).map((_, i) =>
   model.decide(Object.fromEntries(columns.map((column, j) => [model.features[j], column[i]]))));
 const answers = model.classes === undefined
   ? rows.map(({ estimate }) => [estimate])
-  : rows.map(({ decision, leaning = decision, beliefs }) =>
-    [model.classes.indexOf(leaning), ...beliefs]);
+  : rows.map(({ decision, leaning = decision, probabilities }) =>
+    [model.classes.indexOf(leaning), ...probabilities]);
 process.stdout.write(JSON.stringify(answers));
 """
 

@@ -12,34 +12,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError
 from solah.export.fixed_simulator import FixedSimulator, shift
-from solah.export.fixed_tables import (
-    LEARNT_BITS,
-    MOST_LEARNT,
-    ONE,
-    FixedTables,
-    fixed_tables,
-    learned_bounds,
-    values_of,
-)
+from solah.export.fixed_tables import LEARNT_BITS, MOST_LEARNT, ONE, fixed_tables, values_of
 from solah.export.layout import lay_out
 from solah.kernels import native
 from solah.kernels.arrays import FlatProgram
 from solah.model.document import Task, TreeNode
 from solah.model.format import model_hash
+from solah.model.monotone import signs_of
+from solah.model.program import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import Bound, FixedStage, FixedWalk
+    from solah.export.tables import StageTables, Tables, WalkTables
     from solah.export.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Model, Node
@@ -89,7 +83,7 @@ class Pace:
         """The share that is forgotten, as a power of two; 0 for none."""
         return round(-np.log2(self.forgetting)) if self.forgetting else 0
 
-    def step_bits(self, stage: FixedStage, slower: int = 0) -> int:
+    def step_bits(self, stage: StageTables, slower: int = 0) -> int:
         """How far products of weights and errors are shifted in a stage."""
         n_trees = max(stage.parts.walks.stop - stage.parts.walks.start, 1)
         slowness = n_trees / _EVIDENCE_A_ROW if stage.is_weighed else _ROWS_REMEMBERED
@@ -132,6 +126,7 @@ class LearningSimulator(FixedSimulator):
     ----------
     tables : the tables in the device's flash
     pace : how fast it learns
+    is_guarded : as of :class:`Learner`
 
     Attributes
     ----------
@@ -139,7 +134,13 @@ class LearningSimulator(FixedSimulator):
     trust : until it is earned, predictions are those of the flashed model
     """
 
-    def __init__(self, tables: FixedTables, pace: Pace, *, is_guarded: bool = True) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        pace: Pace,
+        *,
+        is_guarded: bool = True,
+    ) -> None:
         super().__init__(tables)
         assert tables.learned is not None
         self._integers = tables
@@ -147,7 +148,7 @@ class LearningSimulator(FixedSimulator):
         self._walks = tables.walks
         self._start = tables.learned
         self._pace = pace
-        self._bounds_of = _bounds_of(tables)
+        self._bounds_of = _by_rule(tables.bounds, len(tables.learned))
         self._is_guarded = is_guarded
         self._flats: dict[int, FlatProgram] = {}
         self._used = self._start
@@ -162,7 +163,7 @@ class LearningSimulator(FixedSimulator):
     def flat(self, slower: int = 0) -> FlatProgram:
         """Return the learner as two arrays, for the C kernel."""
         if slower not in self._flats:
-            self._flats[slower] = _Packing(self._integers, self._pace, slower).flat()
+            self._flats[slower] = _Packing(self._integers, self._pace, slower).flat(self._bounds_of)
         return self._flats[slower]
 
     def _read(self, rows: NDArray[np.floating]) -> Integers:
@@ -243,7 +244,7 @@ class LearningSimulator(FixedSimulator):
         return np.asarray(beliefs[-1][0])
 
     def _taken(
-        self, stage: FixedStage, x: Integers, beliefs: list[Integers]
+        self, stage: StageTables, x: Integers, beliefs: list[Integers]
     ) -> Iterator[tuple[int, Integers]]:
         """Yield the rules of the branches that one row takes, with its weights."""
         for walk in self._walks[stage.parts.walks]:
@@ -287,15 +288,67 @@ class LearningSimulator(FixedSimulator):
             moved[observed - 1] -= np.maximum(moved.sum() - everything, 0)
         self.learned[rule] = np.maximum(moved, 0)
 
-    def _leaf(self, walk: FixedWalk, number: int) -> Integers:  # type: ignore[override]
+    def _leaf(self, walk: WalkTables, number: int) -> Integers:
         return values_of(self._used[walk.first_rule + number], walk.value_bits)
 
 
-def _bounds_of(tables: FixedTables) -> list[list[Bound]]:
+class Bound(NamedTuple):
+    """An inequality: the higher rule is no less than the lower one.
+
+    Attributes
+    ----------
+    lower, higher : the rules, by their lines
+    more, less : the two classes; the difference of their scores is compared
+    """
+
+    lower: int
+    higher: int
+    more: int
+    less: int
+
+    def gaps(self, learned: Integers) -> tuple[int, int]:
+        """Return what is compared, of the lower rule and of the higher one."""
+        lower, higher = (
+            _of(learned[rule], self.more) - _of(learned[rule], self.less)
+            for rule in (self.lower, self.higher)
+        )
+        return lower, higher
+
+
+def _of(line: Integers, state: int) -> int:
+    """Return the score of a class against the first."""
+    return int(line[state - 1]) if state else 0
+
+
+def learned_bounds(model: Model, tables: Tables) -> tuple[Bound, ...]:
+    """List what the rules of a model keep while they learn."""
+    program = model.program
+    walks = {walk.name: walk for walk in tables.walks}
+    terms = [term for stage in program.stages for term in stage.terms]
+    found: dict[Bound, None] = {}
+    for promise in model.monotonic:
+        feature = program.features.index(promise.feature)
+        signs = signs_of([promise], model.target.size)
+        classes = list(
+            zip(signs.argmax(axis=1).tolist(), signs.argmin(axis=1).tolist(), strict=True)
+        )
+        for term in terms:
+            axes = [program.axes[axis] for axis in term.axes]
+            sides = [j for j, axis in enumerate(axes) if axis.is_read and axis.source == feature]
+            if not sides or not isinstance(term.cells, Grid):
+                continue
+            lines = walks[term.name].first_rule + np.moveaxis(term.cells.rules, sides[0], 0)
+            steps = np.stack([lines[:-1].ravel(), lines[1:].ravel()], axis=1)
+            for more, less in classes:
+                for lower, higher in steps[steps[:, 0] != steps[:, 1]].tolist():
+                    found[Bound(lower, higher, more, less)] = None
+    return tuple(found)
+
+
+def _by_rule(bounds: Sequence[Bound], n_rules: int) -> list[list[Bound]]:
     """Return the bounds that each rule has to keep."""
-    assert tables.learned is not None
-    found: list[list[Bound]] = [[] for _ in tables.learned]
-    for bound in tables.bounds:
+    found: list[list[Bound]] = [[] for _ in range(n_rules)]
+    for bound in bounds:
         found[bound.lower].append(bound)
         found[bound.higher].append(bound)
     return found
@@ -306,15 +359,14 @@ class _Packing:
 
     _N_HEADER = 12
 
-    def __init__(self, tables: FixedTables, pace: Pace, slower: int) -> None:
+    def __init__(self, tables: Tables, pace: Pace, slower: int) -> None:
         self._tables, self._pace, self._slower = tables, pace, slower
         self._code = [0] * self._N_HEADER
 
-    def flat(self) -> FlatProgram:
+    def flat(self, bounds: Sequence[Sequence[Bound]]) -> FlatProgram:
         tables, layout = self._tables, self._tables.layout
         stages = [self._stage(stage) for stage in tables.stages]
         walks = [self._walk(walk) for walk in tables.walks]
-        bounds = _bounds_of(tables)
         n_leaves = [int((walk.split < 0).sum()) for walk in tables.walks]
         self._code[: self._N_HEADER] = [
             layout.n_classes,
@@ -333,7 +385,7 @@ class _Packing:
         scales = np.array([1.0 if unit.is_code else 2.0**unit.bits for unit in tables.units])
         return FlatProgram(np.array(self._code, dtype=np.int32), scales)
 
-    def _stage(self, stage: FixedStage) -> tuple[int, ...]:
+    def _stage(self, stage: StageTables) -> tuple[int, ...]:
         walks, lost = stage.parts.walks, stage.lost
         record = (
             int(stage.is_weighed),
@@ -347,7 +399,7 @@ class _Packing:
             return *record, -1, -1, 0, 0
         return *record, self._put(lost.shares), self._put(lost.prior), lost.factor, lost.shift
 
-    def _walk(self, walk: FixedWalk) -> tuple[int, ...]:
+    def _walk(self, walk: WalkTables) -> tuple[int, ...]:
         per_word = walk.peaks, walk.inverses, walk.shifts, walk.mean_masses
         places = [self._put(numbers) for numbers in per_word]
         axes = [
@@ -512,7 +564,7 @@ class Learner:
         self.simulator.learned = learned
         self.simulator.trust = Trust(n_rows, wins, bool(is_earned))
 
-    def _weights(self, stage: FixedStage, first: int, end: int) -> Float:
+    def _weights(self, stage: StageTables, first: int, end: int) -> Float:
         """Return what rules of a stage add, or their shares."""
         numbers = self.simulator.learned[first:end] / (1 << LEARNT_BITS)
         if stage.is_weighed:  # 0 on average, of what is against the first class

@@ -20,7 +20,7 @@ from solah.model.format import model_hash
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from solah.export.exporting import Export
+    from solah.export.c_export import Export
     from solah.model.document import Model
 
 Package = Literal["arduino", "platformio", "zephyr", "esp-idf"]

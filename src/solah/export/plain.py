@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.export.fixed_tables import FixedTables
 from solah.export.names import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.explain.rule_text import Rule
-    from solah.export.float_tables import FloatTables
-    from solah.export.layout import CurveRow, GridRow, SideRow, StateRow
-
-    Tables = FloatTables | FixedTables
+    from solah.export.tables import CurveRow, GridRow, SideRow, StateRow, Tables
 
 # Bytes of code on a Cortex-M0+: of each line in plain C, and of what tables need to be read.
 _CODE_OF_LINE, _CODE_OF_TABLES = 22, 400
@@ -96,7 +92,7 @@ def is_plain(tables: Tables) -> bool:
 
 def is_small(tables: Tables) -> bool:
     """Whether tables are not clearly smaller than plain C, which is quicker and easier to read."""
-    is_fixed, n_values = isinstance(tables, FixedTables), tables.layout.n_values
+    is_fixed, n_values = tables.is_fixed, tables.layout.n_values
     each = 2 if is_fixed else 4
     lines = [_n_lines(tables, curve, n_values, is_fixed) for curve in tables.curves]
     plain = sum(lines) * (each * (2 * n_values + 2 + is_fixed) + _CODE_OF_LINE)
@@ -133,7 +129,7 @@ class _Parts:
     ) -> None:
         self._tables, self._names, self._texts = tables, [name.lower() for name in names], texts
         self._missing = missing
-        self._is_fixed = isinstance(tables, FixedTables)
+        self._is_fixed = tables.is_fixed
         self._n_values = tables.layout.n_values
         (stage,) = tables.stages
         self._loses = missing and stage.lost is not None
@@ -151,12 +147,13 @@ class _Parts:
             self._pair(grid, name, n_before + i)
             for i, (grid, name) in enumerate(zip(tables.grids, names, strict=True))
         ]
-        zeros = tables.zeros if isinstance(tables, FixedTables) else None
+        zeros = tables.zeros
         return {
             "curves": curves,
             "categories": states,
             "pairs": grids,
             "zeros": zeros,
+            "has_zeros": zeros is not None and any(zeros[curve.feature] for curve in curves),
             "measures_pairs": any(not side.is_state for pair in grids for side in pair.sides),
             "missing": self._missing,
             "loses": self._loses,
@@ -191,7 +188,7 @@ class _Parts:
     def _at(self, curve: CurveRow, k: int, knot: Any) -> str:
         """Write the rule at a knot, and the reading there."""
         value = knot
-        if isinstance(self._tables, FixedTables):
+        if self._is_fixed:
             unit = self._tables.units[curve.feature]
             value = unit.value_of(knot)
         return f"at {value:.6g}: {self._texts[curve.rules[k]]}"

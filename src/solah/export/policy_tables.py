@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.export.fixed_tables import ONE, FixedTables
+from solah.explain.importance import feature_importances
+from solah.export.fixed_tables import ONE
 from solah.model.policy import AbstainReason, Debouncer, Policy, cell_cuts
 
 if TYPE_CHECKING:
@@ -17,13 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.export.float_tables import FloatTables
     from solah.export.simulator import Evidence, Simulator
-    from solah.kernels.arrays import Float
+    from solah.export.tables import Tables
     from solah.model.document import Model
     from solah.model.features import Feature
-
-    Tables = FloatTables | FixedTables
 
     Numbers = NDArray[Any]
 
@@ -112,16 +110,14 @@ class PolicyTables:
     min_hold: int
 
 
-def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTables | None:
+def policy_tables(model: Model, tables: Tables) -> PolicyTables | None:
     """Lower the policy and the domain of a model.
 
     Parameters
     ----------
     model : Model
-    tables : FloatTables or FixedTables
+    tables : Tables or Tables
         Those of the model, whose units readings have.
-    importances : ndarray of shape (n_features,)
-        The features' shares in what the model knows.
 
     Returns
     -------
@@ -136,7 +132,7 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     if (model.policy is None and model.domain is None) or tables.layout.is_number:
         return None
     _refuse_more("classes", len(model.target.classes))
-    policy = model.policy or Policy()
+    policy, importances = model.policy or Policy(), feature_importances(model)
     reading, share = _conversions(tables)
     cells = _cells(model, reading)
     pairs, seen = _pairs(model)
@@ -144,7 +140,7 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
         cells=tuple(row for row, _ in cells),
         cuts=np.array(
             list(chain.from_iterable(cuts for _, cuts in cells)),
-            dtype=np.int64 if isinstance(tables, FixedTables) else np.float32,
+            dtype=np.int64 if tables.is_fixed else np.float32,
         ),
         pairs=pairs,
         seen=seen,
@@ -161,9 +157,18 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     )
 
 
+def state_bytes(policy: PolicyTables, n_values: int, *, is_fixed: bool) -> int:
+    """Count what is remembered of decisions, as a device of 32 bits keeps it."""
+    n_smoothed = n_values if policy.smoothing_bits else 0
+    n_rests = n_smoothed if is_fixed else 0
+    size = 4 * n_smoothed + 2 + n_rests + policy.window + 2 + bool(n_smoothed)
+    to = 4 if n_smoothed else 2
+    return -(-size // to) * to
+
+
 def _conversions(tables: Tables) -> tuple[Callable[[int, float], Any], Callable[[float], Any]]:
     """Return what turns a reading of a feature, and a share of one, into a device's numbers."""
-    if not isinstance(tables, FixedTables):
+    if not tables.is_fixed:
         return lambda _, value: np.float32(value), np.float32
     units = tables.units
     return (

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
-    from solah.export.exporting import Export
+    from solah.export.c_export import Export
     from solah.export.float_simulator import FloatSimulator
     from solah.export.policy_tables import Verdicts
     from solah.export.simulator import Reason

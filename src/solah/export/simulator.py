@@ -20,10 +20,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
-    from solah.export.float_tables import FloatTables, StageRow, WalkTables
-    from solah.export.layout import CurveRow, GridRow, SideRow, StateRow
     from solah.export.policy_tables import PolicyTables, Verdicts
+    from solah.export.tables import (
+        CurveRow,
+        GridRow,
+        SideRow,
+        StageTables,
+        StateRow,
+        Tables,
+        WalkTables,
+    )
     from solah.model.program import Axis
 
     Numbers = NDArray[Any]
@@ -82,6 +88,7 @@ class Simulator(ABC):
     belief_type : the type in which the device keeps probabilities
     whole : the number for a probability, a share or a branch weight of 1
     is_number : whether a number is estimated, rather than a class decided on
+    features : the features of a row, in their order
     """
 
     unit = 1.0
@@ -91,12 +98,10 @@ class Simulator(ABC):
     whole: Any
     _one: Any  # a probability of 1
 
-    def __init__(
-        self, tables: FloatTables | FixedTables, policy: PolicyTables | None = None
-    ) -> None:
+    def __init__(self, tables: Tables, policy: PolicyTables | None = None) -> None:
         self.policy = policy
         self._n_values = tables.layout.n_values
-        self.is_number = tables.layout.is_number
+        self.is_number, self.features = tables.layout.is_number, tables.layout.features
         self._tables = tables
 
     def decide(self, rows: NDArray[np.floating]) -> tuple[NDArray[np.intp], Numbers]:
@@ -191,11 +196,11 @@ class Simulator(ABC):
             left = left - beliefs[-1]
         return np.column_stack([left, *beliefs])
 
-    def _to_belief(self, stage: StageRow | FixedStage, total: Numbers) -> Numbers:
+    def _to_belief(self, stage: StageTables, total: Numbers) -> Numbers:
         is_evidence = stage.is_weighed and not self.is_number
         return self._share(stage, total) if is_evidence else self._complete(total)
 
-    def _add_up(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
+    def _add_up(self, stage: StageTables, x: Numbers, beliefs: list[Numbers]) -> Numbers:
         total: Numbers = np.tile(stage.start, (len(x), 1))
         for curve in self._tables.curves[stage.parts.curves]:
             total += self._of_curve(curve, x[:, curve.feature])
@@ -211,7 +216,7 @@ class Simulator(ABC):
             total += self._rounded(of_tree)
         return self._without(stage, total, self._lost(stage, x))
 
-    def _lost(self, stage: StageRow | FixedStage, x: Numbers) -> tuple[Numbers, Numbers]:
+    def _lost(self, stage: StageTables, x: Numbers) -> tuple[Numbers, Numbers]:
         """Add up the shares of the parts of a stage that are unknown, and their squares."""
         shares: Numbers = np.zeros(len(x), dtype=self.whole.dtype)
         squares = shares.copy()
@@ -222,7 +227,7 @@ class Simulator(ABC):
             squares += np.where(is_known, 0 * share, share * share)
         return shares, squares
 
-    def _known_parts(self, stage: StageRow | FixedStage, x: Numbers) -> Iterator[Numbers]:
+    def _known_parts(self, stage: StageTables, x: Numbers) -> Iterator[Numbers]:
         for curve in self._tables.curves[stage.parts.curves]:
             yield self.are_known(x[:, curve.feature])
         for states in self._tables.states[stage.parts.states]:
@@ -233,7 +238,7 @@ class Simulator(ABC):
             yield np.all([self._is_read(one, x) for one in walk.inputs], axis=0)
 
     def _without(
-        self, stage: StageRow | FixedStage, total: Numbers, lost: tuple[Numbers, Numbers]
+        self, stage: StageTables, total: Numbers, lost: tuple[Numbers, Numbers]
     ) -> Numbers:
         """Return the scores of a stage without its missing parts."""
         shares, squares = lost
@@ -245,7 +250,7 @@ class Simulator(ABC):
         return np.where(shares[:, None] > 0, damped, total)
 
     def _rule_scores(
-        self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]
+        self, stage: StageTables, x: Numbers, beliefs: list[Numbers]
     ) -> Iterator[RuleScores]:
         """Yield the scores of each curve, each table of states and each rule of a tree."""
         whole = np.full(len(x), self._one)
@@ -321,7 +326,7 @@ class Simulator(ABC):
         return slice(grid.cell, grid.cell + first * second)
 
     def _of_rules(
-        self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
+        self, walk: WalkTables, x: Numbers, beliefs: list[Numbers]
     ) -> Iterator[RuleScores]:
         """Yield the scores of each rule of a tree, all its branches together.
 
@@ -373,7 +378,7 @@ class Simulator(ABC):
         return lines.reshape(n_lines, self._n_values)[self._state(x, states.n_states)]
 
     def _branches(
-        self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
+        self, walk: WalkTables, x: Numbers, beliefs: list[Numbers]
     ) -> Iterator[tuple[int, Numbers, Numbers]]:
         """Yield the leaves of a tree, depth first, with the weights of rows.
 
@@ -391,7 +396,7 @@ class Simulator(ABC):
             below = [(first + k, self._times(weight, m)) for k, m in enumerate(masses[split].T)]
             stack += reversed([(child, part) for child, part in below if (part > 0).any()])
 
-    def _leaf(self, walk: WalkTables | FixedWalk, number: int) -> Numbers:
+    def _leaf(self, walk: WalkTables, number: int) -> Numbers:
         """Return the scores of a leaf."""
         return np.asarray(walk.values[number])
 
@@ -496,7 +501,7 @@ class Simulator(ABC):
         """Turn the scores of a tree into probabilities, which may not sum to 1 yet."""
 
 
-def _named_inputs(walk: WalkTables | FixedWalk) -> dict[int, tuple[int, ...]]:
+def _named_inputs(walk: WalkTables) -> dict[int, tuple[int, ...]]:
     """Find the inputs that the rule of each leaf names.
 
     A rule names what is asked on the way; where it has all leaves of a node, the last is not named.

@@ -165,7 +165,7 @@ def _answer_names(target: Target) -> list[str]:
         return ["estimate"]
     names: list[str] = []
     for state in target.classes:
-        name = wanted = f"belief_{spell(state)}"
+        name = wanted = f"probability_{spell(state)}"
         taken = {one.casefold() for one in names}
         number = 2
         while name.casefold() in taken:

@@ -261,7 +261,7 @@ def summarise_card(
     >>> iris = datasets.load("iris")
     >>> fitted = RuleClassifier(max_rules=6).fit(iris.table, iris.target)
     >>> summary = summarise_card(fitted.model_, iris.table, iris.target)
-    >>> summary["card"]["device"]["costs"]["q15"]["flash"] < 2_000
+    >>> summary["card"]["device"]["flash"]["q15"] < 2_000
     True
     """
     rows = None if X is None else DecidedRows(model, read_named(X), y)

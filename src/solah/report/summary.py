@@ -14,7 +14,8 @@ from solah.explain import feature_importances, rules_of
 from solah.explain.html import strongest_rules
 from solah.explain.legend import pinned_parts, spell_constraints, spell_policy, spell_recurrences
 from solah.explain.rules import part_rules
-from solah.export.costs import model_costs
+from solah.export import export_c
+from solah.export.footprint import counted_flash
 from solah.model.encode import find_unseen
 from solah.model.json_fields import record_of
 from solah.model.program import Walk
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from solah.evaluation import CrossValidation
     from solah.explain.rule_text import Rule
-    from solah.export.exporting import Numbers
+    from solah.export.c_export import Numbers
     from solah.learn.objective import PathStep
     from solah.model import Feature, Model, Target
     from solah.report.page_summary import DecidedRows
@@ -330,9 +331,10 @@ def _few(model: Model) -> dict[str, Any]:
 
 
 def _device(model: Model) -> dict[str, Any]:
-    """Estimate what the model costs on a small processor, without a compiler."""
+    """Count the flash of the exported model, without a compiler."""
     try:
-        costs = {numbers: dict(vars(model_costs(model, numbers))) for numbers in _NUMBERS}
+        exports = [export_c(model, numbers=numbers) for numbers in _NUMBERS]
     except SolahError as error:
-        return {"costs": None, "reason": str(error)}
-    return {"costs": costs, "reason": ""}
+        return {"flash": None, "reason": str(error)}
+    flash = {one.numbers: counted_flash(one.files, one.name, one.style) for one in exports}
+    return {"flash": flash, "reason": ""}

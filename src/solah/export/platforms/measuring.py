@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,18 +108,40 @@ def measure(
             f"rows must have the shape (rows, columns) and hold a reading; got {rows.shape}"
         )
     readings = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("<"))
-    room = (f"SOLAH_ROW_BYTES={readings[0].nbytes}", f"SOLAH_ANSWER_BYTES={answer_bytes}")
     with tempfile.TemporaryDirectory(prefix="solah-") as folder:
-        build_here = partial(build, platform, folder=Path(folder), optimise=optimise)
-        build_here = partial(build_here, includes=includes, defines=(*room, *defines))
-        driver = C_FOLDER / "measure.c"
-        model = build_here(sources=[driver, *sources], name="model")
-        empty = build_here(sources=[driver, C_FOLDER / "no_probe.c"], name="empty")
+        settings = {"includes": includes, "optimise": optimise}
+        room = _room(readings[0].nbytes, answer_bytes, defines)
+        model, empty = _linked(platform, sources, Path(folder), defines=room, **settings)
         flash, ram = np.subtract(_sizes(model), _sizes(empty)).tolist()
         stack, counts = _costs(model, readings, timeout)
         own = (counts - _costs(empty, readings, timeout)[1])[warm_up:]
     most, mean = int(own.max()), float(own.mean())
     return Footprint(platform.name, flash, ram, stack, most, mean, platform.unit)
+
+
+def measure_flash(
+    platform: Platform, sources: Sequence[Path], row_bytes: int, *, includes: Sequence[Path] = ()
+) -> int:
+    """Return the flash of a decision as :func:`measure` does, without running it."""
+    with tempfile.TemporaryDirectory(prefix="solah-") as folder:
+        room = _room(row_bytes, 256)
+        programs = _linked(platform, sources, Path(folder), defines=room, includes=includes)
+        model, empty = (_sizes(program)[0] for program in programs)
+    return model - empty
+
+
+def _room(row_bytes: int, answer_bytes: int, others: Sequence[str] = ()) -> tuple[str, ...]:
+    return (f"SOLAH_ROW_BYTES={row_bytes}", f"SOLAH_ANSWER_BYTES={answer_bytes}", *others)
+
+
+def _linked(
+    platform: Platform, sources: Sequence[Path], folder: Path, **settings: Any
+) -> tuple[Program, Program]:
+    """Link a program with a model, and one without."""
+    driver = C_FOLDER / "measure.c"
+    model = build(platform, [driver, *sources], folder, name="model", **settings)
+    without = [driver, C_FOLDER / "no_probe.c"]
+    return model, build(platform, without, folder, name="empty", **settings)
 
 
 def _sizes(program: Program) -> tuple[int, int]:

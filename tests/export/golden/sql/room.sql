@@ -94,6 +94,6 @@ step12 AS MATERIALIZED (
 SELECT
   k0 AS "id",
   CASE WHEN c0_0 >= c0_1 THEN 'no' ELSE 'yes' END AS "decision",
-  s0_0 AS "belief_no",
-  s0_1 AS "belief_yes"
+  s0_0 AS "probability_no",
+  s0_1 AS "probability_yes"
 FROM step12;

@@ -1,0 +1,244 @@
+"""Exports a model as C99 or a module for MicroPython, with its Python simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from solah.exceptions import ParameterError
+from solah.export.c_writer import rules_of, write_c, write_python
+from solah.export.fixed_simulator import FixedSimulator
+from solah.export.fixed_tables import fixed_tables
+from solah.export.float_simulator import FloatSimulator
+from solah.export.float_tables import float_tables
+from solah.export.layout import lay_out
+from solah.export.names import check_identifier, check_module
+from solah.export.online import Learner, LearningSimulator, Pace
+from solah.export.plain import is_plain, is_small
+from solah.export.policy_tables import policy_tables
+from solah.model.policy import AbstainReason
+from solah.signals.stream import SignalStream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from solah.explain.rule_text import Rule
+    from solah.export.c_writer import Style
+    from solah.export.tables import Tables
+    from solah.export.units import Counts
+    from solah.model.document import Model
+    from solah.model.signals import Signals
+    from solah.signals.stream import WithPolicy
+
+Numbers = Literal["float", "q15"]
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """A model for devices.
+
+    Attributes
+    ----------
+    name : the name of files and functions
+    numbers : the arithmetic: ``"float"`` or ``"q15"``, integers
+    files : the texts of its files, by name
+    simulator : predicts in Python as the device does, bit for bit
+    rules : those that a device may name as reasons, by their numbers
+    unit : the size of one unit of scores or of a predicted number
+    warnings : what does not fit well into integers
+    style : whether the C is a function per feature, or tables
+    gives_reasons : whether the firmware names the rules behind a decision
+    signals : how readings are computed from samples; None if they are not
+    """
+
+    name: str
+    numbers: Numbers
+    files: Mapping[str, str]
+    simulator: FloatSimulator | FixedSimulator
+    rules: tuple[Rule, ...] = ()
+    unit: float = 1.0
+    warnings: tuple[str, ...] = ()
+    style: Style = "tables"
+    gives_reasons: bool = False
+    signals: Signals | None = None
+
+    def stream(self) -> SignalStream:
+        """Return an object that takes samples and decides as the device does, bit for bit."""
+        if self.signals is None:
+            raise ParameterError("the model has no signals; it decides on readings")
+        simulator = self.simulator
+        if simulator.policy is None:
+
+            def decide(readings: NDArray[np.float64]) -> tuple[Any, NDArray[Any]]:
+                if simulator.is_number:
+                    return simulator.estimate(readings)[0], np.empty(0)
+                places, beliefs = simulator.decide(readings)
+                return int(places[0]), beliefs[0]
+
+            return SignalStream(self.signals, decide)
+        judge = simulator.start_judging()
+
+        def judged(readings: NDArray[np.float64]) -> WithPolicy:
+            one = judge.take(readings)
+            reasons = AbstainReason(int(one.abstain_reasons[0]))
+            return int(one.decisions[0]), one.beliefs[0], int(one.settled[0]), reasons
+
+        return SignalStream(self.signals, judged)
+
+    @property
+    def learns(self) -> bool:
+        """Whether the device learns."""
+        return isinstance(self.simulator, LearningSimulator)
+
+
+def export_c(
+    model: Model,
+    *,
+    name: str = "model",
+    numbers: Numbers = "float",
+    style: Style | None = None,
+    reasons: bool = False,
+    missing: bool = True,
+    adc: Mapping[str, Counts] | None = None,
+    learning: Pace | None = None,
+) -> Export:
+    """Write a model as C99 for devices.
+
+    Parameters
+    ----------
+    model : Model
+        The model file.
+    name : str, default="model"
+        The name of files and functions.
+    numbers : {"float", "q15"}, default="float"
+        The arithmetic of the device: float32, or integers alone.
+    style : {"plain", "tables"}, default=None
+        A function per feature, which a reviewer can read, or tables that one runtime reads. None
+        for plain C, unless tables are clearly smaller.
+    reasons : bool, default=False
+        Whether the device names the rules behind a decision; that takes tables.
+    missing : bool, default=True
+        Whether a reading may be missing. Without, code is smaller, and all readings must be known.
+    adc : mapping of feature name to Counts, default=None
+        Features that the device reads as counts of an analog-digital converter. Their thresholds
+        are counts then, and no reading is converted.
+    learning : Pace, default=None
+        How fast the device learns; None if it does not. Learning is done in integers.
+
+    Returns
+    -------
+    export : Export
+
+    Examples
+    --------
+    >>> from solah import RuleClassifier, datasets
+    >>> from solah.export import export_c
+    >>> wine = datasets.load("wine")
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.target).model_
+    >>> export = export_c(model, name="wine", numbers="q15")
+    >>> sorted(file for file in export.files if not file.startswith("solah"))
+    ['wine.c', 'wine.h']
+    """
+    check_identifier(name)
+    if numbers not in ("float", "q15"):
+        raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
+    if learning is not None:
+        if style == "plain" or not missing or adc:
+            raise ParameterError(
+                "a device that learns has tables, readings may be missing, and are no counts"
+            )
+        export = _learning(model, name, numbers, learning)
+        return replace(export, gives_reasons=reasons)
+    if adc and (numbers != "q15" or model.signals is not None):
+        raise ParameterError(
+            "counts of an ADC are for models of readings in integers (--arithmetic q15)"
+        )
+    layout = lay_out(model)
+    if not missing:
+        layout = replace(layout, stages=tuple(replace(one, lost=None) for one in layout.stages))
+    tables: Tables
+    tables = float_tables(layout) if numbers == "float" else fixed_tables(layout, counts=adc)
+    style = _style(model, tables, style, reasons)
+    policy = policy_tables(model, tables) if style == "tables" else None
+    files = write_c(model, tables, name, policy=policy, style=style, missing=missing)
+    export = _export(model, name, files, tables, policy)
+    return replace(export, style=style, gives_reasons=reasons)
+
+
+def export_micropython(model: Model, *, name: str = "model") -> Export:
+    """Write a model as one module for MicroPython, which computes in integers.
+
+    Parameters
+    ----------
+    model : Model
+        The model file.
+    name : str, default="model"
+        The name of the module.
+
+    Returns
+    -------
+    export : Export
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> from solah.export import export_micropython
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.target)
+    >>> sorted(export_micropython(tree.model_, name="iris").files)
+    ['iris.py', 'iris_rules.py']
+    """
+    check_module(name)
+    tables = fixed_tables(lay_out(model))
+    policy = policy_tables(model, tables)
+    files = write_python(model, tables, name, policy)
+    return _export(model, name, files, tables, policy)
+
+
+def _style(model: Model, tables: Tables, wanted: Style | None, reasons: bool) -> Style:
+    """Choose between plain C and tables: the smaller one, if both can do what is asked for."""
+    if wanted not in (None, "plain", "tables"):
+        raise ParameterError(f"'style' must be 'plain' or 'tables'. Got {wanted!r} instead.")
+    obstacles = {
+        "reasons": reasons,
+        "policy": model.policy is not None,
+        "trees or inner nodes": not is_plain(tables),
+    }
+    found = [what for what, is_there in obstacles.items() if is_there]
+    if wanted == "plain" and found:
+        raise ParameterError(f"plain C has no {found[0]}; pass style='tables' (--style tables)")
+    if wanted is not None:
+        return wanted
+    return "plain" if not found and is_small(tables) else "tables"
+
+
+def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
+    if numbers != "q15":
+        raise ParameterError(
+            f"a device learns in integers: numbers='q15'. Got {numbers!r} instead."
+        )
+    learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
+    policy = policy_tables(model, learner.tables)
+    files = write_c(model, learner.tables, name, pace, policy)
+    learner.simulator.policy = policy
+    return replace(_export(model, name, files, learner.tables), simulator=learner.simulator)
+
+
+def _export(
+    model: Model,
+    name: str,
+    files: Mapping[str, str],
+    tables: Tables,
+    policy: Any = None,
+) -> Export:
+    rules = rules_of(model, tables.layout)
+    signals = model.signals and model.signals.only([one.name for one in model.features])
+    if not tables.is_fixed:
+        simulator = FloatSimulator(tables, policy)
+        return Export(name, "float", files, simulator, rules, signals=signals)
+    fixed = FixedSimulator(tables, policy)
+    return Export(name, "q15", files, fixed, rules, fixed.unit, tables.warnings, signals=signals)
