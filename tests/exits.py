@@ -174,7 +174,8 @@ def _javascript(model, table):
     rows = json.loads(done.stdout)
     if not model.target.classes:
         return Answers(None, np.array([[row["estimate"]] for row in rows]))
-    return Answers([row["decision"] for row in rows], np.array([row["probabilities"] for row in rows]))
+    values = np.array([row["probabilities"] for row in rows])
+    return Answers([row["decision"] for row in rows], values)
 
 
 # --- SQL -------------------------------------------------------------------------------------

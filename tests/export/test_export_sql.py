@@ -98,7 +98,7 @@ def test_columns_that_databases_cannot_tell_apart_are_refused():
     twice = replace(model, features=tuple(replace(one, name=name) for one, name in names))
     with pytest.raises(ParameterError, match="columns of the table would be called 'Door' and"):
         export_sql(twice)
-    with pytest.raises(ParameterError, match="columns of the answer would be called 'Probability_YES'"):
+    with pytest.raises(ParameterError, match="the answer would be called 'Probability_YES'"):
         export_sql(model, keys=["Probability_YES"])
     for name in ("", "a\0b"):
         with pytest.raises(ParameterError, match="is not a name of a table or a column"):
