@@ -332,9 +332,12 @@ def _few(model: Model) -> dict[str, Any]:
 
 def _device(model: Model) -> dict[str, Any]:
     """Count the flash of the exported model, without a compiler."""
-    try:
-        exports = [export_c(model, numbers=numbers) for numbers in _NUMBERS]
-    except SolahError as error:
-        return {"flash": None, "reason": str(error)}
-    flash = {one.numbers: counted_flash(one.files, one.name, one.style) for one in exports}
-    return {"flash": flash, "reason": ""}
+    flash, reason = {}, ""
+    for numbers in _NUMBERS:
+        try:
+            one = export_c(model, numbers=numbers)
+        except SolahError as error:
+            reason = str(error)
+            continue
+        flash[numbers] = counted_flash(one.files, one.name, one.style)
+    return {"flash": flash or None, "reason": reason}
