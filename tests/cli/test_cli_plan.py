@@ -130,7 +130,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     fail("--on-change").check_error("'slack' and 'unit' are for additive models")
     fail("--on-change", "--slack", 2).check_error("'slack' must be from 0 to 0.9. Got 2.0")
     twice = write("twice.json", '{"a": ["ash"], "a": ["hue"]}')
-    fail("--placement", twice).check_error("twice.json", "twice in one object")
+    fail("--placement", twice).check_error("twice.json", "is there twice")
     fail("--placement", tmp_path / "none.yaml").check_error("none.yaml")
     fail("--site", "a/b").check_error("Got 'a/b' instead")
     fail("--acl", tmp_path / "acl.txt", "--root", "#").check_error("without '+' and '#'")

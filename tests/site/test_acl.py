@@ -89,7 +89,6 @@ def test_a_node_cannot_get_the_rights_of_another_user_by_its_name(name):
     plan = make_plan(model, gateway=name)
     with pytest.raises(ParameterError, match=f"two users of the broker would be called '{name}'"):
         acl_text(plan, TOPICS)
-    assert "user boss" in acl_text(plan, TOPICS, **{name: "boss"})
 
 
 EVIL = "x\nuser x\ntopic readwrite #"
@@ -113,7 +112,7 @@ def test_no_name_of_a_plan_brings_lines_or_topics_of_its_own(site, node, home, t
 
 @pytest.mark.parametrize("root", ["", "#", "a/+", "a\ntopic readwrite #\ntopic read x"])
 def test_a_root_cannot_bring_more_rights(plan, root):
-    with pytest.raises(ParameterError, match="what topics begin with"):
+    with pytest.raises(ParameterError, match="the first part of topics"):
         acl_text(plan, Topics("house", root))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from solah.site.send_on_change import Sending
     from solah.site.traffic import Traffic
 
-_MEGABYTES = 68  # resident memory of a node, as Linux reports it
+_MEGABYTES = 52  # resident memory of a node, as benchmarks/nodes.py prints it
 
 PlacementFile = Annotated[
     Path | None,
@@ -165,17 +165,13 @@ def _sending(
 
 
 def _as_json(bundle: "Bundle", traffic: "Traffic") -> dict[str, Any]:
-    totals = ("beliefs", "readings", "single_readings")
     return {
         "site": bundle.plan.site,
         "hash": bundle.hash,
         "signed": bool(bundle.signature),
         "sending": None if bundle.plan.sending is None else asdict(bundle.plan.sending),
         "nodes": [asdict(node) | {"hears": dict(node.hears)} for node in bundle.plan.nodes],
-        "traffic": {
-            **{name: asdict(getattr(traffic, name)) for name in totals},
-            "nodes": [asdict(node) for node in traffic.nodes],
-        },
+        "traffic": asdict(traffic),
     }
 
 
@@ -192,8 +188,7 @@ def _show(screen: Screen, written: list[str], bundle: "Bundle", traffic: "Traffi
     screen.say("", heading("Traffic for one prediction"))
     loads = {
         "what the nodes send": traffic.beliefs,
-        "instead, all readings to one place, a message per node": traffic.readings,
-        "instead, all readings to one place, a message per reading": traffic.single_readings,
+        "instead, all readings to one node": traffic.readings,
     }
     lines = [(name, f"{load.messages:,}", f"{load.bytes:,}") for name, load in loads.items()]
     screen.result(columns_of(("", "messages", "bytes"), lines))

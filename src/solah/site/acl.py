@@ -1,7 +1,9 @@
 """Write the ACL file of a mosquitto broker: who may publish and subscribe to what.
 
-Each node has a user of its name, who may do what the plan asks of the node and nothing more. So a
-node that was broken into can lie about its own readings, and about nothing else.
+Each node has a user of its name, with the rights that the plan requires. So a node that was broken
+into can lie about its own readings, and about nothing else. The user ``operator`` may publish
+models and subscribe to everything. ``watcher`` may subscribe to all but readings, and publish
+alerts.
 """
 
 from __future__ import annotations
@@ -26,8 +28,6 @@ def acl_text(
     plan: Plan,
     topics: Topics,
     *,
-    operator: str = OPERATOR,
-    watcher: str = WATCHER,
     sensors: Mapping[str, Iterable[str]] | None = None,
     commands: Mapping[str, Iterable[str]] | None = None,
 ) -> str:
@@ -38,14 +38,10 @@ def acl_text(
     plan : Plan
     topics : Topics
         The topics of the plan's site.
-    operator : str, default="operator"
-        The user who may swap the model or try one out, and subscribe to everything.
-    watcher : str, default="watcher"
-        The user who may subscribe to everything but readings, and publish alerts.
     sensors : mapping of node to topics, default=None
-        What sensors publish that a node takes from this broker; topics may have wildcards.
+        The topics of sensors that a node takes from this broker; they may have wildcards.
     commands : mapping of node to topics, default=None
-        By which topics of this broker a node asks sensors for something.
+        The topics of this broker by which a node sends commands to sensors.
 
     Returns
     -------
@@ -75,61 +71,42 @@ def acl_text(
     topic read solah/house/cellar/shadow-ask
     <BLANKLINE>
     """
-    _check_root(topics.root)
-    _check_names(plan, topics)
-    _check_users(plan, operator, watcher)
+    _check(topics.root, "the first part of topics", is_topic=False)
+    sources = (home for node in plan.nodes for _, home in node.hears)
+    for name in (plan.site, topics.site, *(node.name for node in plan.nodes), *sources):
+        check_name(name)
+    names = [OPERATOR, WATCHER, *(node.name for node in plan.nodes)]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ParameterError(
+            f"two users of the broker would be called {min(twice)!r}; give the node another name"
+        )
     deciding = plan.nodes[0].name
-    rights = {node.name: _node_rights(node, topics, node.name == deciding) for node in plan.nodes}
+    rights = {
+        node.name: [*_node_rights(node, topics, node.name == deciding)] for node in plan.nodes
+    }
     if plan.sending is not None:
         for node in plan.nodes:
-            may = _write if node.name == deciding else _read
-            rights[node.name] = [*rights[node.name], may(topics.terms)]
-    for name, taken in (sensors or {}).items():
-        rights[name] = [*rights[name], *(_read(_checked(topic)) for topic in taken)]
-    for name, given in (commands or {}).items():
-        rights[name] = [*rights[name], *(_write(_checked(topic)) for topic in given)]
-    rights[operator] = _operator_rights(topics)
-    rights[watcher] = _watcher_rights(topics)
+            rights[node.name].append((_write if node.name == deciding else _read)(topics.terms))
+    for given, may in ((sensors, _read), (commands, _write)):
+        for name, of_node in (given or {}).items():
+            for topic in of_node:
+                _check(topic, "a topic in an ACL file", is_topic=True)
+                rights[name].append(may(topic))
+    rights[OPERATOR] = [*_operator_rights(topics)]
+    rights[WATCHER] = [*_watcher_rights(topics)]
     about = f"# Rights of the users at the site {plan.site!r}; for acl_file of mosquitto.conf."
     users = ("\n".join([f"user {user}", *lines]) for user, lines in rights.items())
     return "\n\n".join([about, *users]) + "\n"
 
 
-def _check_root(root: str) -> None:
+def _check(text: str, what: str, *, is_topic: bool) -> None:
     """Refuse what would make one line into several, or one topic into many."""
-    if not root or not root.isprintable() or set(root) & set("+#"):
+    is_plain = text.isprintable() and text == text.strip()
+    if not is_plain or (not is_topic and (not text or set(text) & set("+#"))):
+        without = "blanks at its ends" if is_topic else "'+' and '#'"
         raise ParameterError(
-            "what topics begin with must be plain text without '+' and '#'. "
-            f"Got {shorten(root)} instead."
+            f"{what} must be plain text without {without}. Got {shorten(text)} instead."
         )
-
-
-def _checked(topic: str) -> str:
-    """Refuse a sensor's topic that would not be one line, or would be read otherwise."""
-    if not topic.isprintable() or topic != topic.strip():
-        raise ParameterError(
-            "a topic in an ACL file must be plain text without blanks at its ends. "
-            f"Got {shorten(topic)} instead."
-        )
-    return topic
-
-
-def _check_names(plan: Plan, topics: Topics) -> None:
-    """Refuse names that bring lines of their own, in plans that were not made by `make_plan`."""
-    sources = (home for node in plan.nodes for _, home in node.hears)
-    for name in (plan.site, topics.site, *(node.name for node in plan.nodes), *sources):
-        check_name(name)
-
-
-def _check_users(plan: Plan, operator: str, watcher: str) -> None:
-    """Refuse a name for two users: one of them would have the rights of both."""
-    users = [check_name(operator), check_name(watcher), *(node.name for node in plan.nodes)]
-    for place, name in enumerate(users):
-        if name in users[:place]:
-            raise ParameterError(
-                f"two users of the broker would be called {name!r}; give the node, the operator or "
-                "the watcher another name"
-            )
 
 
 def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterable[str]:

@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from solah.exceptions import ParameterError, SolahError, require, shorten
 
@@ -90,8 +90,12 @@ def find_broker(
             f"{shorten(url)} is Kafka, from which only readings come: name it in 'sensor_brokers' "
             "of a site file. Nodes talk MQTT with each other: give a broker as mqtt://host:port"
         )
-    parts = _parts_of(url)
-    if parts.scheme not in _PORTS or not parts.hostname or not _is_port(parts):
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of brackets that are not those of an IPv6 address, or of the port
+        is_address = False
+    if not is_address:
         raise ParameterError(
             "a broker is written mqtt://host:port, or mqtts:// for TLS. "
             f"Got {shorten(url)} instead."
@@ -107,7 +111,7 @@ def find_broker(
     known = (os.environ.get(USERNAME), os.environ.get(PASSWORD))
     username, password = read_credentials(credentials) if credentials else known
     return Broker(
-        host=parts.hostname,
+        host=parts.hostname or "",
         port=parts.port or _PORTS[parts.scheme],
         is_secret=is_secret,
         authority=authority,
@@ -116,20 +120,6 @@ def find_broker(
         username=username,
         password=password,
     )
-
-
-def _parts_of(url: str) -> SplitResult:
-    try:
-        return urlsplit(url)
-    except ValueError:  # of brackets that are not those of an IPv6 address
-        return SplitResult("", "", "", "", "")
-
-
-def _is_port(parts: SplitResult) -> bool:
-    try:
-        return parts.port != 0
-    except ValueError:
-        return False
 
 
 def read_credentials(path: str | os.PathLike[str]) -> tuple[str, str]:

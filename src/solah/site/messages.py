@@ -332,7 +332,7 @@ class SensorReport:
 
     age: float | None = field(
         metadata=_wire(
-            _or_none(read_time), write=lambda age: None if age is None else round(age, 3)
+            _or_none(read_time), write=lambda age: None if age is None else round(age, 1)
         )
     )
     max_age: float | None = field(metadata=_wire(_or_none(read_time)))

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from solah.data.json_reader import JsonParser, shown
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.format import MAX_BYTES
 from solah.model.structure import type_of
-from solah.site.plan import GATEWAY, SITE, check_name
+from solah.site.plan import GATEWAY, SITE, check_name, names_at
 from solah.site.yaml_reader import parse_yaml
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
 
 _NODES = "nodes"
 KEYS = ("gateway", "site", _NODES)
@@ -25,7 +22,7 @@ OF_SITES = (
     *("store", "trust", "policy", "sending", "alerts"),
 )
 """What else a site file has, which is a placement, too."""
-_PARSER = JsonParser("the placement", ParameterError, MAX_BYTES)
+_SUFFIXES = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True)
@@ -69,19 +66,13 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
         The file is not a placement; the error names the file, the node and the problem.
     """
     place = Path(path)
-    readers: dict[str, Callable[[bytes], Any]] = {
-        ".json": lambda data: _PARSER.read(data).value,
-        ".yaml": lambda data: parse_yaml(data, _PARSER.what)[0],
-        ".yml": lambda data: parse_yaml(data, _PARSER.what)[0],
-    }
-    reader = readers.get(place.suffix.lower())
-    if reader is None:
+    if place.suffix.lower() not in _SUFFIXES:
         raise ParameterError(
-            f"{path}: a placement is read from {', '.join(readers)}. "
+            f"{path}: a placement is read from {', '.join(_SUFFIXES)}. "
             f"Got {shorten(place.suffix)} instead."
         )
     try:
-        return _read(reader(place.read_bytes()))
+        return _read(parse_yaml(place.read_bytes(), "the placement")[0])
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
 
@@ -107,24 +98,10 @@ def _read(value: Any) -> Placement:
 
 
 def read_nodes(nodes: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
-    """Read what is measured at each node, from what a parser returned."""
+    """Read the features of each node, from what a parser returned."""
     if not isinstance(nodes, Mapping) or not nodes:
         raise ParameterError("a placement needs at least one node")
-    return {check_name(name): _read_names(name, names) for name, names in nodes.items()}
-
-
-def _read_names(node: str, names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list):
-        hint = "; beside it, nodes go below 'nodes'" if node in (*KEYS, *OF_SITES) else ""
-        raise ParameterError(
-            f"what is at {node!r} must be a list of names. Got {type_of(names)} instead{hint}."
-        )
-    for name in names:
-        if not isinstance(name, str):
-            raise ParameterError(
-                f"a name at {node!r} must be text, in quotes where needed. "
-                f"Got {shown(name)} instead."
-            )
-    if not names:
-        raise ParameterError(f"nothing is at {node!r}; leave the node out")
-    return tuple(names)
+    for node, names in nodes.items():
+        if node in (*KEYS, *OF_SITES) and not isinstance(names, list):
+            raise ParameterError(f"{node!r} is not a node; beside it, nodes go below 'nodes'")
+    return {check_name(name): names_at(name, names) for name, names in nodes.items()}

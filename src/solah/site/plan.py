@@ -223,7 +223,7 @@ class _Placing:
         measured: dict[str, str] = {}
         placed: dict[str, str] = {}
         for node, names in placement.items():
-            for name in _checked_names(node, names):
+            for name in names_at(node, names):
                 known = placed if name in self._parts else measured
                 if name in known and known[name] != node:
                     raise ParameterError(
@@ -348,19 +348,21 @@ def _senders(node: NodePlan) -> list[str]:
     return list(dict.fromkeys(home for _, home in node.hears))
 
 
-def _checked_names(node: str, names: object) -> Sequence[str]:
-    """Return what is placed at a node, or raise an error if it is not a list of names."""
-    if (
-        not isinstance(names, Sequence)
-        or isinstance(names, str)
-        or not all(isinstance(name, str) for name in names)
-    ):
+def names_at(node: str, names: object) -> tuple[str, ...]:
+    """Return the names that are placed at a node, or raise an error if they are not a list."""
+    if not isinstance(names, Sequence) or isinstance(names, str):
         raise ParameterError(
             f"the placement of {node!r} must be a list of names. Got {type_of(names)} instead."
         )
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterError(
+                f"a name at {node!r} must be text, in quotes where needed. "
+                f"Got {shown(name)} instead."
+            )
     if not names:
-        raise ParameterError(f"the placement of {node!r} is empty; leave the node out")
-    return names
+        raise ParameterError(f"the placement of {node!r} is empty; drop the node")
+    return tuple(names)
 
 
 def _as_name(cluster: str, taken: Collection[str]) -> str:
