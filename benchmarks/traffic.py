@@ -12,9 +12,11 @@ ways, with the same nodes and the same compact messages:
 - scores, in units: the same, written in steps of 1/32 nat;
 - on change: besides, nodes are silent while they cannot change the decision (slack 0.5).
 
-All send a row at least every 100 rows. Bytes are $SYS/broker/bytes/received and sent: packets with
-their headers and acknowledgements, to the broker and on to the nodes, without TCP. The decision
-itself, which is the same wherever it is made, is not sent. Then, on paper, airtime and energy of a
+Rows come once a second, and every node sends a row at least once a minute. In the ways that spread
+a model, each node also sends its status once a minute, with its counters and sensors. Bytes are
+$SYS/broker/bytes/received and sent: packets with their headers and acknowledgements, to the broker
+and on to the nodes, without TCP. The decision itself, which is the same wherever it is made, is not
+sent. Then, on paper, airtime and energy of a
 LoRa link for the payloads that were sent; and the log-loss when nodes are lost, beside that of the
 class shares: for the model, and for one that was fitted as if nothing could be lost. With --lost
 only that, and for each node that is left alone the same on the rows learned from, beside a model of
@@ -53,10 +55,11 @@ from solah.site.compact_messages import (
     encode_terms,
 )
 from solah.site.core import NodeCore, Settings
-from solah.site.messages import Measured, decode_ask, encode
+from solah.site.messages import Measured, SensorReport, Status, decode_ask, encode
 from solah.site.plan import make_plan, plan_of_homes, with_sending
 from solah.site.send_on_change import Sending
 from solah.site.topics import Topics
+from solah.site.traffic import publish_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -66,12 +69,13 @@ if TYPE_CHECKING:
 
 ALL = 1_000_000
 LEARNT = 3_000
-PERIOD = 30.0  # virtual seconds from row to row
-EVERY = 100  # rows, after which one is sent though nothing changed
+PERIOD = 1.0  # virtual seconds from row to row
+STATUS_EVERY = 60.0  # virtual seconds
+DEADLINE = 0.4  # a row is decided before the next
 GATEWAY = "gateway"
-EXACT = Sending(slack=0.0, unit=0.0, keep_alive=EVERY * PERIOD)
-UNITS = Sending(slack=0.0, keep_alive=EVERY * PERIOD)
-ON_CHANGE = Sending(keep_alive=EVERY * PERIOD)
+EXACT = Sending(slack=0.0, unit=0.0)
+UNITS = Sending(slack=0.0)
+ON_CHANGE = Sending()
 
 
 # --- devices -------------------------------------------------------------------------------------
@@ -174,12 +178,14 @@ class Sent:
 class Site:
     """The nodes of a plan, with a clock of their own, on a real broker."""
 
-    def __init__(self, bundle: Bundle, port: int) -> None:
+    def __init__(self, bundle: Bundle, port: int, has_status: bool) -> None:
+        self.status_bytes = 0
+        self._next_status = 0.0 if has_status else math.inf
         self.topics, self.sent = Topics(bundle.plan.site), Sent()
         self.decided: dict[int, str] = {}
         self._bundle, self._clock = bundle, 0.0
         self._cores = {
-            node.name: NodeCore(bundle, node.name, Settings(deadline=2.0))
+            node.name: NodeCore(bundle, node.name, Settings(deadline=DEADLINE))
             for node in bundle.plan.nodes
         }
         self._decider = bundle.plan.nodes[0].name
@@ -215,6 +221,9 @@ class Site:
         """Let every node measure its part of every row, and decide all rows."""
         for sequence, row in enumerate(readings):
             now = self._clock = sequence * PERIOD
+            if now >= self._next_status:
+                self._next_status = now + STATUS_EVERY
+                self._publish_statuses(sequence)
             for node in self._bundle.plan.nodes:
                 if node.reads:
                     own = Measured({name: row[name] for name in node.reads}, sequence, now)
@@ -226,6 +235,20 @@ class Site:
                 self._clock = max(self._clock, due) + 1e-6
                 self._advance(self._decider)
                 self._deliver()
+
+    def _publish_statuses(self, n_rows: int) -> None:
+        """Publish how each node is doing, as running nodes do."""
+        for node in self._bundle.plan.nodes:
+            core = self._cores[node.name]
+            sensors = {
+                name: SensorReport(PERIOD, 600.0, True, {"taken": n_rows}) for name in node.reads
+            }
+            counters = {**core.counters, "sensor_messages": n_rows * len(node.reads)}
+            counters = {name: times for name, times in counters.items() if times}
+            status = Status(node.name, "online", self._bundle.hash, counters, sensors)
+            payload = encode(status)
+            self.status_bytes += publish_bytes(self.topics.status(node.name), payload) + 4
+            self._clients[node.name].publish(self.topics.status(node.name), payload, 1, retain=True)
 
     def _advance(self, name: str) -> None:
         outbox: Outbox = self._cores[name].advance(self._clock)
@@ -295,12 +318,14 @@ def counted_bytes(port: int) -> int:
     return sum(found.values())
 
 
-def replayed(bundle: Bundle, readings: list[dict[str, float]]) -> tuple[float, Site]:
+def replayed(
+    bundle: Bundle, readings: list[dict[str, float]], *, has_status: bool = True
+) -> tuple[float, Site]:
     """Return the bytes for each row, and the site."""
     folder, port = Path(tempfile.mkdtemp()), free_port()
     folder.chmod(0o777)
     broker = start_mosquitto(folder, port, "sys_interval 1")
-    site = Site(bundle, port)
+    site = Site(bundle, port, has_status)
     before = counted_bytes(port)
     site.replay(readings)
     n_bytes = counted_bytes(port) - before
@@ -324,8 +349,8 @@ def measure(name: str, case: Case) -> None:
         end="",
     )
     print(f"interactions across devices: {case.free_accuracy:.4f})")
-    heads = ("bytes/decision", "of readings", "up/row", "down/row", "same")
-    print(f"  {'':<20}" + "".join(map(str.rjust, heads, (15, 13, 8, 9, 9))))
+    heads = ("bytes/decision", "of readings", "statuses", "up/row", "down/row", "same")
+    print(f"  {'':<20}" + "".join(map(str.rjust, heads, (15, 13, 10, 8, 9, 9))))
     baseline = 0.0
     ways = {
         "readings": EXACT,
@@ -334,12 +359,14 @@ def measure(name: str, case: Case) -> None:
         "on change": ON_CHANGE,
     }
     for way, sending in ways.items():
-        n_bytes, site = replayed(with_way(case, way, sending), readings)
+        bundle = with_way(case, way, sending)
+        n_bytes, site = replayed(bundle, readings, has_status=way != "readings")
         baseline = baseline or n_bytes
         same = np.mean([one == two for one, two in zip(held(site, readings), alone, strict=True)])
         up, down = (len(one) / len(readings) for one in (site.sent.up, site.sent.down))
         print(
-            f"  {way:<20}{n_bytes:>15.1f}{n_bytes / baseline:>13.3f}{up:>8.2f}{down:>9.2f}"
+            f"  {way:<20}{n_bytes:>15.1f}{n_bytes / baseline:>13.3f}"
+            f"{site.status_bytes / len(readings):>10.1f}{up:>8.2f}{down:>9.2f}"
             f"{100 * same:>8.2f}%",
             flush=True,
         )

@@ -17,11 +17,11 @@ import numpy as np
 
 from solah.data.json_reader import JsonParser
 from solah.exceptions import DataError, SolahError, require, shorten
-from solah.explain.novelty import name_reasons
 from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
 from solah.model.document import Task
 from solah.model.encode import check_row_names, encode_column, rows_table
 from solah.model.format import model_hash, to_json
+from solah.model.policy import name_reasons
 from solah.model.predictor import Predictor
 from solah.site.web_server import LOOPBACK
 

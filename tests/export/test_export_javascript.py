@@ -11,10 +11,10 @@ from judged_models import judged_model
 from random_models import any_model, as_table, random_rows
 from small_models import room_model
 from solah.exceptions import ParameterError
-from solah.explain.novelty import name_reasons
 from solah.export import export_javascript, require_agreement
 from solah.export.js_tables import evaluator_text
 from solah.model.format import model_hash
+from solah.model.policy import name_reasons
 from solah.model.predictor import Predictor
 from solah.report import render_page, summarise_page
 

@@ -12,10 +12,9 @@ from test_send_on_change import EXACT, walk
 from policy_cases import policies
 from random_models import as_table, random_model, random_rows
 from simulated import Simulation
-from solah.explain.novelty import name_reasons
 from solah.model import Target
 from solah.model.decide import PolicyDecider
-from solah.model.policy import Cells, Debouncer, Domain, Policy, SeenTogether
+from solah.model.policy import Cells, Debouncer, Domain, Policy, SeenTogether, name_reasons
 from solah.site.bundle import Bundle
 from solah.site.decision_policy import Judging
 from solah.site.plan import make_plan

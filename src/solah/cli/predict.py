@@ -98,9 +98,9 @@ def _predicted(
     """
     from solah.cli.problem import split_names
     from solah.data import to_text
-    from solah.explain.novelty import name_reasons
     from solah.model import Task
     from solah.model.decide import PolicyDecider
+    from solah.model.policy import name_reasons
 
     model, target = predictor.model_, predictor.model_.target
     has_policy = model.policy is not None or (model.domain is not None and target.classes)

@@ -16,7 +16,7 @@ from solah.explain.counterfactuals import ChangeFinder
 from solah.explain.counterfactuals.paths import Paths
 from solah.explain.fired_rules import FiredRows, FiredRule, RuleFinder, Semantics
 from solah.explain.importance import known_of
-from solah.explain.novelty import Abstention, abstention_of, name_reasons, novelty_of
+from solah.explain.novelty import Abstention, abstention_of, novelty_of
 from solah.explain.rule_text import named_class, printed_weights, spell_result, spell_value
 from solah.explain.rules import shown_sets
 from solah.explain.traversal import TracedRows, numbers_of, rows_at_once
@@ -25,6 +25,7 @@ from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.evaluate import damping
 from solah.model.features import flatten
+from solah.model.policy import name_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

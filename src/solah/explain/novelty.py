@@ -84,19 +84,6 @@ def novelty_of(model: Model, table: Table) -> Novelty:
     return Novelty(known, np.column_stack(beyond), unseen)
 
 
-def name_reasons(abstain_reasons: int) -> list[str]:
-    """Name abstain_reasons as outputs have them.
-
-    Examples
-    --------
-    >>> name_reasons(AbstainReason.LOW_PROBABILITY | AbstainReason.UNSEEN)
-    ['low probability', 'unseen']
-    """
-    return [
-        (one.name or "").lower().replace("_", " ") for one in AbstainReason if one & abstain_reasons
-    ]
-
-
 @dataclass(frozen=True)
 class Abstention:
     """The reasons to abstain on one row, or why one might.

@@ -46,6 +46,19 @@ class AbstainReason(IntFlag):
 NO_ABSTAIN_REASON: Final = AbstainReason(0)
 
 
+def name_reasons(abstain_reasons: int) -> list[str]:
+    """Name reasons to abstain as outputs have them.
+
+    Examples
+    --------
+    >>> name_reasons(AbstainReason.LOW_PROBABILITY | AbstainReason.UNSEEN)
+    ['low probability', 'unseen']
+    """
+    return [
+        (one.name or "").lower().replace("_", " ") for one in AbstainReason if one & abstain_reasons
+    ]
+
+
 @dataclass(frozen=True)
 class Cells:
     """The cells of a feature: below the first cut, between two cuts, above the last.

@@ -25,9 +25,8 @@ from solah.evaluation import (
     score_numbers,
     score_probabilities,
 )
-from solah.explain.novelty import name_reasons
 from solah.model.decide import PolicyDecider
-from solah.model.policy import AbstainReason
+from solah.model.policy import AbstainReason, name_reasons
 from solah.report.summary import spread_evenly
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from solah.model.evaluate import (
     stage_outputs,
     stage_scores,
 )
-from solah.model.policy import UNKNOWN_PLACE
+from solah.model.policy import UNKNOWN_PLACE, name_reasons
 from solah.model.program import Link
 from solah.site.change_filter import Reporter
 from solah.site.decision_policy import DomainCheck, Judging, added
@@ -228,8 +228,6 @@ class Version:
         self, judging: Judging, case: Case, decided: Decided, names: Sequence[str]
     ) -> Decided:
         """Apply the policy of the model."""
-        from solah.explain.novelty import name_reasons
-
         if self.holding is not None and self._last_judged is not None:
             judging.repeat(case.sequence - self._last_judged - 1)
         self._last_judged = case.sequence

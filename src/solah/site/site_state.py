@@ -7,8 +7,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from solah.explain.novelty import name_reasons
-from solah.model.policy import NO_ABSTAIN_REASON
+from solah.model.policy import NO_ABSTAIN_REASON, name_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
