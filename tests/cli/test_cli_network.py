@@ -36,8 +36,13 @@ def run_words(*words):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def test_a_whole_network_comes_up_and_goes_down(site):
-    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--deadline", 60)
+def replay_of(site, broker):
+    rows = ("--replay", site / "rows.csv", "--broker", broker.url)
+    return ("--plan", site / "plan.json", *rows)
+
+
+def test_a_whole_network_comes_up_and_goes_down(site, broker):
+    words = (*replay_of(site, broker), "--deadline", 60)
     found = json.loads(run_words("site", "run", *words, "--json"))
     assert (found["rows"], found["decided"], found["incomplete"]) == (178, 178, 0)
     assert found["as_the_model"] == 1.0
@@ -47,11 +52,11 @@ def test_a_whole_network_comes_up_and_goes_down(site):
 TRAP = "import pathlib; pathlib.Path(__file__).with_suffix('.sprung').touch(); raise SystemExit(9)"
 
 
-def test_files_of_the_current_folder_are_not_run(site, tmp_path):
-    names = ("solah", "amqtt", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer")
+def test_files_of_the_current_folder_are_not_run(site, broker, tmp_path):
+    names = ("solah", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer")
     for name in names:
         (tmp_path / f"{name}.py").write_text(TRAP, encoding="utf-8")
-    words = ("site", "run", "--plan", site / "plan.json", "--replay", site / "rows.csv", "--json")
+    words = ("site", "run", *replay_of(site, broker), "--json")
     command = [sys.executable, "-P", "-m", "solah.cli.main", *map(str, words)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert sorted(path.name for path in tmp_path.glob("*.sprung")) == []
@@ -60,17 +65,8 @@ def test_files_of_the_current_folder_are_not_run(site, tmp_path):
 
 @pytest.mark.usefixtures("in_background")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_whole_network_goes_down_when_it_is_interrupted(site, number):
-    words = (
-        "--plan",
-        site / "plan.json",
-        "--replay",
-        site / "rows.csv",
-        "--replay-rate",
-        1,
-        "--web",
-        0,
-    )
+def test_a_whole_network_goes_down_when_it_is_interrupted(site, broker, number):
+    words = (*replay_of(site, broker), "--replay-rate", 1, "--web", 0)
     network = Process("site", "run", *words)
     asked = asking(network)
     wait_for(lambda: json.loads(asked("snapshot.json"))["decisions"]["total"])
@@ -110,15 +106,6 @@ def asking(started):
     return read
 
 
-@pytest.fixture
-def small_broker():
-    from solah.site.embedded_broker import EmbeddedBroker
-
-    broker = EmbeddedBroker().start()
-    yield broker.url
-    broker.stop()
-
-
 def wait_for(found):
     give_up = time.monotonic() + PATIENCE
     while not found():
@@ -127,13 +114,14 @@ def wait_for(found):
 
 
 @pytest.mark.usefixtures("in_background")
-def test_a_network_is_watched(site, small_broker):
-    words = ("--plan", site / "plan.json", "--broker", small_broker)
+def test_a_network_is_watched(site, broker):
+    url = broker.url
+    words = ("--plan", site / "plan.json", "--broker", url)
     replay = ("--replay", site / "rows.csv", "--replay-rate", "60")
     nodes = [Process("site", "node", *words, "--name", "gateway")]
     nodes += [Process("site", "node", *words, "--name", name, *replay) for name in ("z1", "z2")]
-    watching = Process("site", "watch", "--broker", small_broker, "--web", 0, "--json")
-    run_words("site", "publish", "--plan", site / "plan.json", "--broker", small_broker, "--at", 0)
+    watching = Process("site", "watch", "--broker", url, "--web", 0, "--json")
+    run_words("site", "publish", "--plan", site / "plan.json", "--broker", url, "--at", 0)
     asked = asking(watching)
 
     def has_seen_all(picture):
@@ -148,9 +136,7 @@ def test_a_network_is_watched(site, small_broker):
     assert has_seen_all(json.loads(out.splitlines()[-1]))
     for node in nodes:
         node.stop()
-    (line,) = run_words(
-        "site", "watch", "--broker", small_broker, "--seconds", 0, "--json"
-    ).splitlines()
+    (line,) = run_words("site", "watch", "--broker", url, "--seconds", 0, "--json").splitlines()
     assert json.loads(line)["decisions"]["total"] == 0
 
 

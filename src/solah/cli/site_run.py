@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 _WORTH_A_RATE = 0.5  # seconds; what takes less comes in one piece
 
 ReplayFile = Annotated[Path | None, read_file("Table whose rows are replayed as readings."), READ]
-BrokerUrl = Annotated[
-    str | None, option("Running broker. Default: a small one is started.", metavar="URL")
-]
+BrokerUrl = Annotated[str, option("Broker of a replay.", metavar="URL")]
 
 
 def run(
@@ -47,7 +45,7 @@ def run(
     plan: PlanFile = None,
     replay: ReplayFile = None,
     replay_rate: ReplayRate = None,
-    broker: BrokerUrl = None,
+    broker: BrokerUrl = "mqtt://localhost",
     deadline: Deadline = 2.0,
     root: Root = "solah",
     web: Web = None,
@@ -75,7 +73,7 @@ def run(
     if (site is None) == (plan is None):
         raise ParameterError("pass a site file, or --plan and --replay")
     if site is not None:
-        own = {"replay": replay, "replay_rate": replay_rate, "broker": broker}
+        own = {"replay": replay, "replay_rate": replay_rate, "broker": broker != "mqtt://localhost"}
         changed = {"root": root != "solah", "deadline": deadline != 2.0}
         refuse_beside_site({**own, **changed})
         announce = {"home_assistant": home_assistant, "expire_after": expire_after}
@@ -149,7 +147,7 @@ def _replay(
     replay: Path,
     options: "ReadOptions",
     rate: float | None,
-    broker: str | None,
+    broker: str,
     deadline: float,
     root: str,
     web: int | None,
@@ -161,7 +159,6 @@ def _replay(
     from solah.exceptions import SolahError
     from solah.site.bundle import load_bundle
     from solah.site.client import find_broker
-    from solah.site.embedded_broker import EmbeddedBroker
     from solah.site.observer import Observer
     from solah.site.supervisor import Launcher
     from solah.site.topics import Topics
@@ -174,10 +171,6 @@ def _replay(
     observer = Observer(topics)
     observer.adopt(bundle)
     with ExitStack() as stack:
-        if broker is None:
-            own = EmbeddedBroker()
-            stack.callback(own.stop)
-            broker = own.start().url
         also = decided.listener(topics.decisions)
         stack.enter_context(subscribed(find_broker(broker), topics, observer, also))
         stack.enter_context(page(observer, web, screen))
