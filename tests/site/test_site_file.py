@@ -121,7 +121,7 @@ def test_json_and_yaml_say_the_same(tmp_path):
         ("from: temperature,", "fro: temperature,", 18, "did you mean 'from'?"),
         ("template: zigbee2mqtt", "template: zigbe2mqtt", 14, "did you mean 'zigbee2mqtt'?"),
         ("    device: climate\n", "", 14, "no 'device', which zigbee2mqtt needs"),
-        ("meters/+/raw", "meters/+x/raw", 20, "'+' stands for one whole level"),
+        ("meters/+/raw", "meters/+x/raw", 20, "'+' is one whole level"),
         ("      power: {from", "      '{2}': {from", 24, "refers to wildcard {2}"),
         ("scale: 0.5", "scale: 0", 24, "a number other than 0"),
         ("range: [-40, 60]", "range: [60, -40]", 18, "the lowest number that can be"),

@@ -153,7 +153,7 @@ class Feed:
         return row
 
     def _is_idle(self, row: Measured) -> bool:
-        """Whether there is nothing to say: no connection yet, or no change."""
+        """Whether there is nothing to decide: no connection yet, or no change."""
         if self._source is not None:
             self._was_connected |= self._source.is_connected
             if not self._was_connected:
@@ -263,7 +263,7 @@ class Feed:
 def _guarded(
     on_problem: Callable[[BaseException], None], work: Callable[..., None]
 ) -> Callable[..., None]:
-    """Let what goes wrong in a thread be told, instead of ending it in silence."""
+    """Report what ends a thread, which would end in silence."""
 
     def guarded(*given: Any) -> None:
         try:

@@ -231,20 +231,20 @@ def read_time(document: Any, field: TimeField) -> float | None:
     if value is ABSENT or value is None:
         if field.is_optional:
             return None
-        raise MessageError("the message does not say when it was measured")
+        raise MessageError("the message has no time of measurement")
     if field.format != "iso":
         number = as_number(value)
         seconds = None if number is None else number / (1_000 if field.format == "ms" else 1)
         if seconds is None or abs(seconds) > _MOST_TIME:
-            raise MessageError(f"{shorten(value)} is no time since 1970")
+            raise MessageError(f"{shorten(value)} is not a time since 1970")
         return seconds
     if not isinstance(value, str):
-        raise MessageError(f"{shorten(value)} is no ISO time")
+        raise MessageError(f"{shorten(value)} is not an ISO time")
     try:
         time = datetime.fromisoformat(value)
         return (time if time.tzinfo else time.replace(tzinfo=_zone(field.zone))).timestamp()
     except (ValueError, OverflowError, OSError):
-        raise MessageError(f"{shorten(value)} is no ISO time") from None
+        raise MessageError(f"{shorten(value)} is not an ISO time") from None
 
 
 @lru_cache(maxsize=16)

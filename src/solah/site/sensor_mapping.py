@@ -101,7 +101,7 @@ def check_filter(topic: str) -> str:
         or "#" in levels[:-1]
     ):
         raise ParameterError(
-            "a topic has levels with '/' between them; '+' stands for one whole level, and '#' for "
+            "a topic has levels with '/' between them; '+' is one whole level, and '#' for "
             f"all that follow. Got {shorten(topic)} instead."
         )
     return topic
@@ -297,7 +297,7 @@ def convert(raw: Any, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | s
 
 
 def check_number(number: float, sensor: Sensor, spec: InputSpec) -> tuple[Event, float | None]:
-    """Say whether a number can be, and whether it is usual."""
+    """Return whether a number is possible and usual, and the number if it is possible."""
     if as_number(number) is None or not _is_between(number, sensor.low, sensor.high):
         return Event.OUT_OF_RANGE, None
     is_usual = _is_between(number, spec.low, spec.high)
