@@ -131,6 +131,7 @@ def test_a_node_is_small_and_quick_to_start(network):
     nodes.start(replay=table)
     listener.wait(1_000)
     for node in bundle.plan.nodes:
-        status = Path(f"/proc/{nodes.ids()[node.name]}/status").read_text(encoding="utf-8")
-        (resident,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
-        assert int(resident.split()[1]) < 80 * 1024, node.name
+        if not node.reads:  # a replay reads its table with PyArrow
+            status = Path(f"/proc/{nodes.ids()[node.name]}/status").read_text(encoding="utf-8")
+            (resident,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
+            assert int(resident.split()[1]) < 60 * 1024, node.name
