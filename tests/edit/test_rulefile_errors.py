@@ -13,6 +13,7 @@ from rulefile_samples import SMALL
 from random_models import any_model, random_model
 from solah.edit import load_rules, read_rules, write_rules
 from solah.exceptions import RuleTextError
+from solah.model import save_document
 
 TEXTS = [
     write_rules(random_model(np.random.default_rng(seed), shape))
@@ -282,3 +283,10 @@ def test_the_error_of_a_file_names_it(tmp_path):
         load_rules(path)
     with pytest.raises(RuleTextError, match="more than 10 bytes"):
         load_rules(path, max_bytes=10)
+
+
+def test_a_model_file_is_named_as_such(tmp_path):
+    model = random_model(np.random.default_rng(0), "groups")
+    save_document(model, tmp_path / "model.json")
+    with pytest.raises(RuleTextError, match=r"model.json: .*this is a model file \(JSON\)"):
+        load_rules(tmp_path / "model.json")

@@ -74,5 +74,6 @@ def test_the_rows_are_not_pickled(model):
     assert again.model_ == model.model_
     with pytest.raises(ParameterError, match="fit it again, with max_rules=10"):
         again.with_rules(10)
-    with pytest.raises(ParameterError, match="'max_rules' must be an int"):
-        model.with_rules(None)
+    for wrong in (None, 2.5, 0, -1):
+        with pytest.raises(ParameterError, match=r"with_rules\(\) takes an integer from 1"):
+            model.with_rules(wrong)

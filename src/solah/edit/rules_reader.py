@@ -111,7 +111,12 @@ def load_rules(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Mode
     try:
         if len(data) > max_bytes:
             raise RuleTextError(f"the file has more than {max_bytes:,} bytes")
-        return read_rules(_decoded(data))
+        text = _decoded(data)
+        if text.lstrip().startswith("{"):
+            raise RuleTextError(
+                "this is a model file (JSON); 'solah rules -o NAME.rules' makes one"
+            )
+        return read_rules(text)
     except RuleTextError as error:
         raise RuleTextError(error.problem, error.line, error.column, place.name) from None
 

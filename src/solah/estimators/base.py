@@ -298,7 +298,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         return self.model_.target
 
     def _set_target(self, target: Target) -> None:
-        self.model_ = replace(self.model_, target=target)
+        self.model_ = replace(self.model_, target=target).compiled()
 
     def _predictor(self) -> Predictor:
         n_threads = 1 if self.n_jobs is None else count_threads(self.n_jobs)

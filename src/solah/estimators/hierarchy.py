@@ -139,7 +139,7 @@ class HierarchyEstimator(BranchMixin):
             self.nodes_ = train_nodes(hierarchy, rows, kinds, growth)
         linguistic = [node for node in self.nodes_ if isinstance(node, DocumentNode)]
         if len(linguistic) == len(self.nodes_):
-            self.model_ = hierarchy_model(facts, features, linguistic)
+            self.model_ = hierarchy_model(facts, features, linguistic).compiled()
         self._trained_target = facts.target
         self.hierarchy_, self.classes_ = hierarchy, facts.classes
 

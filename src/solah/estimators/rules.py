@@ -261,7 +261,7 @@ class RuleMixin:
         Raises
         ------
         ParameterError
-            If the rows are not there, as the estimator was pickled.
+            If it is not a positive integer, or the estimator was pickled: then it has no rows.
 
         Examples
         --------
@@ -272,10 +272,12 @@ class RuleMixin:
         True
         """
         check_is_fitted(self)
+        if not isinstance(max_rules, Integral) or max_rules < 1:
+            raise ParameterError(
+                f"with_rules() takes an integer from 1, a number of rules. Got {max_rules!r}."
+            )
         other = clone(self).set_params(max_rules=max_rules)
         other._validate_params()
-        if not isinstance(max_rules, Integral):
-            raise ParameterError(f"'max_rules' must be an int. Got {max_rules!r}.")
         if "_fitted_to" not in vars(self):
             raise ParameterError(
                 "a pickled estimator does not have the rows that it was fitted to; fit it again, "
@@ -327,7 +329,7 @@ class RuleMixin:
         """Keep a model, with its features in the order of the columns, and what was selected."""
         order = {name: place for place, name in enumerate(names)}
         features = sorted(model.features, key=lambda one: order[one.name])
-        self.model_ = replace(model, features=tuple(features))
+        self.model_ = replace(model, features=tuple(features)).compiled()
         self.hierarchy_ = model.hierarchy
         self.selection_ = choice
         self.path_, self.selection_reason_ = RulePath(choice.path), choice.reason

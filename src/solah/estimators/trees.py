@@ -139,7 +139,7 @@ class TreeMixin(BranchMixin):
         settings = self._tree_settings(facts.sums, facts.weight_unit)
         name = fresh_name(facts.target.name, rows.names)
         tree = learn_tree(name, rows.features, settings, rows)
-        self.model_ = Model(facts.target, rows.features, (tree.node(),))
+        self.model_ = Model(facts.target, rows.features, (tree.node(),)).compiled()
         if isinstance(self, LinguisticClassifier):
             self.classes_ = facts.classes
 

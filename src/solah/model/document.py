@@ -506,6 +506,12 @@ class Model:
 
         return compile_model(self)
 
+    def compiled(self) -> Model:
+        """Return the model itself with its program, so that no prediction has to compile it."""
+        program = self.program
+        _ = program.flat.addresses, program.n_outputs, program.read_features
+        return self
+
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The parts that a prediction passes, from bottom to top."""

@@ -421,4 +421,4 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> P
     ModelFormatError
         If the file is invalid, or from a newer solah; the error names the position.
     """
-    return Predictor(load_document(path, max_bytes))
+    return Predictor(load_document(path, max_bytes).compiled())
