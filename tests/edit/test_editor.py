@@ -98,7 +98,7 @@ def test_a_rule_is_added_and_adds_only_where_it_holds(editor):
     before, after = run(read_rules(ALARM).program, rows), run(editor.model.program, rows)
     moved = np.log(after[:, 1] / after[:, 0]) - np.log(before[:, 1] / before[:, 0])
     assert moved == pytest.approx([0, 2, 2, 0])
-    (rule,) = [rule for rule in rules_of(editor.model) if rule.tree == "rules on smoke and room"]
+    (rule,) = [rule for rule in rules_of(editor.model) if rule.part == "rules on smoke and room"]
     assert str(rule) == ("if smoke is above 2.5 and room is attic: yes +2.00 | no rows counted")
     assert rule.share is None
     # Half of the values are at least medium, and a quarter of the rooms are attics.
@@ -276,7 +276,7 @@ def test_what_stands_above_moved_words_was_counted_before_as_well():
     model = random_model(np.random.default_rng(1), "words", 2)
     below = model.trees[0].inputs[0]
     editor = Editor(model).move(below.name, below.words[0], peak=below.peaks[0] - 1)
-    rules = rules_of(editor.model).filter(tree="y")
+    rules = rules_of(editor.model).filter(part="y")
     on_z0 = [rule for rule in rules if any("z0" in c.feature for c in rule.conditions)]
     others = [rule for rule in rules if rule not in on_z0]
     assert on_z0
@@ -293,7 +293,7 @@ def test_shares_of_a_tree_are_set():
     rule = next(
         rule for rule in rules_of(editor.model) if rule.premise == "petal width (cm) is low"
     )
-    assert rule.belief == (0.5, 0.25, 0.25)
+    assert rule.shares == (0.5, 0.25, 0.25)
     assert "then setosa 0.5, versicolor 0.25" in editor.model.edits[-1].text
     with pytest.raises(RuleTextError, match="these rules have shares, which have no signs"):
         editor.set('if "petal width (cm)" is low then setosa +1')

@@ -50,7 +50,7 @@ def test_a_hierarchy_of_rules_is_one_model(of_rules, wine, tmp_path):
     found = of_rules.predict_proba(X)
     np.testing.assert_array_equal(loaded.predict_proba(X), found)
     believed = [rule for rule in loaded.rules() if "likely" in str(rule)]
-    assert {rule.tree.partition("(")[0] for rule in believed} > {"rules on z1"}
+    assert {rule.part.partition("(")[0] for rule in believed} > {"rules on z1"}
     for row, explanation in enumerate(loaded.explain(X[:3])):
         assert explanation.belief == pytest.approx(found[row])
         added = sum(np.array(one.belief) for one in explanation.contributions)
