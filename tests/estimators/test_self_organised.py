@@ -52,8 +52,8 @@ def test_a_hierarchy_of_rules_is_one_model(of_rules, wine, tmp_path):
     believed = [rule for rule in loaded.rules() if "likely" in str(rule)]
     assert {rule.part.partition("(")[0] for rule in believed} > {"rules on z1"}
     for row, explanation in enumerate(loaded.explain(X[:3])):
-        assert explanation.belief == pytest.approx(found[row])
-        added = sum(np.array(one.belief) for one in explanation.contributions)
+        assert explanation.probabilities == pytest.approx(found[row])
+        added = sum(np.array(one.effects) for one in explanation.contributions)
         assert explanation.start + added == pytest.approx(found[row])
     assert loaded.model_.hierarchy.root == "target"
     assert "z1(" in render_page(summarise_page(loaded.model_))
