@@ -13,7 +13,7 @@ from solah import RuleClassifier
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
-from solah.explain.counterfactuals.paths import has_whole_numbers, rounded_outward
+from solah.explain.paths import has_whole_numbers, rounded_outward
 from solah.model import (
     AdditiveNode,
     Branch,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError
-from solah.explain.counterfactuals.boundaries import compared_scores
-from solah.explain.counterfactuals.paths import Paths
+from solah.explain.flips import compared_scores
 from solah.explain.importance import feature_importances
+from solah.explain.paths import Paths
 from solah.model.document import Task
 from solah.model.evaluate import run
 

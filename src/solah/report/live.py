@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.counterfactuals.paths import has_whole_numbers
+from solah.explain.paths import has_whole_numbers
 from solah.explain.rules import part_rules
 from solah.export.js_tables import describe_program
 from solah.model.document import AdditiveNode, Task

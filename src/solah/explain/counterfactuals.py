@@ -1,4 +1,4 @@
-"""Finds the smallest changes of one or two values that flip a prediction, and safe ranges."""
+"""The smallest changes of one or two values that flip a prediction, and safe ranges."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 
 from solah.data.spelling import spell
 from solah.exceptions import DataError
-from solah.explain.counterfactuals.boundaries import Boundary, Question, find_boundaries
-from solah.explain.counterfactuals.pairs import Pair, find_pair
-from solah.explain.counterfactuals.paths import N_ROUNDINGS, Paths, rounded_outward
+from solah.explain.flips import Flip, FlipSearch
+from solah.explain.paths import N_ROUNDINGS, Paths, rounded_outward
 from solah.explain.rule_text import spell_value
 from solah.model.document import Task
 
@@ -63,7 +62,7 @@ class Change:
 
     @property
     def size(self) -> float:
-        """How far it is: the moves as shares of ranges, two of them as sides of a right angle."""
+        """Its distance: the moves as shares of ranges, two of them as sides of a right angle."""
         return math.hypot(*(move.size for move in self.moves))
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,6 +143,8 @@ class ChangeFinder:
         Limits for the values of continuous features; by default those of the training rows.
     fixed : collection of str, default=()
         Features that cannot change.
+    columns : collection of str, default=()
+        Other columns of the rows, which ``ranges`` and ``fixed`` may name as well.
 
     Examples
     --------
@@ -172,7 +173,7 @@ class ChangeFinder:
                 f"{model.target.name!r} is a number; changes that flip a prediction can only be "
                 "found for classes"
             )
-        self._model = model
+        self._model, self._classes = model, model.target.classes
         self._limits = Paths(model, ranges, fixed, columns)
 
     def of_row(self, row: Float) -> Changes:
@@ -187,102 +188,81 @@ class ChangeFinder:
         -------
         changes : Changes
         """
-        question = Question(self._model, self._limits, row)
-        boundaries = find_boundaries(question)
-        one = sorted(self._alone(question, boundaries), key=lambda change: change.size)
-        pair, two = find_pair(question), None
-        if pair is not None and pair.size < (one[0].size if one else np.inf):
-            two = self._together(question, pair)
-        return Changes(
-            decision=self._model.target.classes[question.decision],
-            one=tuple(one),
-            two=two,
-            safe_ranges=tuple(self._safe_ranges(question, boundaries)),
-        )
-
-    def _alone(self, question: Question, boundaries: list[Boundary]) -> Iterator[Change]:
-        """Describe the nearest change of each feature alone."""
+        search = FlipSearch(self._model, self._limits, row)
+        flips = search.flips()
         nearest: dict[int, float] = {}
-        for path, boundary in zip(question.paths, boundaries, strict=True):
-            if boundary.outside is not None:
-                here, known = question.row[path.place], nearest.get(path.place, np.inf)
-                nearest[path.place] = min(boundary.outside, known, key=lambda x: abs(x - here))
-        for place, reading in nearest.items():
-            options = self._roundings(question, (place,), (reading,))
-            decisions = question.decide(_points(question, (place,), options))
-            # The last has all digits, so that there is always one that flips the prediction.
-            rounded = options[int(np.argmax(decisions == decisions[-1]))]
-            yield self._change(question, (place,), (reading,), rounded, int(decisions[-1]))
-
-    def _together(self, question: Question, pair: Pair) -> Change:
-        """Describe the smallest change of two values."""
-        options = self._roundings(question, pair.places, pair.readings)
-        together = question.decide(_points(question, pair.places, options))
-        does = together == together[-1]
-        for k, place in enumerate(pair.places):
-            alone = _points(question, (place,), [(readings[k],) for readings in options])
-            does &= question.decide(alone) == question.decision
-        rounded = options[int(np.argmax(does))] if does.any() else pair.readings
-        return self._change(question, pair.places, pair.readings, rounded, int(together[-1]))
+        for path, flip in zip(search.paths, flips, strict=True):
+            if flip.outside is not None:
+                known, here = nearest.get(path.place, np.inf), row[path.place]
+                nearest[path.place] = min(flip.outside, known, key=lambda x: abs(x - here))
+        alone = (self._change(search, (place,), (one,)) for place, one in nearest.items())
+        one = sorted(alone, key=lambda change: change.size)
+        pair, two = search.pair(), None
+        if pair is not None and pair.size < (one[0].size if one else np.inf):
+            two = self._change(search, pair.places, pair.values)
+        safe_ranges = tuple(self._safe_ranges(search, flips))
+        return Changes(self._classes[search.decision], tuple(one), two, safe_ranges)
 
     def _change(
-        self,
-        question: Question,
-        places: tuple[int, ...],
-        readings: tuple[float, ...],
-        rounded: tuple[float, ...],
-        decision: int,
+        self, search: FlipSearch, places: tuple[int, ...], values: tuple[float, ...]
     ) -> Change:
+        """Describe a change of one value or two, with few digits if these flip the prediction."""
+        options = self._roundings(search, places, values)
+        decisions = search.decide(_points(search.row, places, options))
+        does = decisions == decisions[-1]  # the last has all digits
+        for k, place in enumerate(places if len(places) > 1 else ()):
+            alone = _points(search.row, (place,), [(one[k],) for one in options])
+            does &= search.decide(alone) == search.decision
+        rounded = options[int(np.argmax(does))] if does.any() else values
         moves = []
-        for place, after, spelled in zip(places, readings, rounded, strict=True):
+        for place, after, short in zip(places, values, rounded, strict=True):
             feature = self._model.features[place]
-            numbers = (float(question.row[place]), after, spelled)
-            old, new, short = (_as_read(feature, number) for number in numbers)
-            moves.append(Move(feature.name, old, new, short, question.size(place, after)))
-        return Change(tuple(moves), self._model.target.classes[decision])
+            numbers = float(search.row[place]), after, short
+            old, new, few = (_as_read(feature, number) for number in numbers)
+            moves.append(Move(feature.name, old, new, few, search.size(place, after)))
+        return Change(tuple(moves), self._classes[int(decisions[-1])])
 
     def _roundings(
-        self, question: Question, places: tuple[int, ...], readings: tuple[float, ...]
+        self, search: FlipSearch, places: tuple[int, ...], values: tuple[float, ...]
     ) -> list[tuple[float, ...]]:
         """Round values outward with more and more digits; the last are the values."""
         columns = []
-        for place, reading in zip(places, readings, strict=True):
-            before, column = float(question.row[place]), [reading] * N_ROUNDINGS
+        for place, value in zip(places, values, strict=True):
+            before, column = float(search.row[place]), [value] * N_ROUNDINGS
             if self._model.features[place].is_continuous:
                 low, high = self._limits.allowed(place, before)
-                is_up, span = reading > before, self._limits.span(place)
-                whole = bool(question.are_whole[place])
-                rounded = rounded_outward(reading, upward=is_up, span=span, whole=whole)
+                whole, span = bool(search.are_whole[place]), self._limits.span(place)
+                rounded = rounded_outward(value, upward=value > before, span=span, whole=whole)
                 column = [min(max(number, low), high) for number in rounded]
             columns.append(column)
-        return [*zip(*columns, strict=True), readings]
+        return [*zip(*columns, strict=True), values]
 
-    def _safe_ranges(self, question: Question, boundaries: list[Boundary]) -> Iterator[SafeRange]:
-        by_place: dict[int, list[int]] = {}
-        for i, path in enumerate(question.paths):
-            by_place.setdefault(path.place, []).append(i)
+    def _safe_ranges(self, search: FlipSearch, flips: list[Flip]) -> Iterator[SafeRange]:
+        by_place: dict[int, dict[int, int]] = {}
+        for i, path in enumerate(search.paths):
+            by_place.setdefault(path.place, {})[path.direction] = i
         for place, along in by_place.items():
-            feature, reading = self._model.features[place], float(question.row[place])
+            feature, value = self._model.features[place], float(search.row[place])
             if feature.is_continuous:
-                ends = {question.paths[i].direction: boundaries[i] for i in along}
-                low, high = (ends.get(direction, Boundary(reading)) for direction in (-1, 1))
-                below, above = (
-                    None if end.outside is None else self._model.target.classes[end.decision]
-                    for end in (low, high)
+                low, high = (
+                    flips[along[direction]] if direction in along else Flip(value)
+                    for direction in (-1, 1)
                 )
-                yield SafeRange(feature.name, reading, low.inside, high.inside, below, above)
+                below, above = (
+                    None if one.outside is None else self._classes[one.decision]
+                    for one in (low, high)
+                )
+                yield SafeRange(feature.name, value, low.inside, high.inside, below, above)
             else:
-                path, decisions = question.paths[along[0]], question.decisions[along[0]]
-                kept = path.knots[decisions == question.decision].tolist()
-                states = tuple(_as_read(feature, number) for number in sorted([reading, *kept]))
-                yield SafeRange(feature.name, _as_read(feature, reading), states=states)
+                stops, decisions = search.paths[along[0]].stops, search.decisions[along[0]]
+                kept = sorted(stops[decisions == search.decision].tolist())
+                states = tuple(_as_read(feature, number) for number in kept)
+                yield SafeRange(feature.name, _as_read(feature, value), states=states)
 
 
-def _points(
-    question: Question, places: tuple[int, ...], options: Sequence[tuple[float, ...]]
-) -> Float:
-    """Put each of several choices of values into the row."""
-    points = np.repeat(question.row[None, :], len(options), axis=0)
+def _points(row: Float, places: tuple[int, ...], options: Sequence[tuple[float, ...]]) -> Float:
+    """Put each of several choices of values into a row."""
+    points = np.repeat(row[None, :], len(options), axis=0)
     points[:, list(places)] = options
     return points
 

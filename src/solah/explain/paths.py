@@ -1,4 +1,4 @@
-"""Lists the paths that each value of a row may take, and rounds values to few digits."""
+"""Lists the paths that the values of a row may take, and rounds values to few digits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from solah.model.limits import LEAST_GAP, MOST_NUMBER
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
     from solah.kernels.arrays import Float
     from solah.model.document import Model
     from solah.model.features import Feature
@@ -25,6 +23,8 @@ N_ROUNDINGS = 13
 _FEWEST_DIGITS = 2
 # Beyond, powers of ten with the digits above them would not be floats.
 _MOST_SCALE = 290
+# If stages feed stages, scores bend between the words of a feature; pieces are cut finer by this.
+_FINER = 16
 
 
 def has_whole_numbers(feature: Feature) -> bool:
@@ -47,7 +47,7 @@ def rounded_outward(value: float, *, upward: bool, span: float, whole: bool = Fa
     ----------
     value : what to round
     upward : whether it was reached by going up
-    span : the range of such numbers, which sets what a coarse step is
+    span : the range of such numbers, which sets the size of a coarse step
     whole : whether to round to whole numbers only
 
     Examples
@@ -68,70 +68,46 @@ def rounded_outward(value: float, *, upward: bool, span: float, whole: bool = Fa
     return rounded
 
 
-# If stages feed stages, scores bend between the words of a reading; pieces are cut finer by this.
-_FINER = 16
-
-
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A path that one reading can go.
+    """Values that a feature may take instead of the one in a row.
 
     Attributes
     ----------
-    place : the feature's place among the model's
-    start : where the path begins: the reading, unless that is not allowed itself
-    knots : readings along the path, the nearest first
-    sizes : how far each knot is, as a share of the range
-    direction : 1 up, -1 down; 0 where only the knots can be read, and nothing between them
-    is_whole : whether only whole numbers can be read
+    place : the feature's index in the model
+    stops : the nearest value first, which is that of the row if it is allowed
+    direction : 1 up, -1 down; 0 if there are only the stops, and nothing between them
+    is_whole : whether all values are whole numbers
     """
 
     place: int
-    start: float
-    knots: Float
-    sizes: Float
+    stops: Float
     direction: int
     is_whole: bool = False
 
-    @property
-    def is_stepwise(self) -> bool:
-        """Whether only the knots can be read."""
-        return self.direction == 0
-
-    @property
-    def stops(self) -> Float:
-        """The knots, and before them the start where something lies between."""
-        is_start_new = not self.is_stepwise and self.knots[0] != self.start
-        return np.concatenate([[self.start], self.knots]) if is_start_new else self.knots
-
-    @property
-    def stop_sizes(self) -> Float:
-        """How far each stop is."""
-        n_new = len(self.stops) - len(self.knots)
-        return np.concatenate([np.zeros(n_new), self.sizes])
-
 
 class Paths:
-    """The paths that readings may go.
+    """The values that features may take.
 
     Parameters
     ----------
     model : Model
     ranges : mapping of feature name to (low, high), default=None
-        Where measured readings may go; by default as far as the training rows went.
+        Limits for the values of continuous features; by default those of the training rows.
     fixed : collection of str, default=()
         Features that cannot change.
     columns : collection of str, default=()
-        What else the rows have, and the model does not ask for: it may be named as well.
+        Other columns of the rows, which ``ranges`` and ``fixed`` may name as well.
 
     Attributes
     ----------
     is_fine : whether pieces are cut finer, as stages feed stages
+    meet : (n_features, n_features) which features are in a term together; all if ``is_fine``
 
     Raises
     ------
     ParameterError
-        If a range is empty, or of a feature that has states.
+        If a range is empty, or of a categorical feature.
     ColumnError
         If a name is neither that of a feature nor of a column.
     """
@@ -155,63 +131,58 @@ class Paths:
         self._have_whole_numbers = [has_whole_numbers(one) for one in model.features]
         program = model.program
         self.is_fine = not all(axis.is_read for axis in program.axes)
-        self._meets = np.full((len(program.features),) * 2, self.is_fine)
+        self.meet = np.full((len(program.features),) * 2, self.is_fine)
         for term in (term for stage in program.stages for term in stage.terms):
-            axes = (program.axes[a] for a in term.axes)
-            read = [axis.source for axis in axes if axis.is_read]
-            self._meets[np.ix_(read, read)] = True
-
-    def meet(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return the pairs of features that meet in a term; if stages feed stages, all may."""
-        return self._meets[first, second]
+            read = [program.axes[a].source for a in term.axes if program.axes[a].is_read]
+            self.meet[np.ix_(read, read)] = True
 
     def of_row(self, row: Float, *, finer: bool = True) -> list[Path]:
-        """List the paths that the known readings of a row may go.
+        """List the paths of the known values of a row.
 
         Parameters
         ----------
         row : ndarray of shape (n_features,)
         finer : bool, default=True
-            Whether to cut pieces finer where scores bend between words.
+            Whether to cut pieces finer if scores bend between words.
         """
         return [
             path
             for place, feature in enumerate(self.features)
             if feature.name not in self._fixed and np.isfinite(row[place])
-            for path in self._of_reading(place, float(row[place]), finer)
+            for path in self._of_value(place, float(row[place]), finer)
         ]
 
-    def with_knots(self, path: Path, new: Float, reading: float) -> Path:
-        """Add readings to a path, which begins at a reading."""
-        new = np.setdiff1d(_around(new), path.stops) if path.is_whole else new
-        knots = np.unique(np.concatenate([path.knots, new]))[:: path.direction]
-        return replace(path, knots=knots, sizes=self.sizes(path.place, reading, knots))
+    def with_stops(self, path: Path, new: Float) -> Path:
+        """Add values to a path with a direction."""
+        new = _around(new) if path.is_whole else new
+        stops = np.unique(np.concatenate([path.stops, new]))
+        return replace(path, stops=stops[:: path.direction])
 
     def span(self, place: int) -> float:
-        """Return how wide a feature's range is."""
+        """Return the width of a feature's range."""
         low, high = self.range_of(place)
         return max(high - low, LEAST_GAP)
 
     def sizes(self, place: int, before: float, after: Float) -> Float:
-        """Return how far readings are as shares of the range; 1 for states without an order."""
+        """Return distances of values as shares of the range; 1 for categories without an order."""
         if not self.features[place].is_ordered:
-            return np.ones(len(after))
-        path = np.minimum(np.abs(after - before), MOST_NUMBER)  # of readings beyond all others
+            return np.where(after == before, 0.0, 1.0)
+        path = np.minimum(np.abs(after - before), MOST_NUMBER)  # of values beyond all others
         return np.asarray(path / self.span(place))
 
-    def allowed(self, place: int, reading: float) -> tuple[float, float]:
-        """Return where a measured reading may go; one beyond all training rows may come back."""
+    def allowed(self, place: int, value: float) -> tuple[float, float]:
+        """Return the range that a value may move in; one outside the training range may return."""
         low, high = self.range_of(place)
         if self.features[place].name not in self._given:
-            return min(low, reading), max(high, reading)
-        return (math.ceil(low), math.floor(high)) if self.is_whole(place, reading) else (low, high)
+            return min(low, value), max(high, value)
+        return (math.ceil(low), math.floor(high)) if self.is_whole(place, value) else (low, high)
 
-    def is_whole(self, place: int, reading: float) -> bool:
-        """Return whether a reading can only become another whole number."""
-        return self._have_whole_numbers[place] and float(reading).is_integer()
+    def is_whole(self, place: int, value: float) -> bool:
+        """Return whether a value can only become another whole number."""
+        return self._have_whole_numbers[place] and float(value).is_integer()
 
     def between(self, place: int, low: float, high: float, *, finer: bool = True) -> Float:
-        """List readings from low to high between which scores are straight, or nearly so."""
+        """List values from low to high between which scores are straight, or nearly so."""
         if low >= high:
             return np.array([low])
         peaks = np.array(self.features[place].peaks)
@@ -228,30 +199,27 @@ class Paths:
             return feature.peaks[0], feature.peaks[-1]
         return self._given.get(feature.name, (feature.low, feature.high))
 
-    def _of_reading(self, place: int, reading: float, finer: bool) -> Iterator[Path]:
+    def _of_value(self, place: int, value: float, finer: bool) -> Iterator[Path]:
         feature = self.features[place]
         if not feature.is_continuous:
             if feature.n_focal_sets > 1:
-                others = np.array([peak for peak in feature.peaks if peak != reading])
-                sizes = self.sizes(place, reading, others)
-                nearest = np.argsort(sizes, kind="stable")
-                yield Path(place, reading, others[nearest], sizes[nearest], direction=0)
+                others = np.array([peak for peak in feature.peaks if peak != value])
+                nearest = np.argsort(self.sizes(place, value, others), kind="stable")
+                yield Path(place, np.array([value, *others[nearest]]), direction=0)
             return
-        low, high = self.allowed(place, reading)
-        start, is_whole = min(max(reading, low), high), self.is_whole(place, reading)
+        low, high = self.allowed(place, value)
+        start, is_whole = min(max(value, low), high), self.is_whole(place, value)
         down = self.between(place, low, start, finer=finer)[::-1]
         up = self.between(place, start, high, finer=finer)
         for direction, between in ((-1, down), (1, up)):
-            knots = _around(between)[::direction] if is_whole else between
-            ahead = knots[1:] if start == reading else knots
-            if len(knots) > 1:
-                sizes = self.sizes(place, reading, ahead)
-                yield Path(place, start, ahead, sizes, direction, is_whole)
+            stops = _around(between)[::direction] if is_whole else between
+            if len(stops) > 1:
+                yield Path(place, stops, direction, is_whole)
 
 
-def _around(readings: Float) -> Float:
-    """Return the whole numbers on both sides of readings, ascending."""
-    return np.unique([np.floor(readings), np.ceil(readings)])
+def _around(values: Float) -> Float:
+    """Return the whole numbers on both sides of values, ascending."""
+    return np.unique([np.floor(values), np.ceil(values)])
 
 
 def _checked_ranges(
