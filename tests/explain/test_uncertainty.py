@@ -16,6 +16,8 @@ from solah import RuleClassifier, RuleRegressor
 from solah.data import Kind, from_frame
 from solah.exceptions import ModelFormatError, ParameterError
 from solah.explain import rules_of
+from solah.explain.html import model_summary
+from solah.explain.importance import importance_intervals
 from solah.explain.legend import spell_recurrences
 from solah.explain.uncertainty import recurrences, weight_errors
 from solah.model import AdditiveNode, Model, Target, Term, TermInput
@@ -130,6 +132,21 @@ def test_rules_tables_and_json_show_bands(iris):
     page = model.rules().to_markdown()
     assert " ± " in page
     assert "within its band (±) with a probability of 90%" in page
+
+
+def test_rules_and_summaries_show_importances_with_intervals(iris):
+    model, _, _ = iris
+    intervals = importance_intervals(model.model_)
+    shares = dict(zip(iris[1].columns, model.feature_importances_, strict=True))
+    largest = max(intervals, key=shares.__getitem__)
+    low, high = intervals[largest]
+    text = f"{largest} {shares[largest]:.0%} ({low:.0%} to {high:.0%})"
+    assert f"Importance (in nine of ten resamples): {text}" in model.rules().to_markdown().replace(
+        "\\", ""
+    )
+    cell = f"{100 * shares[largest]:.1f}% ({100 * low:.0f} to {100 * high:.0f}%)"
+    assert cell in model_summary(model.model_)
+    assert "in nine of ten" not in rules_of(replace(model.model_, uncertainty=None)).to_markdown()
 
 
 def test_a_model_file_keeps_uncertainty_and_an_edit_drops_it(iris):

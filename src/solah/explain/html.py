@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.data.spelling import count, spell
 from solah.explain.explanation_text import TOP, summarise_explanation
-from solah.explain.importance import feature_importances
+from solah.explain.importance import feature_importances, importance_intervals
 from solah.explain.legend import (
     ABOUT_WORDS,
     count_parts,
@@ -80,11 +80,12 @@ def model_summary(model: Model) -> str:
     names = [feature.name for feature in model.features]
     shares = zip(names, feature_importances(model).tolist(), strict=True)
     largest = sorted(shares, key=lambda one: -one[1])[:_MOST_FEATURES]
+    intervals = importance_intervals(model)
     return render(
         "estimator.html.j2",
         target=about,
         size=", ".join(size),
-        features=[one for one in largest if one[1] > 0],
+        features=[(*one, intervals.get(one[0])) for one in largest if one[1] > 0],
         rules=strongest_rules(model, _STRONGEST_RULES),
         caption="The strongest rules (rows times effect)",
     )

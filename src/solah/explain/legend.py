@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from solah.data.spelling import count, spell, spell_mean
+from solah.explain.importance import feature_importances, importance_intervals
 from solah.explain.rule_text import named_class, signed, spell_class
 from solah.explain.rules import part_rules
 from solah.model.document import Task
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 ABOUT_WORDS = "The range where each word fits fully, and where it fades in and out."
 _MOST_NAMED = 3
+_MOST_IMPORTANCES = 5
 
 
 def count_rules(model: Model) -> int:
@@ -69,6 +71,8 @@ def explain_rules(rules: Rules) -> list[str]:
         told.append("Between the ends of a straight line weights change evenly, beyond not at all.")
     if any(rule.errors for rule in rules):
         told.append("A weight is within its band (±) with a probability of 90%.")
+    if importances := spell_importances(model):
+        told.append(f"Importance (in nine of ten resamples): {importances}.")
     return [*told, "Counts are training rows."]
 
 
@@ -120,6 +124,18 @@ def spell_policy(model: Model) -> list[str]:
         f"a stable decision stays for at least {policy.min_hold}": policy.min_hold > 1,
     }
     return [*limits, *(text for text, holds in told.items() if holds)]
+
+
+def spell_importances(model: Model) -> str:
+    """Write the importances of the first features with intervals, if uncertainty was estimated."""
+    intervals = importance_intervals(model)
+    shares = zip((one.name for one in model.features), feature_importances(model), strict=True)
+    ranked = sorted((one for one in shares if one[0] in intervals), key=lambda one: -one[1])
+    texts = [
+        f"{name} {share:.0%} ({intervals[name][0]:.0%} to {intervals[name][1]:.0%})"
+        for name, share in ranked[:_MOST_IMPORTANCES]
+    ]
+    return ", ".join(texts) + ", …" * (len(ranked) > _MOST_IMPORTANCES)
 
 
 def spell_recurrences(model: Model) -> list[str]:
