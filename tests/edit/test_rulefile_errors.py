@@ -78,8 +78,8 @@ def test_a_wrong_policy_is_told_where(good, bad, where, problem):
         (": no +1, yes -1 |", ": no 1, yes 0 |", "no 1", "a weight needs its sign: +1"),
         (": no +1, yes -1 |", " than no +1, yes -1 |", "than", "did you mean 'then'?"),
         ("if smoke is low:", "if smoke low:", "low: no", "expected 'is', found 'low'"),
-        ("+1, yes -1 | 80", "+1.x, yes -1 | 80", "+1.x", "'+1.x' is no number"),
-        ("+1, yes -1 | 80", "+1, yes -- | 80", "-- |", "'--' is no number"),
+        ("+1, yes -1 | 80", "+1.x, yes -1 | 80", "+1.x", "'+1.x' is not a number"),
+        ("+1, yes -1 | 80", "+1, yes -- | 80", "-- |", "'--' is not a number"),
         ("+1, yes -1 | 80", "+1, yes -1e7 | 80", "if smoke is low", "number from -1e+06 to 1e+06"),
         ("pin if smoke is high", "pin if smoke is low", "pin", "for this already, in line 19"),
         (

@@ -84,7 +84,7 @@ def test_classes_that_are_not_named_get_nothing_and_the_mean_is_0():
         ("if x is a then b", 17, "expected a number for 'b', found the end"),
         ("if x is a than b +1", 11, "did you mean 'then'?"),
         ("if petal width is a then b +1", 10, "a name with spaces needs double quotes"),
-        ("if x is a and x is b then b +1", 15, "'x' stands in the rule twice"),
+        ("if x is a and x is b then b +1", 15, "'x' occurs in the rule twice"),
         ("if x is a then b +1 c +2", 21, "expected a comma or the end of the rule"),
         ("if x is a then b +1e999", 18, "'+1e999' is too large a number"),
         ("if x is at high then b +1", 12, "expected 'least' or 'most', found 'high'"),

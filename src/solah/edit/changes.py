@@ -55,7 +55,7 @@ class Found:
 def find_rules(
     model: Model, conditions: Sequence[StatedCondition], node_name: str | None = None
 ) -> Found:
-    """Find the rules that conditions mean; an error says where the conditions are wrong."""
+    """Find the rules that conditions mean; an error locates a wrong condition."""
     names = {condition.feature for condition in conditions}
     known = [node.name for node in model.nodes]
     if node_name is not None and node_name not in known:
@@ -86,7 +86,7 @@ def find_rules(
         raise conditions[-1].token.fail(f"no rules are on {told} {how}; add one")
     if len(found) > 1:
         shown = ", ".join(shorten(known[number]) for number, *_ in found[:4])
-        raise conditions[0].token.fail(f"several rules are meant; say which with node=: {shown}")
+        raise conditions[0].token.fail(f"several rules match; choose one with node=: {shown}")
     ((number, place, part),) = found
     if isinstance(part, TreeNode):
         return Found(number, place, *_find_branches(part, conditions))
@@ -213,7 +213,7 @@ def _find_branches(
 def _split_branch(
     tree: TreeNode, branch: Branch, wanted: dict[int, frozenset[int]]
 ) -> list[tuple[Branch, bool]]:
-    """Split a branch of which only some focal sets are wanted; tell which parts are.
+    """Split a branch of which only some focal sets are wanted; flag those parts.
 
     The parts share its rows as missing values are spread over the focal sets.
     """
@@ -357,7 +357,7 @@ def rename_class(model: Model, old: State, new: State) -> Model:
 def moved(
     feature: Feature, word: str, start: float | None, end: float | None, peak: float | None
 ) -> tuple[Feature, str]:
-    """Move the range of a word, or the peak of a focal set; tell what was done."""
+    """Move the range of a word, or the peak of a focal set; return it and the text of the edit."""
     name = shorten(feature.name)
     if not feature.is_continuous:
         raise ParameterError(f"{name} has states, which do not move")

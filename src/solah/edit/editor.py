@@ -1,4 +1,4 @@
-"""Edits a model step by step; every step is checked, and kept in the document."""
+"""Edits a model step by step; every step is checked, and kept in the model."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class HasModel(Protocol):
 
     @property
     def model_(self) -> Model:
-        """The model document."""
+        """The model."""
 
 
 class Editor:
-    """Edits a model; each step makes a new model, with all checks that a document has.
+    """Edits a model; each step makes a new model, with all checks of a model file.
 
     Steps can be chained. The model that is given stays as it is, and ``model`` is the edited one,
     which lists the edits.
@@ -92,7 +92,7 @@ has one like this)
         return self._model
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the edited model as a document."""
+        """Write the edited model to a file."""
         save_document(self._model, path)
 
     # --- rules ---------------------------------------------------------------------------------
@@ -230,11 +230,11 @@ has one like this)
         return found.replaced(self._model, replace(found.part, branches=changed))
 
     def pin(self, rule: str, *, node: str | None = None, reason: str = "") -> Self:
-        """Mark a rule so that learning again keeps it; ``rule`` is its conditions."""
+        """Mark a rule that a refit keeps; ``rule`` is its conditions."""
         return self._pinned(rule, node, reason, is_pinned=True)
 
     def unpin(self, rule: str, *, node: str | None = None, reason: str = "") -> Self:
-        """Let learning change a rule again; ``rule`` is its conditions."""
+        """Remove the mark of ``pin``; ``rule`` is its conditions."""
         return self._pinned(rule, node, reason, is_pinned=False)
 
     def _pinned(self, rule: str, node: str | None, reason: str, *, is_pinned: bool) -> Self:
@@ -277,8 +277,8 @@ has one like this)
 
         Notes
         -----
-        The rows of rules were counted with the words before. The document says so, and so does
-        whatever prints them.
+        The rows of rules were counted with the words before. The model file and printed rules
+        mark that.
         """
         before = self._feature(feature)
         after, told = moved(before, word, start, end, peak)
@@ -308,7 +308,7 @@ has one like this)
         return self._step(rename_node(self._model, old, new), text, reason)
 
     def set_prior(self, shares: Mapping[State, float], *, reason: str = "") -> Self:
-        """Set the overall shares of the classes, which count where values are missing.
+        """Set the overall shares, which count where values are missing.
 
         Parameters
         ----------
@@ -322,9 +322,9 @@ has one like this)
             raise ParameterError(f"shares are needed for these classes: {needed}")
         prior = tuple(float(shares[state]) for state in target.classes)
         named = zip(target.classes, prior, strict=True)
-        told = ", ".join(f"{state} {share:g}" for state, share in named)
+        shown = ", ".join(f"{state} {share:g}" for state, share in named)
         model = replace(self._model, target=replace(target, shares=prior))
-        return self._step(model, f"set what is believed when nothing is known: {told}", reason)
+        return self._step(model, f"set the overall shares: {shown}", reason)
 
     def _feature(self, name: str) -> Feature:
         known = {feature.name: feature for feature in self._model.features}

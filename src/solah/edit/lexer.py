@@ -1,4 +1,4 @@
-"""Cuts the text of rules into tokens, and walks over them with errors that say where."""
+"""Cuts the text of rules into tokens, and walks over them; errors have a line and a column."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RESERVED = STATEMENTS.union(_JOINTS.split())
 
 
 class Token(NamedTuple):
-    """A piece of text and where it stands.
+    """A piece of text and its position.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Token(NamedTuple):
     column: int
 
     def fail(self, problem: str) -> RuleTextError:
-        """Return an error that says where the token stands."""
+        """Return an error with the position of the token."""
         return RuleTextError(problem, self.line, self.column)
 
 
@@ -82,7 +82,7 @@ def _wrong_character(text: str, start: int) -> str:
     found = re.compile(r'[^\s,|:"#]+').match(text, start)
     piece = text[start] if found is None else found[0]
     if piece[0] in "+-.0123456789":
-        return f"{shorten(piece)} is no number; a name like this needs double quotes"
+        return f"{shorten(piece)} is not a number; a name like this needs double quotes"
     return f"{shorten(piece)} needs double quotes, if it is a name"
 
 
@@ -141,7 +141,7 @@ class Cursor:
         return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
 
     def is_at(self, *words: str) -> bool:
-        """Tell whether one of these words comes next."""
+        """Whether one of these words comes next."""
         return self.token.kind == "name" and self.token.text in words
 
     def took_word(self, *words: str) -> bool:
@@ -166,7 +166,7 @@ class Cursor:
         return self.token
 
     def end_line(self) -> None:
-        """Require that nothing more stands in the line."""
+        """Require the end of the line."""
         if not self.took("line", "end"):
             raise self.expected("the end of the line")
 
@@ -201,7 +201,7 @@ class Cursor:
         return found
 
     def expected(self, wanted: str, words: Collection[str] = ()) -> RuleTextError:
-        """Return an error that says what should stand here."""
+        """Return an error that names what is expected here."""
         token = self.token
         ends = {"end": "the end", "line": "the end of the line"}
         problem = f"expected {wanted}, found {ends.get(token.kind) or shorten(token.text)}"

@@ -121,7 +121,7 @@ def _read_categories(draft: Draft) -> dict[str, Any]:
         states.append(state)
         masses.append((token, _read_missing(cursor), 1))
     if without and states:
-        raise head.fail("the masses of a missing value stand behind the categories")
+        raise head.fail("the masses of a missing value belong behind the categories")
     return {"categories": states, "missing": _joined(masses or [(head, without, 1)])}
 
 
@@ -293,8 +293,8 @@ class TermLines:
             if known != part:
                 told = [spell_condition(one, words, sets=False) for words in ((word,), known)]
                 raise condition.token.fail(
-                    f"{told[0]} stands together with other words in line {token.line}: {told[1]}; "
-                    "put the same words together in all lines"
+                    f"{told[0]} is joined with other words in line {token.line}: {told[1]}; "
+                    "join the same words in all lines"
                 )
         return part
 
@@ -313,7 +313,7 @@ class TermLines:
         return record | ({"mean": shares[0]} if target.is_additive_number else {"shares": shares})
 
     def _rules(self, place: str, end: Token) -> list[_Record]:
-        """Put the lines in the order of the grid; those of ``otherwise`` stand for all others."""
+        """Put the lines in the order of the grid; that of ``otherwise`` is for all others."""
         sides: list[list[Words]] = []
         for one, parts in zip(self._inputs, self._parts, strict=True):
             for word in range(len(one.words)):

@@ -234,7 +234,7 @@ def parse_rule(text: str) -> StatedRule:
         ``if FEATURE is WORD [and …]: CLASS +NUMBER[, CLASS -NUMBER …]``. Instead of the colon,
         there may be ``then``; instead of a word, ``one or other``, ``not WORD``, ``at least WORD``,
         ``at most WORD``, ``from WORD to WORD``, ``above NUMBER``, ``below NUMBER``, ``NUMBER to
-        NUMBER`` (as rules print where words meet), or ``missing``. Names with spaces stand in
+        NUMBER`` (as rules print where words meet), or ``missing``. Names with spaces need
         double quotes. A number as target has no class.
 
     Returns
@@ -285,7 +285,7 @@ def read_conditions(cursor: Cursor) -> tuple[StatedCondition, ...]:
     while cursor.took_word("and"):
         condition = _read_condition(cursor)
         if any(condition.feature == one.feature for one in conditions):
-            raise condition.token.fail(f"{shorten(condition.feature)} stands in the rule twice")
+            raise condition.token.fail(f"{shorten(condition.feature)} occurs in the rule twice")
         conditions.append(condition)
     return tuple(conditions)
 
@@ -345,7 +345,7 @@ def read_words(cursor: Cursor) -> tuple[str, ...]:
 
 
 def read_state_text(cursor: Cursor, what: str) -> str:
-    """Read a word, a class or a state as text; numbers and truth values need no quotes."""
+    """Read a word, a class or a state as text; numbers and booleans need no quotes."""
     return str(read_state(cursor, what))
 
 

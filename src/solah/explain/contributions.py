@@ -1,14 +1,13 @@
-"""Computes what each reading added to a decision: exact Shapley values that sum up.
+"""Computes the contribution of each value to a prediction: exact Shapley values that add up.
 
 A term is linear in the memberships of each of its axes. On the straight line from the memberships
 of missing readings to those of a row, its slope along an axis is a polynomial, and the mean slope
 gives the axis' Shapley value. A few points of Gauss-Legendre quadrature compute it exactly. A
-stage adds up its terms. An axis over one belief passes on what it added in proportion to what moved
-the belief; a softmax and an exponential do so by logarithmic means. If missing terms make the
+stage adds up its terms. An axis over an output passes on its contribution in proportion to those of
+the output; a softmax and an exponential do so by logarithmic means. If missing terms make the
 others count less, a term adds as much less, and each term that is not missing adds its share of the
-way from the shares of the classes to the baseline. Nothing is sampled, and the sum of what the
-readings added is always
-the way from nothing known to the output.
+way from the overall shares to the baseline. Nothing is sampled, and contributions always sum to the
+way from nothing known to the output.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
     # What the readings of features added, by the indices of the features.
     Effects = dict[int, Float]
 
-# A belief that moved less counts as one that did not move: it is rounding.
+# An output that moved less counts as one that did not move: it is rounding.
 _STILL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """What each reading added, from knowing nothing to the belief.
+    """The contributions of values, from nothing known to the output.
 
     Attributes
     ----------

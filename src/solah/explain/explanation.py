@@ -13,10 +13,10 @@ from solah.data.spelling import spell
 from solah.exceptions import DataError, require
 from solah.explain.contributions import Attributor
 from solah.explain.counterfactuals import ChangeFinder
-from solah.explain.counterfactuals.paths import Paths
 from solah.explain.fired_rules import FiredRows, FiredRule, RuleFinder, Semantics
 from solah.explain.importance import known_of
 from solah.explain.novelty import Abstention, abstention_of, novelty_of
+from solah.explain.paths import Paths
 from solah.explain.rule_text import named_class, printed_weights, spell_result, spell_value
 from solah.explain.rules import shown_sets
 from solah.explain.traversal import TracedRows, numbers_of, rows_at_once
@@ -184,7 +184,7 @@ class ExplainedRows:
     def shap_values(self) -> tuple[Float, Float]:
         """Return the Shapley values of the scores, as rules print weights, and the base values.
 
-        They are those of a game in which features that are left out vary as in the training rows.
+        They are those of a game in which dropped features vary as in the training rows.
         A model of trees has no scores, so that its are those of the probabilities.
         """
         added, target = self.added, self.target

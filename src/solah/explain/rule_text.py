@@ -33,7 +33,7 @@ _OFFSET = ", offsets other rules"
 
 
 def spell_class(state: State, target: str) -> str:
-    """Write a class so that it can be told from the text around it.
+    """Write a class so that it stays apart from the text around it.
 
     Examples
     --------

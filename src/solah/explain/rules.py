@@ -169,7 +169,7 @@ def straight_ramp(term: Term) -> Ramp | None:
     """Return where a term of two rules is a straight line, if most rows are there; else None.
 
     The mean product u(1 - u) of two memberships is 0 for rows that one word describes fully, and
-    1/6 for rows spread evenly between both; the term's variance tells it.
+    1/6 for rows spread evenly between both; the term's variance shows which.
     """
     feature = term.inputs[0].feature
     if term.shape != (2,) or not feature.cores or feature.tree is not None:

@@ -1,9 +1,9 @@
-"""The model document in memory: what people read and edit, and all that a prediction needs.
+"""The model in memory: what people read and edit, and all that a prediction needs.
 
 A model is a target, features described with words, and nodes from bottom to top. A node is either
 *additive* (a baseline and terms, each a grid of weights over the words of one or two features) or a
 *linguistic tree* (branches over focal sets, with a belief each). :func:`solah.model.compile_model`
-says what a model computes.
+defines what a model computes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Target:
     centres : the mean target value of each focal set, for a regression tree
     thresholds : the probability at which each class is as good a decision as any other; they sum
         to 1, and none means equal ones
-    shares : the overall shares of the classes, for additive nodes
+    shares : the overall shares, for additive nodes
     link : ``"log"`` if terms add up to the logarithm of a number, which is then above 0
 
     A target with neither classes nor centres is a number that terms add up to.
@@ -186,7 +186,7 @@ class MissingRule:
     Attributes
     ----------
     support : the weight of its training rows
-    belief : their shares of the classes; for a number, its mean
+    belief : the share of each class among them; for a number, its mean
     scores : the weights that the rule adds
     is_pinned : whether a refit keeps the rule
     """
@@ -206,8 +206,8 @@ class Term:
     inputs : one feature or two
     weights : (n_1[, n_2], n_outputs) what each rule adds to the score of each class (log-odds),
         0 on average over the classes; for a number, what it adds to that
-    shares : (n_1[, n_2], n_outputs) the shares of the classes among the rule's training rows; for
-        a number, its mean
+    shares : (n_1[, n_2], n_outputs) the share of each class among the rule's training rows;
+        for a number, its mean
     counts : (n_1[, n_2]) the weight of the rule's training rows
     variance : the variance of what the term adds over the training rows, the mean over the
         classes, or more: what is lost if a value is missing
@@ -446,8 +446,8 @@ class Model:
 
     ``intervals`` has the residuals of held-out rows, for prediction intervals of a number.
 
-    ``domain`` has the ranges of the training rows, and ``policy`` says when a decision is withheld
-    and when it changes; without it, each row is decided by itself.
+    ``domain`` has the ranges of the training rows, and ``policy`` when the model abstains and when
+    a stable decision changes; without it, each row is decided by itself.
     """
 
     target: Target

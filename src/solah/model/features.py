@@ -123,7 +123,7 @@ def rounded_edges(edges: Sequence[float], span: float = 0.0) -> list[float]:
     ----------
     edges : sequence of float
     span : float, default=0.0
-        The range that a single one stands in.
+        The range of a single one.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class Feature:
     peaks : where each focal set has all the mass. A continuous feature with ``n`` words has
         the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has one singleton per word;
         one with ``cores`` has a singleton of the word for each finite end of its core
-    mean_masses : the masses of an unknown value: the training rows' mean
+    mean_masses : the masses of a missing value: the training rows' mean
     categories : the values behind a discrete feature's words
     low, high : the range of a continuous feature's training values
     tree : the tree whose belief the words describe; None for a feature that is measured
@@ -319,7 +319,7 @@ def cored_feature(
         The interval in which each word describes a reading fully. They increase; the first begins
         at minus infinity and the last ends at infinity. Between two, memberships go over linearly.
     mean_masses : tuple of float
-        The masses of an unknown reading, one for each finite end of a core: a core of a single
+        The masses of a missing value, one for each finite end of a core: a core of a single
         point has one end, and a single word, which applies everywhere, one mass.
     low, high : float
         The range of the training values.
@@ -407,7 +407,7 @@ def phrase(words: Sequence[str], places: Sequence[int]) -> str:
 
 
 def are_cores(cores: Sequence[tuple[float, float]]) -> bool:
-    """Tell whether intervals are the cores of words: increasing, and without an end outside."""
+    """Whether intervals are the cores of words: increasing, and without an end outside."""
     if not cores or cores[0][0] != -np.inf or cores[-1][1] != np.inf:
         return False
     ends = [end for core in cores for end in core][1:-1]
@@ -429,7 +429,7 @@ def discrete_feature(
     """Describe a feature with one word per state.
 
     The states of a numeric ordinal are its peaks, so that a number between two of them shares
-    its mass; other states are told apart by their code. One that never had a value keeps a
+    its mass; other categories differ by their code. One that never had a value keeps a
     single word, so that it can be split on without effect.
     """
     places = states if _measured(kind, states) else range(len(states))
@@ -489,7 +489,7 @@ def belief_words(tree: str, states: tuple[State, ...], n_words: int) -> tuple[Fe
 
 
 def _measured(kind: Kind, states: Sequence[State]) -> bool:
-    """Whether states are numbers that floats can tell apart and put in order."""
+    """Whether states are numbers that differ and have an order as floats."""
     if kind is not Kind.ORDINAL or not all(isinstance(state, int | float) for state in states):
         return False
     return are_apart(map(float, states))

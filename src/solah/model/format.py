@@ -1,6 +1,6 @@
 """Model files: JSON, written as a whole and read with every value checked.
 
-The format has a version, which ``docs/model-format.md`` says when to raise. Reading runs no code,
+The format has a version; ``docs/model-format.md`` states when to raise it. Reading runs no code,
 and needs memory in proportion to the file (:mod:`solah.data.json_reader`).
 """
 

@@ -250,7 +250,7 @@ def digest_columns(model: Model, table: Table, target: Column) -> dict[str, str]
 
 
 def is_learned_from(model: Model, table: Table, target: Column | None) -> bool | None:
-    """Return whether a model was trained on these rows; None if its file does not say."""
+    """Return whether a model was trained on these rows; None if its file has no digests."""
     if target is None or model.provenance is None:
         return None
     known = model.provenance.columns
