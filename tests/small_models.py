@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from solah.data import Column, Kind, Table
-from solah.model import AdditiveNode, Model, OutOfFold, Provenance, Target, Term, TermInput
+from solah.model import AdditiveNode, CrossValidated, Model, Provenance, Target, Term, TermInput
 from solah.model.features import cored_feature, discrete_feature
 
 LOW, HIGH = -np.inf, np.inf
@@ -37,8 +37,8 @@ def room_model(
         classes=(round(120 * shares[0]), round(120 * shares[1])),
         digest="0123456789abcdef0123456789abcdef",
         columns={"CO2": "0123456789abcdef", "door": "123456789abcdef0"},
-        left_out=("floor",),
-        out_of_fold=OutOfFold(accuracy=0.875, log_loss=0.31),
+        dropped=("floor",),
+        cross_validated=CrossValidated(accuracy=0.875, log_loss=0.31),
     )
     return Model(target, (air, gate), nodes, "solah 0.1.0", provenance=origin)
 

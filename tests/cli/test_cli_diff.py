@@ -50,7 +50,7 @@ def test_flips_and_scores_are_told(run, january, february, rooms):
     document = run("diff", january, february, rooms, "--json").document
     assert [flip["row"] for flip in document["decisions"]["flips"]] == [3, 4, 6]
     assert document["differ"] is True
-    assert document["learned_from"]["after"]["source"] == "february.csv"
+    assert document["training_data"]["after"]["source"] == "february.csv"
 
 
 def test_what_cannot_be_compared_is_an_error(run, january, february, rooms, write, tmp_path):

@@ -186,7 +186,7 @@ def test_a_model_that_is_never_wrong_can_be_loaded(run, write, tmp_path):
     rows = (f"{i % 24},{i % 7},{'a' if i % 24 < 8 else 'b'}" for i in range(600))
     output = tmp_path / "m.json"
     assert run("fit", write("h.csv", "hour,day,y", *rows), "-t", "y", "-o", output).code == 0
-    found = solah.load_model(output).model_.provenance.out_of_fold
+    found = solah.load_model(output).model_.provenance.cross_validated
     assert found.accuracy == 1.0
     assert found.log_loss >= 0.0
 

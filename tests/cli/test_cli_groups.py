@@ -35,10 +35,10 @@ def test_a_column_left_out_decides_nothing_and_is_named(model):
     document = json.loads(model.read_text())
     assert {one["name"] for one in document["features"]} <= {"age", "income"}
     origin = document["provenance"]
-    assert origin["left_out"] == ["sex", "region"]
+    assert origin["dropped"] == ["sex", "region"]
     assert (origin["source"], origin["rows"], sum(origin["classes"])) == ("loans.csv", 240, 240)
     assert origin["modified"].endswith("Z")
-    assert set(origin["out_of_fold"]) == {"accuracy", "log_loss"}
+    assert set(origin["cross_validated"]) == {"accuracy", "log_loss"}
 
 
 def test_a_fit_keeps_groups_together(run, loans, tmp_path):

@@ -45,7 +45,7 @@ def test_a_fit_tells_of_windows(run, folder, tmp_path):
     outcome = run("fit", folder, *LEARN, "--groups", "site", "-o", tmp_path / "m.json")
     assert "(cross-validated, 3 groups kept together)" in outcome.out
     origin = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["provenance"]
-    assert set(origin["out_of_fold"]) == {"accuracy", "log_loss"}
+    assert set(origin["cross_validated"]) == {"accuracy", "log_loss"}
 
 
 def test_the_document_carries_what_the_rules_ask_for(model):

@@ -17,8 +17,8 @@ def test_every_feature_is_listed_with_its_figures(run, model):
     found = run("stress", model, "wine", "--seed", "1", "--json").document
     assert found["seed"] == 1
     assert found["n_rows"] == 178
-    assert 0 <= found["pushed"] <= found["accuracy"] <= 1
-    assert {"feature", "flips", "lost", "noisy", "pushed"} == set(found["features"][0])
+    assert 0 <= found["adversarial"] <= found["accuracy"] <= 1
+    assert {"feature", "flips", "missing", "noisy", "adversarial"} == set(found["features"][0])
 
 
 def test_a_column_of_something_else_is_refused(run, model, write):

@@ -239,7 +239,7 @@ def test_classes_that_came_or_went_are_told_and_the_others_compared():
     decisions = diff(a, b, table, ["c0", "c1", "c2"] * 10).decisions
     assert decisions.n_known == 20
     assert [one.name for one in decisions.classes] == ["c0", "c1"]
-    assert any(flip.truth == "c2" for flip in decisions.flips)
+    assert any(flip.target == "c2" for flip in decisions.flips)
 
 
 def test_scores_are_those_of_the_models():
@@ -254,8 +254,8 @@ def test_scores_are_those_of_the_models():
         assert scores["accuracy"] == np.mean(decided == truth)
         assert scores["log_loss"] == pytest.approx(-np.log(in_truth).mean())
         assert scores["brier"] == pytest.approx(np.mean((1 - in_truth) ** 2))
-    right = sum(flip.after == flip.truth for flip in found.flips)
-    wrong = sum(flip.before == flip.truth for flip in found.flips)
+    right = sum(flip.after == flip.target for flip in found.flips)
+    wrong = sum(flip.before == flip.target for flip in found.flips)
     before, after = found.metrics["accuracy"]
     assert right - wrong == round(90 * (after - before))
     assert sum(one.decided[0] for one in found.classes) == 90

@@ -97,7 +97,7 @@ def test_it_is_said_which_model_was_learned_from_the_rows():
     columns = digest_columns(b, rows, rows.column("occupied"))
     b = replace(b, provenance=replace(b.provenance, columns=columns))
     found = diff(a, b, rows)
-    assert found.decisions.flattered == (False, True)
+    assert found.decisions.trained_on == (False, True)
     assert "the second model was trained on these rows" in str(found)
     assert "trained on these rows" not in str(diff(a, b, rows.rows(0, 11)))
 

@@ -28,12 +28,14 @@ def test_each_figure_is_what_its_name_tells(shape, seed):
     truth = rng.integers(0, 3, 40)
     found = stress(model, rows, truth, noise=0.0, budget=0.0)
     base = decide(model, rows)
-    assert found.accuracy == found.noisy == found.pushed == pytest.approx((base == truth).mean())
+    assert (
+        found.accuracy == found.noisy == found.adversarial == pytest.approx((base == truth).mean())
+    )
     for place, one in enumerate(found.features):
-        lost = rows.copy()
-        lost[:, place] = np.nan
-        assert one.lost == pytest.approx((decide(model, lost) == truth).mean())
-        assert one.noisy == one.pushed == found.accuracy
+        missing = rows.copy()
+        missing[:, place] = np.nan
+        assert one.missing == pytest.approx((decide(model, missing) == truth).mean())
+        assert one.noisy == one.adversarial == found.accuracy
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -62,17 +64,17 @@ def test_an_adversary_does_what_noise_of_that_size_may_do():
     X, y = load_wine(return_X_y=True)
     model = RuleClassifier(max_rules=20).fit(X, y).model_
     found = stress(model, X[:, [int(a.name[1:]) for a in model.features]], y, budget=0.2)
-    assert found.pushed <= min(one.pushed for one in found.features) <= found.accuracy
-    assert all(one.pushed <= found.accuracy for one in found.features)
+    assert found.adversarial <= min(one.adversarial for one in found.features) <= found.accuracy
+    assert all(one.adversarial <= found.accuracy for one in found.features)
     more = stress(model, X[:, [int(a.name[1:]) for a in model.features]], y, budget=0.4)
-    assert more.pushed <= found.pushed
+    assert more.adversarial <= found.adversarial
 
 
 def test_an_adversary_moves_on_from_readings_that_stay():
     rng = np.random.default_rng(1)
     model = random_model(rng, "words", 3)
     rows = random_rows(rng, model, 6, missing=0.25)
-    assert stress(model, rows, np.arange(6) % 3).pushed == pytest.approx(1 / 6)
+    assert stress(model, rows, np.arange(6) % 3).adversarial == pytest.approx(1 / 6)
 
 
 def test_noise_is_drawn_from_the_seed():

@@ -16,14 +16,14 @@ from model_schema import model_schema
 from random_models import as_table, random_model, random_number_model, random_rows
 from solah.data import Column, Table
 from solah.exceptions import ModelFormatError
-from solah.model import OutOfFold, Provenance
+from solah.model import CrossValidated, Provenance
 from solah.model.format import from_json, to_json
 from solah.model.provenance import (
     Edit,
     digest_columns,
     digest_data,
-    is_learned_from,
     is_time,
+    is_trained_on,
     spell_time,
 )
 
@@ -38,8 +38,8 @@ PROVENANCES = st.builds(
     classes=st.just(()) | st.tuples(st.integers(0, 2**53), st.integers(0, 2**53)),
     digest=st.just("") | TEXT,
     columns=st.dictionaries(TEXT, TEXT, max_size=3),
-    left_out=st.lists(TEXT, unique=True, max_size=3).map(tuple),
-    out_of_fold=st.none() | st.builds(OutOfFold, st.floats(0, 1), SCORES, SCORES),
+    dropped=st.lists(TEXT, unique=True, max_size=3).map(tuple),
+    cross_validated=st.none() | st.builds(CrossValidated, st.floats(0, 1), SCORES, SCORES),
 )
 
 
@@ -60,8 +60,12 @@ def test_it_survives_the_round_trip_and_the_schema(provenance):
         ("classes", [1], "provenance.classes must be a number of rows for each class"),
         ("source", "", "provenance.source must be a text"),
         ("columns", {"a": 1}, "provenance.columns.a must be a text"),
-        ("left_out", ["a", "a"], "provenance.left_out must be a list without repetition"),
-        ("out_of_fold", {"accuracy": 1.5}, "out_of_fold.accuracy must be a finite number from 0"),
+        ("dropped", ["a", "a"], "provenance.dropped must be a list without repetition"),
+        (
+            "cross_validated",
+            {"accuracy": 1.5},
+            "cross_validated.accuracy must be a finite number from 0",
+        ),
         ("sorce", "x", "has 'sorce'; did you mean 'source'?"),
     ],
 )
@@ -101,11 +105,11 @@ def test_the_digests_tell_a_changed_cell_a_lost_row_and_a_repeated_one():
     ]
     assert len({digest_data(one) for one, _ in [(table, target), *others]}) == 4
     model = learned_from(MODEL, table, target)
-    assert is_learned_from(model, table, target)
+    assert is_trained_on(model, table, target)
     for one, of_target in others:
-        assert is_learned_from(model, one, Column("y", of_target)) is False
+        assert is_trained_on(model, one, Column("y", of_target)) is False
     other_classes = np.roll(target.values, 1)
-    assert is_learned_from(model, table, Column("y", other_classes)) is False
+    assert is_trained_on(model, table, Column("y", other_classes)) is False
 
 
 def test_numbers_and_their_texts_are_the_same_rows():
@@ -121,10 +125,10 @@ def test_training_rows_are_known_by_the_columns_that_the_model_still_has():
     model = learned_from(MODEL, table, target)
     known = dict(list(model.provenance.columns.items())[:2])
     fewer = replace(model, provenance=replace(model.provenance, columns=known))
-    assert is_learned_from(fewer, table, target)
-    assert is_learned_from(MODEL, table, target) is None
-    assert is_learned_from(replace(model, provenance=Provenance()), table, target) is None
-    assert is_learned_from(model, table, None) is None
+    assert is_trained_on(fewer, table, target)
+    assert is_trained_on(MODEL, table, target) is None
+    assert is_trained_on(replace(model, provenance=Provenance()), table, target) is None
+    assert is_trained_on(model, table, None) is None
 
 
 def learned_from(model, table, target):

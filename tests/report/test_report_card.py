@@ -103,7 +103,7 @@ def test_names_cannot_break_the_card():
     table = room_rows()
     groups = Column(nasty, np.array([nasty, "b"] * 6, dtype=object))
     rows = Table((*table.columns, groups), 12)
-    origin = replace(room_model().provenance, source=nasty, left_out=(nasty,))
+    origin = replace(room_model().provenance, source=nasty, dropped=(nasty,))
     model = replace(room_model(), provenance=origin)
     summary = summarise_card(model, rows, source=nasty, by=[nasty])
     tokens = MarkdownIt("commonmark").enable("table").parse(render_card(summary))

@@ -19,7 +19,7 @@ from solah.cli.signals import SignalOptions
 if TYPE_CHECKING:
     from solah.cli.problem import Problem
     from solah.evaluation import ChosenPolicy
-    from solah.model import Model, OutOfFold, Provenance
+    from solah.model import CrossValidated, Model, Provenance
 
 _SHOWN = 8
 _PATTERN = "*?["
@@ -189,8 +189,8 @@ def _provenance(data: str, fitted: _Fitted) -> "Provenance":
         source=file_name(problem.source),
         modified=modified,
         rows=problem.n_rows,
-        left_out=problem.left_out,
-        out_of_fold=_out_of_fold(fitted),
+        dropped=problem.left_out,
+        cross_validated=_cross_validated(fitted),
     )
     if problem.data is None:
         return known
@@ -206,18 +206,18 @@ def _provenance(data: str, fitted: _Fitted) -> "Provenance":
     )
 
 
-def _out_of_fold(fitted: _Fitted) -> "OutOfFold | None":
+def _cross_validated(fitted: _Fitted) -> "CrossValidated | None":
     """Return the cross-validated metrics of the chosen number of rules.
 
     None for windows of one recording: they share samples, and metrics would be too good.
     """
-    from solah.model import OutOfFold
+    from solah.model import CrossValidated
 
     problem, estimator = fitted.problem, fitted.estimator
     chosen = next((step for step in getattr(estimator, "path_", ()) if step.is_chosen), None)
     if chosen is None or (problem.signals is not None and problem.n_groups < 2):
         return None
-    return OutOfFold(**chosen.named)
+    return CrossValidated(**chosen.named)
 
 
 def _document(fitted: _Fitted, output: Path) -> dict[str, Any]:
@@ -330,7 +330,7 @@ def _rule_facts(fitted: _Fitted) -> dict[str, str | None]:
         "uniform": "at equal distances",
     }[fitted.estimator.selection_.word_kind]
     counts = " to ".join(map(str, sorted({min(sizes, default=0), max(sizes, default=0)})))
-    metrics, held_out = None, _out_of_fold(fitted)
+    metrics, held_out = None, _cross_validated(fitted)
     if held_out is not None:
         chosen = next(step for step in fitted.estimator.path_ if step.is_chosen)
         (quality, loss), digits = chosen.metrics, ".3f" if model.target.classes else ".4g"

@@ -237,7 +237,7 @@ def _chosen(
     """Choose limits by rows, where the options ask for it."""
     from solah.cli.problem import read_source
     from solah.evaluation import choose_policy
-    from solah.model.provenance import is_learned_from
+    from solah.model.provenance import is_trained_on
 
     if not wanted.needs_rows:
         if data is not None:
@@ -253,7 +253,7 @@ def _chosen(
     fixed = wanted.policy(model)
     source = read_source(data, reading, model)
     truth = source.table.column(target or model.target.name)
-    if is_learned_from(model, source.table, truth):
+    if is_trained_on(model, source.table, truth):
         raise ParameterError(
             "the model was trained on these rows, so that errors would seem too rare; pass "
             f"others, or choose by cross-validation with 'solah fit --policy {in_fit}'"

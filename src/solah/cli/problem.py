@@ -363,7 +363,7 @@ def true_classes(
 
 def columns_by(model: Model, table: Table, by: list[str] | None, positive: str | None) -> list[str]:
     """Return the columns to measure groups by. Default: those kept out of the model."""
-    left_out = model.provenance.left_out if model.provenance else ()
+    left_out = model.provenance.dropped if model.provenance else ()
     columns = [name for name in left_out if name in table.names]
     columns = columns if by is None else split_names(by, table.names)
     refuse_idle_positive(positive, columns, model.target.task)

@@ -81,14 +81,14 @@ def _show(screen: Screen, found: "Stress") -> None:
             {
                 "accuracy": f"{found.accuracy:.3f}",
                 f"all values noisy ({noise} of the range)": f"{found.noisy:.3f}",
-                f"all values moved ({budget} of the range)": f"{found.pushed:.3f}",
+                f"all values moved ({budget} of the range)": f"{found.adversarial:.3f}",
             }
         )
     )
     lines = [
         (one.feature, f"{100 * one.flips:.1f}%", *(f"{x:.3f}" for x in figures))
-        for one in sorted(found.features, key=lambda one: (-one.flips, one.lost))
-        for figures in [(one.lost, one.noisy, one.pushed)]
+        for one in sorted(found.features, key=lambda one: (-one.flips, one.missing))
+        for figures in [(one.missing, one.noisy, one.adversarial)]
     ]
     screen.say("", heading("Each feature alone: how often it can flip, and the accuracy"))
     screen.result(columns_of(("", "flips", "missing", "noisy", "moved"), lines))

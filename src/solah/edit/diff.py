@@ -85,7 +85,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
         differences=tuple(found),
         decisions=decisions,
         edits=tuple(edit for edit in map(str, second.edits) if edit not in known),
-        learned_from=(first.provenance, second.provenance),
+        training_data=(first.provenance, second.provenance),
     )
 
 

@@ -22,7 +22,7 @@ from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.encode import read_named, read_truth, target_column, warn_of_unseen
 from solah.model.evaluate import predict
-from solah.model.provenance import is_learned_from
+from solah.model.provenance import is_trained_on
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,14 +47,14 @@ def compare_decisions(a: Model, b: Model, X: Any, y: Any = None) -> Decisions:
     truth = target_column(b.target, table, y) or target_column(
         a.target, table, y
     )  # it may be renamed
-    flattered = bool(is_learned_from(a, table, truth)), bool(is_learned_from(b, table, truth))
+    trained_on = bool(is_trained_on(a, table, truth)), bool(is_trained_on(b, table, truth))
     if b.target.task is Task.REGRESSION:
         before, after = numbers_of(a.target, outputs[0]), numbers_of(b.target, outputs[1])
         found = _compare_numbers(before, after, read_truth(b.target, table, truth))
     else:
         truths = [read_truth(model.target, table, truth) for model in (a, b)]
         found = _compare_classes(a, b, outputs, truths)
-    return replace(found, flattered=flattered)
+    return replace(found, trained_on=trained_on)
 
 
 def _compare_numbers(before: Float, after: Float, truth: Float) -> Decisions:

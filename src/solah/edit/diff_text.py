@@ -96,16 +96,16 @@ class Flip:
     ----------
     row : its number, from 1
     before, after : the decisions: classes, or numbers
-    truth : the true class or number; None if unknown
-    belief_before, belief_after : the probability of each decision; None for a number
+    target : the true class or number; None if unknown
+    probability_before, probability_after : the probability of each decision; None for a number
     """
 
     row: int
     before: str | float
     after: str | float
-    truth: str | float | None
-    belief_before: float | None = None
-    belief_after: float | None = None
+    target: str | float | None
+    probability_before: float | None = None
+    probability_after: float | None = None
 
 
 Pair = tuple[float | None, float | None]
@@ -147,7 +147,7 @@ class Decisions:
         ``mae``; empty without such rows
     classes : the changes for each class of both models
     mean_move : the mean absolute move of a number; None for classes
-    flattered : which of both models were trained on these rows, as far as their files report
+    trained_on : which of both models were trained on these rows, as far as their files report
     """
 
     n_rows: int
@@ -156,7 +156,7 @@ class Decisions:
     metrics: Mapping[str, Pair]
     classes: tuple[ClassChange, ...] = ()
     mean_move: float | None = None
-    flattered: tuple[bool, bool] = (False, False)
+    trained_on: tuple[bool, bool] = (False, False)
 
     @property
     def n_flips(self) -> int:
@@ -166,8 +166,8 @@ class Decisions:
     def ways(self) -> Iterator[tuple[str, int, int, int]]:
         """Yield how rows flip, and how often: all, those now right, those right before."""
         for way, number in Counter((one.before, one.after) for one in self.flips).most_common():
-            truths = [one.truth for one in self.flips if (one.before, one.after) == way]
-            yield f"{way[0]} to {way[1]}", number, truths.count(way[1]), truths.count(way[0])
+            targets = [one.target for one in self.flips if (one.before, one.after) == way]
+            yield f"{way[0]} to {way[1]}", number, targets.count(way[1]), targets.count(way[0])
 
 
 @dataclass(frozen=True)
@@ -179,13 +179,13 @@ class ModelDiff:
     differences : part by part, the largest first
     decisions : the changes on rows; None without rows
     edits : edits that only the second model has, as sentences
-    learned_from : the training data of each model, where its file reports them
+    training_data : the training data of each model, where its file reports them
     """
 
     differences: tuple[Difference, ...]
     decisions: Decisions | None = None
     edits: tuple[str, ...] = ()
-    learned_from: tuple[Provenance | None, Provenance | None] = (None, None)
+    training_data: tuple[Provenance | None, Provenance | None] = (None, None)
 
     @property
     def is_empty(self) -> bool:
@@ -198,13 +198,13 @@ class ModelDiff:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        before, after = (one and record_of(one) for one in self.learned_from)
+        before, after = (one and record_of(one) for one in self.training_data)
         found = {
             "differ": not self.is_empty,
             "differences": self.differences,
             "decisions": self.decisions,
             "edits": self.edits,
-            "learned_from": {"before": before, "after": after},
+            "training_data": {"before": before, "after": after},
         }
         plain: dict[str, Any] = json.loads(json.dumps(found, default=asdict, allow_nan=False))
         return plain
@@ -259,8 +259,8 @@ def sections(
 ) -> list[Section]:
     """Write a comparison as sections, with a maximum number of lines of a kind; None is all."""
     found = [] if diff.differences else [Section("The models are the same", ())]
-    if any(diff.learned_from):
-        before, after = (spell_origin(one or Provenance()) for one in diff.learned_from)
+    if any(diff.training_data):
+        before, after = (spell_origin(one or Provenance()) for one in diff.training_data)
         both = (f"both: {after}",) if before == after else (f"before: {before}", f"after: {after}")
         found.append(Section("Training data", both))
     if diff.edits:
@@ -316,7 +316,7 @@ def _metrics(found: Decisions) -> Iterator[str]:
         (True, True): "both models were trained on these rows, so the metrics are too good",
         (True, False): "the first model was trained on these rows, so its metrics are too good",
         (False, True): "the second model was trained on these rows, so its metrics are too good",
-    }.get(found.flattered)
+    }.get(found.trained_on)
     if found.metrics and who is not None:
         yield who
 
@@ -326,9 +326,12 @@ def _flip(flip: Flip) -> str:
         text = decision if isinstance(decision, str) else spell_number(decision)
         return text if probability is None else f"{text} ({probability:.2f})"
 
-    truth = "" if flip.truth is None else f", target {write(flip.truth, None)}"
-    before, after = write(flip.before, flip.belief_before), write(flip.after, flip.belief_after)
-    return f"row {flip.row}: {before} becomes {after}{truth}"
+    target = "" if flip.target is None else f", target {write(flip.target, None)}"
+    before, after = (
+        write(flip.before, flip.probability_before),
+        write(flip.after, flip.probability_after),
+    )
+    return f"row {flip.row}: {before} becomes {after}{target}"
 
 
 def _by_class(found: Decisions) -> Iterator[str]:

@@ -38,16 +38,16 @@ class FeatureStress:
     ----------
     feature : the feature's name
     flips : the share of rows whose prediction changes somewhere in the feature's range
-    lost : the accuracy when it is always missing
+    missing : the accuracy when it is always missing
     noisy : the accuracy when its values are noisy
-    pushed : the accuracy when an adversary moves them within the budget
+    adversarial : the accuracy when an adversary moves them within the budget
     """
 
     feature: str
     flips: float
-    lost: float
+    missing: float
     noisy: float
-    pushed: float
+    adversarial: float
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Stress:
     budget : how far an adversary may move a reading, as a share of its range
     seed : what the noise was drawn with
     accuracy : with the readings as they are
-    noisy, pushed : the accuracy when all readings are noisy, or moved by an adversary
+    noisy, adversarial : the accuracy when all readings are noisy, or moved by an adversary
     features : each feature alone, in the model's order
     """
 
@@ -72,7 +72,7 @@ class Stress:
     seed: int
     accuracy: float
     noisy: float
-    pushed: float
+    adversarial: float
     features: tuple[FeatureStress, ...]
 
 
@@ -131,7 +131,7 @@ def stress(
         seed=seed,
         accuracy=figures[0],
         noisy=figures[1],
-        pushed=figures[2],
+        adversarial=figures[2],
         features=tuple(
             FeatureStress(feature.name, *shares)
             for feature, shares in zip(model.features, alone, strict=True)
@@ -163,22 +163,22 @@ class _StressedRows:
     ) -> Right:
         """Return which rows are predicted rightly: ``(3 + 4 * n_features, n_rows)``.
 
-        With the values as they are, with all noisy, and with all pushed; then, for each feature
+        With the values as they are, with all noisy, and with all moved; then, for each feature
         alone, the rows that :class:`FeatureStress` counts.
         """
         places = range(self._rows.shape[1])
         alone: list[Right] = []
         for place in places:
-            readings, pushed = self._rows[:, place], self._right
+            readings, adversarial = self._rows[:, place], self._right
             flips, is_known = np.zeros(len(readings), dtype=bool), ~np.isnan(readings)
             noisy = self._noisy(place, noise, rng)
             for value in self._everywhere(place):
                 elsewhere = np.where(is_known, value, readings)
                 flips |= self._decide(self._with(place, elsewhere)) != self._decisions
             for moved in self._within_reach(place, readings, budget):
-                pushed = pushed & self._stays_right(place, moved)
-            lost = self._stays_right(place, np.full(len(readings), np.nan))
-            alone += [flips, lost, self._stays_right(place, noisy), pushed]
+                adversarial = adversarial & self._stays_right(place, moved)
+            missing = self._stays_right(place, np.full(len(readings), np.nan))
+            alone += [flips, missing, self._stays_right(place, noisy), adversarial]
             advance(1)
         noisy = np.column_stack([self._noisy(place, noise, rng) for place in places])
         is_noisy_right = self._decide(noisy) == self._truth

@@ -18,13 +18,14 @@ from solah.model.document import (
 from solah.model.features import Feature, WordRange
 from solah.model.format import load_document, save_document
 from solah.model.policy import AbstainReason, Cells, Domain, Policy, SeenTogether
-from solah.model.provenance import OutOfFold, Provenance
+from solah.model.provenance import CrossValidated, Provenance
 
 __all__ = [
     "AbstainReason",
     "AdditiveNode",
     "Branch",
     "Cells",
+    "CrossValidated",
     "Domain",
     "Feature",
     "FeatureGroup",
@@ -32,7 +33,6 @@ __all__ = [
     "Model",
     "Monotonic",
     "Node",
-    "OutOfFold",
     "Part",
     "Policy",
     "Provenance",

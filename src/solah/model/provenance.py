@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_EDITS = 10_000
 MAX_TEXT = 2_000
 MAX_ROWS = 2**53
-_MAX_LEFT_OUT = 10_000
+_MAX_DROPPED = 10_000
 _MAX_COLUMNS, _MAX_NAME = 1_000_000, 1_000_000
 _MAX_ORIGIN = 1_000
 _DIGITS = 32
@@ -40,7 +40,7 @@ _TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True)
-class OutOfFold:
+class CrossValidated:
     """Cross-validated metrics: of classes the accuracy and the log-loss, of a number two others.
 
     These are R² and RMSE, or D² with the mean absolute error, the pinball loss or the deviance.
@@ -197,8 +197,8 @@ class Provenance:
     classes : the number of rows of each class, in the order of the classes
     digest : of all columns, see :func:`digest_data`
     columns : a digest of each feature, see :func:`digest_columns`
-    left_out : the columns that were dropped
-    out_of_fold : cross-validated metrics
+    dropped : the columns that were dropped
+    cross_validated : cross-validated metrics
     """
 
     source: str = field(default="", metadata=json.text(_MAX_ORIGIN))
@@ -207,9 +207,9 @@ class Provenance:
     classes: tuple[int, ...] = field(default=(), metadata=json.form(_read_counts))
     digest: str = field(default="", metadata=json.text(_MAX_ORIGIN))
     columns: Mapping[str, str] = field(default_factory=dict, metadata=json.form(_read_digests))
-    left_out: tuple[str, ...] = field(default=(), metadata=json.texts(0, _MAX_LEFT_OUT))
-    out_of_fold: OutOfFold | None = field(
-        default=None, metadata=json.form(lambda part: json.read_record(part, OutOfFold))
+    dropped: tuple[str, ...] = field(default=(), metadata=json.texts(0, _MAX_DROPPED))
+    cross_validated: CrossValidated | None = field(
+        default=None, metadata=json.form(lambda part: json.read_record(part, CrossValidated))
     )
 
 
@@ -249,7 +249,7 @@ def digest_columns(model: Model, table: Table, target: Column) -> dict[str, str]
     return {name: f"{int(one.sum(dtype=np.uint64)):016x}" for name, one in rows.items()}
 
 
-def is_learned_from(model: Model, table: Table, target: Column | None) -> bool | None:
+def is_trained_on(model: Model, table: Table, target: Column | None) -> bool | None:
     """Return whether a model was trained on these rows; None if its file has no digests."""
     if target is None or model.provenance is None:
         return None

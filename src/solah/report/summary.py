@@ -19,7 +19,7 @@ from solah.export.footprint import counted_flash
 from solah.model.encode import find_unseen
 from solah.model.json_fields import record_of
 from solah.model.program import Walk
-from solah.model.provenance import is_learned_from
+from solah.model.provenance import is_trained_on
 from solah.report.groups import FEW_ROWS
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, An
     """
     return {
         "provenance": _provenance(model),
-        "is_training_data": rows and is_learned_from(model, rows.table, rows.truth),
+        "is_training_data": rows and is_trained_on(model, rows.table, rows.truth),
         "ranges": _ranges(model, rows),
         "few": _few(model),
         "promises": spell_constraints(model),
@@ -278,10 +278,10 @@ def _provenance(model: Model) -> dict[str, Any] | None:
         return None
     record = record_of(model.provenance)
     names = [spell(state) for state in model.target.classes]
-    keys = ("source", "modified", "rows", "digest", "out_of_fold")
+    keys = ("source", "modified", "rows", "digest", "cross_validated")
     known = {key: record.get(key) for key in keys}
     classes = dict(zip(names, model.provenance.classes, strict=False))
-    return {**known, "classes": classes, "left_out": list(model.provenance.left_out)}
+    return {**known, "classes": classes, "dropped": list(model.provenance.dropped)}
 
 
 def _ranges(model: Model, rows: DecidedRows | None) -> list[dict[str, Any]]:
