@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from solah.data import State
-    from solah.edit.lexer import Cursor, Token
     from solah.edit.rules_reader import Draft
     from solah.edit.sentence import StatedCondition
     from solah.model.document import Target
     from solah.model.features import Feature
+    from solah.model.lexer import Cursor, Token
 
 
 Words = tuple[int, ...]
@@ -47,19 +47,18 @@ _Record = dict[str, Any]
 
 def read_target_line(draft: Draft) -> tuple[Task, dict[str, Any]]:
     """Read the target behind its first word, as the model file has it."""
-    cursor = draft.cursor
-    record: dict[str, Any] = {"name": cursor.name("the name of the target")}
-    kind = cursor.word("classes", "number")
-    if kind == "number" and cursor.took_word("log"):
+    record: dict[str, Any] = {"name": draft.name("the name of the target")}
+    kind = draft.word("classes", "number")
+    if kind == "number" and draft.took_word("log"):
         record["link"] = "log"
-    cursor.end_line()
+    draft.end_line()
     if kind == "classes":
         return Task.CLASSIFICATION, record | _read_classes(draft)
     lines, centres = [], []
     for token in draft.block():
-        line = _read_word(cursor, token)
-        cursor.word("centre")
-        centres.append(cursor.number("the mean of the target"))
+        line = _read_word(draft, token)
+        draft.word("centre")
+        centres.append(draft.number("the mean of the target"))
         lines.append(line)
     if not lines:
         return Task.REGRESSION, record
@@ -67,22 +66,21 @@ def read_target_line(draft: Draft) -> tuple[Task, dict[str, Any]]:
 
 
 def _read_classes(draft: Draft) -> dict[str, Any]:
-    cursor = draft.cursor
     states: list[State] = []
     columns: dict[str, list[float]] = {"share": [], "threshold": []}
     for token in draft.block():
-        state = read_state(cursor, "a class")
+        state = read_state(draft, "a class")
         _refuse_twice(state, states, token)
         draft.locate(f".target.classes[{len(states)}]", token)
         for key, column in columns.items():
-            if cursor.took_word(key):
-                draft.locate(f".target.{key}s[{len(states)}]", cursor.token)
-                column.append(cursor.number(f"the {key} of the class"))
+            if draft.took_word(key):
+                draft.locate(f".target.{key}s[{len(states)}]", draft.token)
+                column.append(draft.number(f"the {key} of the class"))
             if len(column) not in (0, len(states) + 1):
                 raise token.fail(f"all classes have a {key}, or none")
         states.append(state)
     if not states:
-        raise cursor.expected("the first class")
+        raise draft.expected("the first class")
     return {"classes": states} | {f"{key}s": column for key, column in columns.items() if column}
 
 
@@ -93,33 +91,31 @@ def _refuse_twice(item: State, others: Sequence[State], token: Token) -> None:
 
 def read_feature_line(draft: Draft, token: Token, place: str) -> dict[str, Any]:
     """Read a feature behind its first word, as the model file has it."""
-    cursor = draft.cursor
-    name = cursor.name("the name of a feature")
+    name = draft.name("the name of a feature")
     draft.locate(place, token)
-    kind = cursor.word(*(kind.value for kind in Kind))
+    kind = draft.word(*(kind.value for kind in Kind))
     record: dict[str, Any] = {"name": name, "type": kind}
     if kind != Kind.CONTINUOUS:
         return record | _read_categories(draft)
     for word, key in (("from", "low"), ("to", "high")):
-        cursor.word(word)
-        draft.locate(f"{place}.{key}", cursor.token)
-        record[key] = cursor.number(f"the {key}est value")
-    moved = {"moved": True} if cursor.took_word("moved") else {}
-    cursor.end_line()
+        draft.word(word)
+        draft.locate(f"{place}.{key}", draft.token)
+        record[key] = draft.number(f"the {key}est value")
+    moved = {"moved": True} if draft.took_word("moved") else {}
+    draft.end_line()
     return record | read_scale(draft) | moved
 
 
 def _read_categories(draft: Draft) -> dict[str, Any]:
-    cursor = draft.cursor
     states: list[State] = []
-    head, without = cursor.token, _read_missing(cursor)
+    head, without = draft.token, _read_missing(draft)
     masses: list[tuple[Token, list[float], int]] = []
-    cursor.end_line()
+    draft.end_line()
     for token in draft.block():
-        state = read_state(cursor, "a category")
+        state = read_state(draft, "a category")
         _refuse_twice(state, states, token)
         states.append(state)
-        masses.append((token, _read_missing(cursor), 1))
+        masses.append((token, _read_missing(draft), 1))
     if without and states:
         raise head.fail("the masses of a missing value belong behind the categories")
     return {"categories": states, "missing": _joined(masses or [(head, without, 1)])}
@@ -140,12 +136,12 @@ def read_scale(draft: Draft) -> dict[str, Any]:
     lines: list[_Word] = []
     masses: list[tuple[Token, list[float], int]] = []
     for token in draft.block():
-        line = _read_word(draft.cursor, token)
+        line = _read_word(draft, token)
         lines.append(line)
         has_two_ends = None not in line.ends and line.ends[0] != line.ends[1]
-        masses.append((token, _read_missing(draft.cursor), 1 + has_two_ends))
+        masses.append((token, _read_missing(draft), 1 + has_two_ends))
     if not lines:
-        raise draft.cursor.expected("the first word of the feature")
+        raise draft.expected("the first word of the feature")
     record = _ranged(lines) if lines[0].peak is None else _overlapping(lines)
     return record | {"missing": _joined(masses)}
 
@@ -247,7 +243,7 @@ class TermLines:
         ----------
         place : the term's path
         """
-        cursor = self._draft.cursor
+        cursor = self._draft
         while (token := cursor.next_line()) and cursor.is_at("if", "pin", "otherwise"):
             pin = {"pinned": True} if cursor.took_word("pin") else {}
             if cursor.took_word("otherwise"):
@@ -264,8 +260,8 @@ class TermLines:
 
     def _read_cell(self, token: Token) -> tuple[Words, ...] | None:
         """Read the conditions of a line; None for a missing value."""
-        self._draft.cursor.word("if")
-        conditions = {one.feature: one for one in read_conditions(self._draft.cursor)}
+        self._draft.word("if")
+        conditions = {one.feature: one for one in read_conditions(self._draft)}
         for condition in conditions.values():
             _asked(condition, self._inputs)
         cell: tuple[Words, ...] | None = None
@@ -300,7 +296,7 @@ class TermLines:
 
     def _read_facts(self) -> _Record:
         """Read what a rule adds, and its counts; nobody counted them if there is no bar."""
-        cursor, target = self._draft.cursor, self._target
+        cursor, target = self._draft, self._target
         record: _Record = {"weights": list(read_conclusion(cursor).scores_for(target.classes))}
         shares = [0.0] if target.is_additive_number else list(target.shares)
         token, record["rows"] = cursor.token, read_rows(cursor)
@@ -348,13 +344,13 @@ def read_branches(
     draft: Draft, target: Target, inputs: Sequence[Feature], place: str
 ) -> list[_Record]:
     """Read the branches of a tree, and return them as the model file has them."""
-    cursor, rules = draft.cursor, list[_Record]()
-    while (token := cursor.next_line()) and cursor.is_at("if", "pin", "always"):
-        pin = {"pinned": True} if cursor.took_word("pin") else {}
+    rules = list[_Record]()
+    while (token := draft.next_line()) and draft.is_at("if", "pin", "always"):
+        pin = {"pinned": True} if draft.took_word("pin") else {}
         stated: tuple[StatedCondition, ...] = ()
-        if not cursor.took_word("always"):
-            cursor.word("if")
-            stated = read_conditions(cursor)
+        if not draft.took_word("always"):
+            draft.word("if")
+            stated = read_conditions(draft)
         conditions = []
         for one in stated:
             feature = _asked(one, inputs)
@@ -366,11 +362,11 @@ def read_branches(
             words = set_words(feature)
             conditions.append([one.feature, [list(words[index]) for index in sets]])
         draft.locate(f"{place}.rules[{len(rules)}]", token)
-        belief = list(read_conclusion(cursor).shares_for(target_names(target)))
-        rules.append({"if": conditions, "belief": belief, "rows": read_rows(cursor), **pin})
-        cursor.end_line()
+        belief = list(read_conclusion(draft).shares_for(target_names(target)))
+        rules.append({"if": conditions, "belief": belief, "rows": read_rows(draft), **pin})
+        draft.end_line()
     if not rules:
-        raise cursor.expected("a rule, which begins with 'if'", ["if", "pin", "always"])
+        raise draft.expected("a rule, which begins with 'if'", ["if", "pin", "always"])
     return rules
 
 
@@ -408,18 +404,18 @@ def spell_policy(policy: Policy, target: Target) -> Iterator[str]:
 
 def read_policy(draft: Draft, target: Target) -> dict[str, Any]:
     """Read the lines below ``policy``, as the model file has them."""
-    cursor, record = draft.cursor, dict[str, Any]()
+    record = dict[str, Any]()
     limits: dict[int, float] = {}
 
     def read(key: str, what: str = "a number") -> float:
-        draft.locate(f".policy.{key}", cursor.token)
-        number = cursor.number(what)
+        draft.locate(f".policy.{key}", draft.token)
+        number = draft.number(what)
         return int(number) if number.is_integer() else number
 
     for token in draft.block():
-        key = cursor.word("min_probability", "votes", *_KEYS)
+        key = draft.word("min_probability", "votes", *_KEYS)
         if key == "min_probability":
-            place = read_class(cursor, target)
+            place = read_class(draft, target)
             if place in limits:
                 raise token.fail(f"{spell_state(target.classes[place])} has a limit already")
             limits[place] = read(f"min_probability[{place}]", "the probability")
@@ -428,11 +424,11 @@ def read_policy(draft: Draft, target: Target) -> dict[str, Any]:
             raise token.fail(f"{key} is set twice")
         record[key] = read(key)
         if key == "votes":
-            cursor.word("of")
+            draft.word("of")
             record["window"] = read("window", "the window")
     for place, state in enumerate(target.classes if limits else ()):
         if place not in limits:
-            raise cursor.expected(f"'min_probability {spell_state(state)}', as of other classes")
+            raise draft.expected(f"'min_probability {spell_state(state)}', as of other classes")
     if limits:
         record["min_probability"] = [limits[place] for place in sorted(limits)]
     return record

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from solah.data.json_reader import Reader
-from solah.edit.lexer import STATEMENTS, Cursor, lex
+from solah.edit.lexer import RESERVED, STATEMENTS, tokens_of
 from solah.edit.rule_lines import (
     TermLines,
     read_branches,
@@ -24,13 +24,14 @@ from solah.exceptions import ModelFormatError, RuleTextError, did_you_mean, shor
 from solah.model.feature_format import read_feature, read_target
 from solah.model.features import Feature, belief_feature
 from solah.model.format import FORMAT_NAME, FORMAT_VERSION, MAX_BYTES, read_model
+from solah.model.lexer import Cursor
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping
 
-    from solah.edit.lexer import Token
     from solah.model.document import Model, Target
+    from solah.model.lexer import Token
 
 
 RULES_VERSION = 1
@@ -51,21 +52,12 @@ _CALLED = {
 }
 
 
-class Draft:
-    """A model file on its way from a rules file.
-
-    Parameters
-    ----------
-    text : the whole rules file
-
-    Attributes
-    ----------
-    cursor : the tokens that are left
-    """
+class Draft(Cursor):
+    """The tokens of a rules file, and those that each part of the model file begins with."""
 
     def __init__(self, text: str) -> None:
-        self.cursor = Cursor(lex(text))
-        self._tokens: dict[str, Token] = {}
+        super().__init__(tokens_of(text), RESERVED)
+        self._tokens_of: dict[str, Token] = {}
 
     def locate(self, path: str, token: Token) -> None:
         """Keep the token that a part of the model file begins with.
@@ -75,15 +67,15 @@ class Draft:
         path : as errors have it, without the root: ``.nodes[2].terms[0]``
         token : where it begins
         """
-        self._tokens[path] = token
+        self._tokens_of[path] = token
 
     def block(self) -> Iterator[Token]:
         """Yield the first token of each line up to the next statement, and end each line."""
-        while (token := self.cursor.next_line()).kind != "end":
-            if self.cursor.is_at(*STATEMENTS):
+        while (token := self.next_line()).kind != "end":
+            if self.is_at(*STATEMENTS):
                 return
             yield token
-            self.cursor.end_line()
+            self.end_line()
 
     def checked(self, read: Callable[[Reader], _Part], record: Any, path: str = "") -> _Part:
         """Read a record as a part of the model file; an error has the line and the column."""
@@ -94,13 +86,13 @@ class Draft:
             match = _PATH.search(message)
             steps = match["steps"] if match else ""
             known = steps
-            while known and known not in self._tokens:
+            while known and known not in self._tokens_of:
                 known = _STEP.sub("", known)
             if match:
                 rest = steps[len(known) :].lstrip(".") or "this"
                 rest = re.sub(r"^\w+", lambda key: _CALLED.get(key[0], key[0]), rest)
                 message = message[: match.start()] + rest + message[match.end() :]
-            raise self._tokens[known].fail(message) from None
+            raise self._tokens_of[known].fail(message) from None
 
 
 def load_rules(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Model:
@@ -153,7 +145,6 @@ def read_rules(text: str) -> Model:
 class _RulesReader:
     def __init__(self, text: str) -> None:
         self._draft = Draft(text)
-        self._cursor = self._draft.cursor
         self._features: dict[str, Feature] = {}
         self._nodes: dict[str, Token] = {}
         self._used: set[str] = set()
@@ -167,11 +158,11 @@ class _RulesReader:
         self._policy: dict[str, Any] | None = None
 
     def model(self) -> Model:
-        cursor, draft = self._cursor, self._draft
-        start = cursor.next_line()
+        draft = self._draft
+        start = draft.next_line()
         draft.locate("", start)
         self._read_version()
-        self._read_target(cursor.next_line())
+        self._read_target(draft.next_line())
         statements: dict[str, Callable[[Token], None]] = {
             "feature": self._read_feature,
             "belief": self._read_belief,
@@ -183,8 +174,8 @@ class _RulesReader:
             "policy": self._read_policy,
             "edit": self._read_edit,
         }
-        while (token := cursor.next_line()).kind != "end":
-            statements[cursor.word(*statements)](token)
+        while (token := draft.next_line()).kind != "end":
+            statements[draft.word(*statements)](token)
         self._check_end(token)
         document = {
             "format": FORMAT_NAME,
@@ -202,14 +193,14 @@ class _RulesReader:
         return model
 
     def _read_version(self) -> None:
-        self._cursor.word("solah")
-        self._cursor.word("rules")
-        token = self._cursor.token
-        if self._cursor.number("the version of the file") != RULES_VERSION:
+        self._draft.word("solah")
+        self._draft.word("rules")
+        token = self._draft.token
+        if self._draft.number("the version of the file") != RULES_VERSION:
             raise token.fail(
                 f"this solah reads rules files of version {RULES_VERSION}. Got {token.text}."
             )
-        self._cursor.end_line()
+        self._draft.end_line()
 
     def _check_end(self, end: Token) -> None:
         if not self._features:
@@ -226,7 +217,7 @@ class _RulesReader:
 
     def _read_target(self, token: Token) -> None:
         self._draft.locate(".target", token)
-        self._cursor.word("target")
+        self._draft.word("target")
         self._task, self._target_record = read_target_line(self._draft)
         read = partial(read_target, task=self._task)
         self._target: Target = self._draft.checked(read, self._target_record, ".target")
@@ -242,14 +233,14 @@ class _RulesReader:
 
     def _read_belief(self, token: Token) -> None:
         """Read words over the output of a node, for the node that comes next."""
-        cursor, place = self._cursor, ".beliefs"
-        name = cursor.name("a name for the input")
+        draft, place = self._draft, ".beliefs"
+        name = draft.name("a name for the input")
         self._draft.locate(place, token)
-        cursor.word("of")
-        node = self._known(cursor.token, cursor.name("the name of a node"), self._nodes, "node")
-        cursor.word("in")
-        number = read_class(cursor, self._target)
-        cursor.end_line()
+        draft.word("of")
+        node = self._known(draft.token, draft.name("the name of a node"), self._nodes, "node")
+        draft.word("in")
+        number = read_class(draft, self._target)
+        draft.end_line()
         record = {"name": name, **read_scale(self._draft)}
         # For the checks of its words, it is a feature like any other.
         described = record | {"type": "continuous", "low": 0.0, "high": 1.0}
@@ -272,8 +263,8 @@ class _RulesReader:
     def _new_node(self, token: Token) -> tuple[dict[str, Any], str]:
         """Begin a node; return its record and its path."""
         place = f".nodes[{len(self._nodes)}]"
-        self._draft.locate(f"{place}.name", self._cursor.token)
-        name = self._cursor.name("a name")
+        self._draft.locate(f"{place}.name", self._draft.token)
+        name = self._draft.name("a name")
         if name in self._nodes:
             raise token.fail(f"the name {shorten(name)} is taken already")
         self._draft.locate(place, token)
@@ -286,7 +277,7 @@ class _RulesReader:
         return record, place
 
     def _read_input(self, known: Mapping[str, Feature]) -> Feature:
-        token, name = self._cursor.token, self._cursor.name("the name of a feature")
+        token, name = self._draft.token, self._draft.name("the name of a feature")
         feature = known[self._known(token, name, known, "feature")]
         self._used.add(feature.origin)
         return feature
@@ -296,12 +287,12 @@ class _RulesReader:
         if self._target.classes and not self._target.shares:
             raise token.fail("a sum needs a target whose classes have shares ('yes share 0.1')")
         self._nodes[record["name"]] = token
-        self._cursor.end_line()
-        self._draft.locate(f"{place}.baseline", self._cursor.next_line())
-        self._cursor.word("baseline")
-        record["baseline"] = list(read_conclusion(self._cursor).scores_for(self._target.classes))
+        self._draft.end_line()
+        self._draft.locate(f"{place}.baseline", self._draft.next_line())
+        self._draft.word("baseline")
+        record["baseline"] = list(read_conclusion(self._draft).scores_for(self._target.classes))
         record["terms"] = []
-        self._cursor.end_line()
+        self._draft.end_line()
 
     def _sum(self, token: Token) -> tuple[dict[str, Any], str]:
         """Return the sum that rules or a group belong to, and its path."""
@@ -313,31 +304,31 @@ class _RulesReader:
     def _read_features(self, known: Mapping[str, Feature]) -> list[Feature]:
         """Read the features of a term: one, or two with ``and`` between them."""
         found = [self._read_input(known)]
-        return [*found, self._read_input(known)] if self._cursor.took_word("and") else found
+        return [*found, self._read_input(known)] if self._draft.took_word("and") else found
 
     def _read_rules(self, token: Token) -> None:
-        cursor, draft = self._cursor, self._draft
+        draft = self._draft
         node, place = self._sum(token)
         place = f"{place}.terms[{len(node['terms'])}]"
-        cursor.word("on")
-        draft.locate(place, cursor.token)
+        draft.word("on")
+        draft.locate(place, draft.token)
         inputs = self._read_features({**self._features, **self._beliefs})
         record: dict[str, Any] = {}
-        if cursor.took("bar"):
-            cursor.word("variance")
-            draft.locate(f"{place}.variance", cursor.token)
-            record["variance"] = cursor.number("the variance")
-        cursor.end_line()
+        if draft.took("bar"):
+            draft.word("variance")
+            draft.locate(f"{place}.variance", draft.token)
+            record["variance"] = draft.number("the variance")
+        draft.end_line()
         record["rules"] = TermLines(draft, self._target, inputs).read(place)
         node["terms"].append(record)
 
     def _read_group(self, token: Token) -> None:
-        cursor, draft = self._cursor, self._draft
+        draft = self._draft
         node, place = self._sum(token)
         groups = node.setdefault("groups", [])
-        name = cursor.name("the name of a group")
+        name = draft.name("the name of a group")
         draft.locate(f"{place}.groups[{len(groups)}]", token)
-        cursor.end_line()
+        draft.end_line()
         known = [frozenset(name for name, _ in one["rules"][0]["if"]) for one in node["terms"]]
         numbers: set[int] = set()
         for line in draft.block():
@@ -351,7 +342,7 @@ class _RulesReader:
         groups.append({"name": name, "terms": sorted(numbers)})
 
     def _read_tree(self, token: Token) -> None:
-        cursor, draft = self._cursor, self._draft
+        draft = self._draft
         record, place = self._new_node(token)
         states = self._target.classes
         outputs = {
@@ -360,53 +351,53 @@ class _RulesReader:
         }
         known = {**self._features, **outputs, **self._beliefs}
         self._nodes[record["name"]] = token
-        cursor.word("on")
-        draft.locate(f"{place}.inputs", cursor.token)
+        draft.word("on")
+        draft.locate(f"{place}.inputs", draft.token)
         inputs = [self._read_input(known)]
-        while cursor.took("comma"):
+        while draft.took("comma"):
             inputs.append(self._read_input(known))
-        cursor.end_line()
+        draft.end_line()
         record["inputs"] = [one.name for one in inputs]
-        begin = cursor.next_line()
+        begin = draft.next_line()
         draft.locate(f"{place}.start", begin)
-        cursor.word("start")
+        draft.word("start")
         if self._target.is_additive_number:
             raise begin.fail("a tree needs a target with classes or words")
-        record["start"] = list(read_conclusion(cursor).shares_for(target_names(self._target)))
-        cursor.end_line()
+        record["start"] = list(read_conclusion(draft).shares_for(target_names(self._target)))
+        draft.end_line()
         record["rules"] = read_branches(draft, self._target, inputs, place)
 
     # --- what else a file has --------------------------------------------------------------------
 
     def _read_constraint(self, token: Token) -> None:
-        cursor, number = self._cursor, len(self._lists["monotonic"])
+        draft, number = self._draft, len(self._lists["monotonic"])
         if not number:
             self._draft.locate(".monotonic", token)
         self._draft.locate(f".monotonic[{number}]", token)
         record: dict[str, Any] = {}
         if self._target.classes:
-            record["class"] = read_class(cursor, self._target)
-        cursor.word("never")
-        record["direction"] = 1 if cursor.word("falls", "rises") == "falls" else -1
-        cursor.word("with")
-        name_token, name = cursor.token, cursor.name("the name of a feature")
+            record["class"] = read_class(draft, self._target)
+        draft.word("never")
+        record["direction"] = 1 if draft.word("falls", "rises") == "falls" else -1
+        draft.word("with")
+        name_token, name = draft.token, draft.name("the name of a feature")
         record["feature"] = self._known(name_token, name, self._features, "feature")
-        cursor.end_line()
+        draft.end_line()
         self._lists["monotonic"].append(record)
 
     def _read_policy(self, token: Token) -> None:
         if self._policy is not None:
             raise token.fail("the file has a policy above; a model has one")
         self._draft.locate(".policy", token)
-        self._cursor.end_line()
+        self._draft.end_line()
         self._policy = read_policy(self._draft, self._target)
 
     def _read_edit(self, token: Token) -> None:
-        cursor, number = self._cursor, len(self._lists["edits"])
+        draft, number = self._draft, len(self._lists["edits"])
         self._draft.locate(f".edits[{number}]", token)
-        record = {"text": cursor.name("what was done, in double quotes")}
+        record = {"text": draft.name("what was done, in double quotes")}
         for word, key in (("by", "author"), ("at", "time"), ("because", "reason")):
-            if cursor.took_word(word):
-                record[key] = cursor.name(f"the {key}, in double quotes")
-        cursor.end_line()
+            if draft.took_word(word):
+                record[key] = draft.name(f"the {key}, in double quotes")
+        draft.end_line()
         self._lists["edits"].append(record)

@@ -7,17 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from solah.edit.lexer import (
-    NOWHERE,
-    Cursor,
-    Token,
-    lex,
-    spell_name,
-    spell_number,
-    spell_signed,
-    whole_or_real,
-)
+from solah.edit.lexer import open_text, spell_name, spell_number, spell_signed
 from solah.exceptions import RuleTextError, did_you_mean, shorten
+from solah.model.lexer import NOWHERE, Cursor, Token, whole_or_real
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -267,7 +259,7 @@ def parse_change(text: str) -> StatedRule:
     """Read a rule that adds weights or has shares, or only its conditions."""
     if not isinstance(text, str):
         raise RuleTextError(f"a rule must be text. Got a value of type {type(text).__name__}.")
-    cursor = Cursor(lex(text))
+    cursor = open_text(text)
     cursor.next_line()
     cursor.word("if")
     conditions = read_conditions(cursor)

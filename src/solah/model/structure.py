@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from solah.data.json_reader import JsonParser
-from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.exceptions import ParameterError, RuleTextError, did_you_mean, shorten
+from solah.model.lexer import Cursor, lex
 
 if TYPE_CHECKING:
     import os
@@ -180,7 +181,10 @@ class Hierarchy:
         ... '''))
         warmth <- "inside, °C", outside; alarm <- warmth, smoke
         """
-        return cls(tuple(_parsed(text))).each_once()
+        try:
+            return cls(tuple(_parsed(text))).each_once()
+        except RuleTextError as error:
+            raise ParameterError(str(error)) from None
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.nodes))
@@ -420,51 +424,18 @@ _TOKEN = re.compile(
 
 def _parsed(text: str) -> Iterator[HierarchyNode]:
     """Yield the nodes of short text."""
-    tokens: list[tuple[str, str, int]] = []  # kind, text, where it starts
-    start = 0
-
-    def fail(problem: str, start: int) -> ParameterError:
-        line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-        return ParameterError(f"line {line}, column {column}: {problem}")
-
-    def expected(wanted: str) -> ParameterError:
-        kind, found, start = tokens[-1]
-        ends = {"stop": "the end", "line": "the end of the line"}
-        hint = "; a name with spaces needs double quotes" if kind == "name" else ""
-        return fail(f"expected {wanted}, found {ends.get(kind) or shorten(found)}{hint}", start)
-
-    def took(*kinds: str) -> bool:
-        return tokens[-1][0] in kinds and bool(tokens.pop())
-
-    def name(wanted: str) -> str:
-        kind, found, start = tokens[-1]
-        if not took("name", "quoted"):
-            raise expected(wanted)
-        try:
-            return found if kind == "name" else str(json.loads(found, strict=False))
-        except json.JSONDecodeError:
-            raise fail(f"{found} has an escape that JSON does not know", start) from None
-
-    while start < len(text):
-        match = _TOKEN.match(text, start)
-        if match is None or match.lastgroup is None:
-            raise fail("a double quote is not closed", start)
-        if match.lastgroup != "blank":
-            tokens.append((match.lastgroup, match[0], start))
-        start = match.end()
-    tokens = [("stop", "", start), *reversed(tokens)]
-    while tokens[-1][0] != "stop":
-        if took("line", "semicolon"):
+    cursor = Cursor(lex(text, _TOKEN))
+    while cursor.token.kind != "end":
+        if cursor.took("line", "semicolon"):
             continue
-        node, inputs = name("the name of a node"), list[str]()
-        if not took("arrow"):
-            raise expected("'<-'")
-        while not inputs or took("comma"):
-            while took("line"):
-                pass
-            inputs.append(name("the name of an input"))
-        if not took("line", "semicolon") and tokens[-1][0] != "stop":
-            raise expected("a comma, a semicolon or the end of the line")
+        node, inputs = cursor.name("the name of a node"), list[str]()
+        if not cursor.took("arrow"):
+            raise cursor.expected("'<-'")
+        while not inputs or cursor.took("comma"):
+            cursor.next_line()
+            inputs.append(cursor.name("the name of an input"))
+        if cursor.token.kind != "end" and not cursor.took("line", "semicolon"):
+            raise cursor.expected("a comma, a semicolon or the end of the line")
         yield HierarchyNode(node, tuple(inputs))
 
 
