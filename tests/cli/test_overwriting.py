@@ -80,14 +80,6 @@ def test_parquet_files_of_a_folder_are_inputs(run, tmp_path):
     refuse_overwriting([folder / "model.json"], [tmp_path / "days"])  # no rows are read from it
 
 
-def test_the_file_of_a_data_set_is_an_input(run, tmp_path, monkeypatch):
-    monkeypatch.setenv("SOLAH_DATA", str(tmp_path))
-    (tmp_path / "diabetes_pima.csv").write_text("a,class\n1,x\n", encoding="utf-8")
-    run("fit", "diabetes_pima", "-o", tmp_path / "diabetes_pima.csv").check_error(
-        LOST, "(as diabetes_pima)"
-    )
-
-
 def test_export_keeps_the_model(run, fruit_model, tmp_path):
     odd = fruit_model.rename(tmp_path / "fruits.h")
     before = odd.read_bytes()

@@ -29,14 +29,6 @@ def _default_handlers():
         signal.signal(number, handler)
 
 
-def wait_for_signal():
-    """Wait until a signal interrupts; fail when none does."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        time.sleep(0.01)
-    pytest.fail("nothing came")
-
-
 @pytest.mark.parametrize("number", OTHERS)
 def test_it_is_an_interrupt(number):
     with pytest.raises(KeyboardInterrupt), signals_as_interrupt() as stopped_by:
@@ -64,24 +56,6 @@ def test_a_second_one_does_not_stop_what_cleans_up():
             signal.raise_signal(signal.SIGTERM)
             cleaned.append(True)
     assert cleaned
-
-
-class Closing:
-    """Gets a signal while it is taken down, where Python drops what is raised."""
-
-    def __init__(self, number):
-        self.number = number
-
-    def __del__(self):
-        signal.raise_signal(self.number)
-
-
-@pytest.mark.parametrize("number", [*OTHERS, signal.SIGINT])
-def test_an_interrupt_that_is_lost_comes_again(number):
-    with pytest.raises(KeyboardInterrupt), signals_as_interrupt() as stopped_by:
-        Closing(number)
-        wait_for_signal()
-    assert stopped_by() == (0 if number == signal.SIGINT else number)
 
 
 def test_other_handlers_and_threads_are_left_alone():

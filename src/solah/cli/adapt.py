@@ -10,11 +10,13 @@ from solah.cli.screen import Screen, plural
 _BLOCK_ROWS = 256
 
 DeviceState = Annotated[
-    Path | None, read_file("What a device with this model learned and saved."), READ
+    Path | None, read_file("Learned weights that a device with this model saved."), READ
 ]
-Times = Annotated[int, option("Number of passes over the rows.", min=1)]
-Pace = Annotated[float, option("How fast weights move; 2 is twice as fast.")]
-Forgetting = Annotated[float, option("Share of what was learned that a row takes back.")]
+Times = Annotated[int, option("Number of passes over the rows.", metavar="N", min=1)]
+Pace = Annotated[float, option("How fast weights move; 2 is twice as fast.", metavar="X")]
+Forgetting = Annotated[
+    float, option("Share of the learned change that each row undoes.", metavar="SHARE")
+]
 
 
 def adapt(
@@ -33,7 +35,7 @@ def adapt(
 
     Weights move towards the rows, one after the other; words, trees and hierarchy stay. So a model
     follows sensors that drift, without its training rows. The model is kept until what was learned
-    predicts three more of the last rows right. --device-state brings home what a device learned.
+    predicts three more of the last rows right.
 
     Example: solah adapt model.json labelled.csv --times 5 -o adapted.json
     """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from solah.exceptions import DatasetError, ParameterError
+from solah.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -216,7 +216,7 @@ def refuse_overwriting(
     Parameters
     ----------
     outputs : the files to write; those that do not exist yet destroy nothing
-    inputs : files, folders, patterns and names of data sets that are read
+    inputs : files, folders and patterns that are read
 
     Raises
     ------
@@ -250,19 +250,15 @@ def _identity(file: Path) -> tuple[int, int]:
 
 
 def _files_of(given: str) -> Iterator[Path]:
-    """Yield the files that are read where a file, a folder, a pattern or a name is given."""
+    """Yield the files that are read where a file, a folder or a pattern is given."""
     if given == _STREAM:
         return
     if os.path.isfile(given):
         yield Path(given)
         return
-    from solah.datasets.loading import file_of
     from solah.scale.sources import find_files
 
     try:
         yield from (file for file in find_files(given) if file.exists())
-        file = file_of(given)
-    except (OSError, ValueError, DatasetError):  # a text may be too long for a name
+    except (OSError, ValueError):  # a text may be too long for a name
         return  # what is wrong with it is reported where it is read
-    if file is not None:
-        yield file

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from solah.evaluation import CrossValidation, Plan
 
 Folds = Annotated[int, option("Number of folds.", min=2, metavar="N")]
-Repeats = Annotated[int, option("Number of shuffles.", min=1, metavar="N")]
+Repeats = Annotated[
+    int, option("Number of repetitions, each with other folds.", min=1, metavar="N")
+]
 
 
 def evaluate(

@@ -30,8 +30,8 @@ OptionalData = Annotated[
 RowWords = Annotated[
     list[str] | None,
     option(
-        "Row number of DATA (3, or 3-5), 'name=value, name=value' or a JSON object; '-' reads JSON "
-        "lines from stdin. Repeatable.",
+        "Row number of DATA (3, or 3-5), 'name=value, name=value', a JSON object, or '-' for JSON "
+        "lines on stdin. Repeatable.",
         metavar="ROW",
     ),
 ]
@@ -39,7 +39,7 @@ WithChanges = Annotated[
     bool | None,
     option(
         "--changes/--no-changes",
-        "Whether to search for changes that flip the prediction. Default: for rows of --row.",
+        "Search for changes that flip the prediction. Default: for rows of --row.",
     ),
 ]
 Fixed = Annotated[
@@ -54,7 +54,7 @@ Ranges = Annotated[
     ),
 ]
 Top = Annotated[int, option("Number of features and changes to show.", min=1, metavar="N")]
-Everything = Annotated[bool, option("--all", "Show all of them.")]
+Everything = Annotated[bool, option("--all", "Show all features and changes.")]
 Format = Annotated[
     Literal["text", "html", "json"] | None,
     option("--format", "Output format. Default: by the file's suffix, else text."),

@@ -27,16 +27,14 @@ _PATTERN = "*?["
 Policy = Annotated[
     list[str] | None,
     option(
-        "When the model abstains, by an option of 'solah policy': max-error=5%, votes=2/3. Limits "
-        "are chosen by cross-validation. Repeatable.",
+        "Option of 'solah policy', chosen by cross-validation: max-error=5%. Repeatable.",
         metavar="NAME=VALUE",
     ),
 ]
 Memory = Annotated[
     str | None,
     option(
-        "Read the rows in passes instead of loading them, within this much memory: 1GB. Default "
-        "for a folder or a pattern of files.",
+        "Read the rows in passes, within this much memory. Default for folders and patterns.",
         metavar="SIZE",
     ),
 ]

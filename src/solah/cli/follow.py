@@ -39,7 +39,7 @@ class FollowOptions:
     state: Annotated[
         Path | None,
         option(
-            "State file: written with the model, and resumed after a restart.",
+            "State file, to go on after a restart.",
             metavar="FILE",
             dir_okay=False,
         ),

@@ -8,9 +8,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
-from pathlib import Path
-from shlex import quote
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -57,9 +54,6 @@ _LEARNING = {
     "threadpoolctl": "threadpoolctl",
 }
 _LINE_BREAK = re.compile(r"\s*\n\s*")
-_DATA_SUFFIXES = (".csv", ".tsv", ".parquet", ".arff", ".csv.gz")
-_MODEL_SIGN = b'"format": "solah-model"'
-_MOST_FILES = 1_000
 
 _COMMANDS = {
     "Start here": (demo, datasets),
@@ -75,6 +69,17 @@ _GROUPS: dict[str, tuple[str, tuple[Callable[..., None], ...]]] = {
         (check, learn, plan, run, node, publish, watch),
     ),
 }
+
+_START = """solah: rule-based classifiers you can read and run on a sensor
+
+  See it work                solah demo
+  Train on a table           solah fit data.csv --target COLUMN
+  Read the rules             solah rules model.json
+  Predict rows               solah predict model.json data.csv
+  See why, in the browser    solah report model.json data.csv
+  Export to a board          solah export model.json data.csv --to arduino
+  Spread over sensor nodes   solah site plan model.json
+  All commands; one of them  solah --help; solah fit --help"""
 
 app = typer.Typer(
     name="solah",
@@ -147,43 +152,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str], flags: dict[str, bool]) -> int:
     if not words:
-        print(harmless(_start_text(Path.cwd())))
+        print(_START)
         return 0
     outcome = get_command(app).main(words, prog_name="solah", standalone_mode=False, obj=flags)
     if outcome == _INTERRUPTED:  # Typer has caught it
         raise KeyboardInterrupt
     return outcome if isinstance(outcome, int) else 0
-
-
-def _start_text(folder: Path) -> str:
-    """Name the commands to begin with, with the files of the folder."""
-    files = sorted(islice((path for path in folder.iterdir() if path.is_file()), _MOST_FILES))
-    data = next((path.name for path in files if path.name.endswith(_DATA_SUFFIXES)), None)
-    model = next((path.name for path in files if _is_model(path)), None)
-    rows, fitted = quote(data or "data.csv"), quote(model or "model.json")
-    lines = {
-        "See it work": "solah demo",
-        "Train on a table": f"solah fit {rows} --target COLUMN",
-        "Read the rules": f"solah rules {fitted}",
-        "Predict rows": f"solah predict {fitted} {rows}",
-        "See why, in the browser": f"solah report {fitted} {rows}",
-        "Export to a board": f"solah export {fitted} {rows} --to arduino",
-        "Spread over sensor nodes": f"solah site plan {fitted}",
-        "All commands; one of them": "solah --help; solah fit --help",
-    }
-    width = max(map(len, lines))
-    listed = "\n".join(f"  {what:<{width}}  {line}" for what, line in lines.items())
-    return f"solah: rule-based classifiers you can read and run on a sensor\n\n{listed}"
-
-
-def _is_model(path: Path) -> bool:
-    if path.suffix != ".json":
-        return False
-    try:
-        with path.open("rb") as file:
-            return _MODEL_SIGN in file.read(200)
-    except OSError:
-        return False
 
 
 def _attempt(work: Callable[[], int | None], flags: dict[str, bool]) -> int:

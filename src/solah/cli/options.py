@@ -21,7 +21,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
 def writable(path: Path) -> Path:
     """Refuse early what could not be written in the end."""
     if path == STDOUT:
-        raise typer.BadParameter("a file name is needed here")
+        return path
     if path.is_dir():
         raise typer.BadParameter(f"{path} is a folder; give a file name")
     if path.exists() and not path.is_file():
@@ -31,15 +31,25 @@ def writable(path: Path) -> Path:
     return path
 
 
-def _writable_or_stdout(path: Path) -> Path:
-    return path if path == STDOUT else writable(path)
+def _a_file(path: Path) -> Path:
+    if path == STDOUT:
+        raise typer.BadParameter("a file name is needed here")
+    return writable(path)
+
+
+def _model_file(path: Path) -> Path:
+    if path.name.lower().endswith((".csv", ".tsv", ".parquet", ".arff", ".gz")):
+        raise typer.BadParameter(f"{path} is a table; MODEL is a file that 'solah fit' wrote")
+    return path
 
 
 _DATA = "A file (CSV, TSV, Parquet, ARFF; text also as .gz), or a data set by name."
 
 Data = Annotated[str, argument("DATA", _DATA), READ]
-Rows = Annotated[str | None, argument("DATA", f"Rows to measure on. {_DATA}"), READ]
-ModelFile = Annotated[Path, argument("MODEL", "A model file that 'solah fit' wrote."), READ]
+Rows = Annotated[str | None, argument("DATA", _DATA), READ]
+ModelFile = Annotated[
+    Path, argument("MODEL", "A model file that 'solah fit' wrote.", callback=_model_file), READ
+]
 Truth = Annotated[
     str | None,
     option("-t --target", "Column of true values. Default: the model's target.", metavar="COL"),
@@ -51,37 +61,26 @@ Groups = Annotated[
 By = Annotated[
     list[str] | None,
     option(
-        "Columns to measure error rates by, such as sex. Default: those of --leave-out. "
-        "Repeatable.",
+        "Columns to measure error rates by. Default: those of --leave-out. Repeatable.",
         metavar="COL",
     ),
 ]
 Positive = Annotated[
     str | None,
-    option(
-        "With --by: the class whose false positives count. Default: the second of two.",
-        metavar="CLASS",
-    ),
+    option("Class whose false positives --by counts. Default: the second of two.", metavar="CLASS"),
 ]
 Jobs = Annotated[
     int | None,
-    option(
-        "Number of threads; results do not depend on it. Default: all processors.",
-        metavar="N",
-        min=1,
-    ),
+    option("Threads; results do not depend on them. Default: all.", metavar="N", min=1),
 ]
 Seed = Annotated[int, option("Random seed.", metavar="N", min=0)]
 OutputFile = Annotated[
-    Path, option("-o --output", "File to write.", metavar="FILE", callback=writable), WRITTEN
+    Path, option("-o --output", "File to write.", metavar="FILE", callback=_a_file), WRITTEN
 ]
 OutputFileOrStdout = Annotated[
     Path,
     option(
-        "-o --output",
-        "File to write. Default: '-' for stdout.",
-        metavar="FILE",
-        callback=_writable_or_stdout,
+        "-o --output", "File to write. Default: '-', stdout.", metavar="FILE", callback=writable
     ),
     WRITTEN,
 ]
@@ -110,9 +109,8 @@ class ColumnOptions:
     type: Annotated[
         _Columns,
         option(
-            "Type of a column: age=categorical (or continuous, ordinal, binary), or ordered "
-            "categories: size='S<M<L'. A continuous target is a number to estimate. Default: "
-            "inferred.",
+            "Type of a column: age=categorical (or continuous, ordinal, binary), or categories in "
+            "order: size='S<M<L'. Default: inferred.",
             metavar="COL=TYPE",
         ),
     ] = None
@@ -132,10 +130,8 @@ class ReadingOptions:
     read: Annotated[
         list[str] | None,
         option(
-            "How text files are read: delimiter=tab (or a character, or space), header=no, "
-            "decimal=',', encoding=latin-1, or a further word for a missing value: missing=-999. "
-            "Of recordings, the columns: time=COL (seconds), recording=COL. "
-            "Default: inferred. Repeatable.",
+            "How text files are read: delimiter=tab, header=no, decimal=',', encoding=latin-1, "
+            "missing=-999. Of recordings: time=COL, recording=COL. Default: inferred. Repeatable.",
             metavar="NAME=VALUE",
         ),
     ] = None

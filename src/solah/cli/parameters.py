@@ -72,9 +72,8 @@ class ModelOptions:
     model: Annotated[
         list[str] | None,
         option(
-            "Additive rules; one tree; trees wired by --set hierarchy=…, by the paper's "
-            "algorithms or by a genetic search. Default: rules. 'evaluate' measures several on the "
-            "same folds: repeat it, or use commas.",
+            "Additive rules, one linguistic tree, or a hierarchy: your own (--set hierarchy=…), "
+            "self-organised or searched for. Default: rules. Repeatable in 'evaluate'.",
             metavar=f"<{'|'.join(_ABOUT)}>",
             callback=_several_models,
             is_eager=True,
@@ -83,9 +82,8 @@ class ModelOptions:
     set: Annotated[
         list[str] | None,
         option(
-            "Parameter of the model, such as max_features=5, class_weight=balanced or "
-            "words='{CO2: [fresh, stale]}'; @FILE reads a TOML file of them, @paper sets trees as "
-            "the paper does, 'help' lists them. Repeatable.",
+            "Parameter of the model, such as max_features=5; 'help' lists them. @FILE reads a "
+            "TOML file of them, @paper takes the paper's settings of trees. Repeatable.",
             metavar="NAME=VALUE",
             callback=_take_settings,
         ),
@@ -93,17 +91,14 @@ class ModelOptions:
     max_rules: Annotated[
         Any,
         option(
-            "Maximum number of rules. Default: auto, the fewest that cost nothing measurable.",
+            "Maximum number of rules. Default: auto, the fewest that lose no accuracy.",
             metavar="N|auto|all",
             parser=_max_rules,
         ),
     ] = None
     placement: Annotated[
         Path | None,
-        read_file(
-            "Node file ('solah site plan'): feature groups follow the nodes, and rules are fitted "
-            "to lost nodes."
-        ),
+        read_file("Node file ('solah site plan'): feature groups follow the nodes."),
         READ,
     ] = None
 

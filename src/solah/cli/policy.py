@@ -65,10 +65,7 @@ class PolicyOptions:
 
     max_error: Annotated[
         Any,
-        _share(
-            "Abstain at low probability, so often that at most this share of the decisions is "
-            "wrong (with 95% confidence)."
-        ),
+        _share("Abstain at low probability, so that at most SHARE of decisions is wrong (95%)."),
     ] = None
     min_probability: Annotated[Any, _share("Abstain at a lower probability.")] = None
     min_completeness: Annotated[Any, _share("Abstain if less of the importance has a value.")] = (
@@ -80,8 +77,8 @@ class PolicyOptions:
     max_unseen: Annotated[
         Any,
         option(
-            "Abstain if more pairs of values never occurred together in training; 'auto' abstains "
-            "on at most 1% of held-out rows.",
+            "Abstain if more than N pairs of values never occurred together in training; auto: on "
+            "at most 1% of held-out rows.",
             metavar="N|auto",
             parser=_count_or_auto,
         ),
@@ -89,7 +86,7 @@ class PolicyOptions:
     costs: Annotated[
         list[str] | None,
         option(
-            "Cost of missing a class: fault=10. Default: 1 for each. Repeatable, or commas.",
+            "Cost of missing a class: fault=10. Default: 1 for each. Repeatable.",
             metavar="CLASS=COST",
         ),
     ] = None
@@ -100,10 +97,11 @@ class PolicyOptions:
         Any, _share("Lead in probability that another class needs to take over.")
     ] = None
     votes: Annotated[
-        Any, option("Class of K of the last N decisions.", metavar="K/N", parser=_votes)
+        Any,
+        option("Decide for the class of K of the last N decisions.", metavar="K/N", parser=_votes),
     ] = None
     min_hold: Annotated[
-        Any, option("Minimum number of decisions that a class is held.", metavar="N", parser=_count)
+        Any, option("Hold a class for at least N decisions.", metavar="N", parser=_count)
     ] = None
 
     @property
@@ -173,7 +171,7 @@ def read_policy(words: "Iterable[str]") -> PolicyOptions | None:
 LearnedFrom = Annotated[
     str | None,
     option(
-        "Training rows, where the model file lacks their ranges (--in-range, --max-unseen).",
+        "Training rows, for --in-range and --max-unseen.",
         metavar="DATA",
     ),
     READ,

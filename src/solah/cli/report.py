@@ -20,8 +20,7 @@ WithRows = Annotated[
     bool,
     option(
         "--rows/--no-rows",
-        "Whether the page holds rows of DATA: 50 to look at, and up to 5,000 that show the effect "
-        "of an edit. Default: --rows.",
+        "Whether the page holds rows of DATA: 50 to look at, 5,000 to measure edits. Default: yes.",
     ),
 ]
 Output = Annotated[
@@ -50,9 +49,9 @@ def report(
 ) -> None:
     """Write one HTML page about a model: structure, performance, and a live what-if.
 
-    Rows of DATA with the target add metrics; with --by, error rates of groups too. The page loads
-    nothing, and its rules can be edited. --card writes the model card: training data, performance,
-    limits and size on a device. With --json the summary is printed too.
+    Rows of DATA with the target add metrics; with --by, error rates of groups too. The page needs
+    no network, and its rules can be edited. --card writes the model card: training data,
+    performance, limits and size on a device. With --json the summary is printed too.
 
     Example: solah report model.json patients.csv --by sex -o report.html
     """

@@ -25,18 +25,18 @@ PartName = Annotated[
     str | None, option("Only rules of this tree or term ('rules on hue').", metavar="NAME")
 ]
 Limit = Annotated[
-    int | None, option("-n --limit", "Only the N first of each tree or term.", min=1, metavar="N")
+    int | None, option("-n --limit", "Only the first N of each tree or term.", min=1, metavar="N")
 ]
 Sort = Annotated[
     Literal["effect", "support"],
-    option("What comes first in each tree or term: the largest effect, or most rows."),
+    option("Order in each tree or term: largest effect, or most rows, first."),
 ]
 Format = Annotated[
     Literal["text", "markdown", "csv", "json", "rules"] | None,
     option(
         "--format",
-        "Output format; 'rules' is the whole model, to edit ('solah rules build' reads it). "
-        "Default: by the file's suffix (.txt, .md, .csv, .json, .rules), else text.",
+        "Output format; 'rules' is the whole model, for 'solah rules build'. Default: by the "
+        "file's suffix, else text.",
     ),
 ]
 RulesFile = Annotated[

@@ -34,19 +34,16 @@ class SignalOptions:
     window: Annotated[
         str | None,
         option(
-            "Length of a window: 2s, 500ms, or 100 samples. DATA are then recordings, a row per "
-            "sample, in a file or folder. Requires --signals rate=….",
+            "Length of a window: 2s, 500ms, or 100 samples. DATA then has a row per sample.",
             metavar="TIME",
         ),
     ] = None
     signals: Annotated[
         list[str] | None,
         option(
-            "rate=50 samples per second (or vibration=100,temperature=1); overlap=50% of two "
-            "windows; channels=ax,ay (default: all numbers); features=mean,rms "
-            "(also min, max, range, deviation, change, slope, zero crossings, mean crossings, "
-            "peaks, p90, energy 2-5, pitch, correlation); magnitude=shaking=ax,ay,az; max-gap=50ms "
-            "to fill; labels=FILE of intervals. Repeatable.",
+            "Samples per second (rate=50, or rate=vibration=100,temperature=1) and more: "
+            "overlap=50%, channels=ax,ay, features=mean,rms, magnitude=shaking=ax,ay,az, "
+            "max-gap=50ms, labels=FILE. Repeatable.",
             metavar="NAME=VALUE",
         ),
     ] = None

@@ -9,24 +9,13 @@ from solah.cli.screen import Screen, plural
 if TYPE_CHECKING:
     from solah.explain import Stress
 
+_SHARE = {"metavar": "SHARE", "min": 0.0, "max": 1.0}
+
 Noise = Annotated[
-    float,
-    option(
-        "Standard deviation of the noise, as a share of the range. Of categories: the share that "
-        "is drawn again.",
-        metavar="SHARE",
-        min=0.0,
-        max=1.0,
-    ),
+    float, option("Noise, as a share of the range; categories: the share drawn again.", **_SHARE)
 ]
 Budget = Annotated[
-    float,
-    option(
-        "How far an adversary may move a value, as a share of its range.",
-        metavar="SHARE",
-        min=0.0,
-        max=1.0,
-    ),
+    float, option("How far an adversary may move a value, as a share of its range.", **_SHARE)
 ]
 
 

@@ -242,11 +242,6 @@ def locate(entry: Entry) -> tuple[str, Path | None]:
     return "download", None
 
 
-def file_of(name: str) -> Path | None:
-    """Return the file that a data set would be read from; None if there is none yet."""
-    return locate(find_entry(name))[1]
-
-
 def _read(entry: Entry) -> Table:
     """Read the set from the nearest place that has it, the class last."""
     where, file = locate(entry)
