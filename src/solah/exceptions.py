@@ -29,7 +29,7 @@ Errors of devices and networks are in their packages.
     │   └── NoRoomError                   a plan too many, in .versions
     └── BrokerError (ConnectionError)     a broker that cannot be reached, or refuses
 
-    IdentifierWarning (UserWarning)       a column that numbers the rows, which solah drops
+    IdentifierWarning (UserWarning)       a column that names each row, which solah drops
     LeakageWarning (UserWarning)          folds that share samples, so that metrics are too good
     UnseenCategoryWarning (UserWarning)   values that are absent from the training rows
 
@@ -138,18 +138,21 @@ class MissingExtraError(SolahError, ImportError):
 
 
 class IdentifierWarning(UserWarning):
-    """A column numbers the rows, so solah drops it.
+    """A column numbers the rows, or has another text in each, so solah drops it.
 
     Parameters
     ----------
     column : str
+    kind : str
+        The type to declare in order to use it.
     """
 
-    def __init__(self, column: str) -> None:
-        self.column = column
+    def __init__(self, column: str, kind: str = "continuous") -> None:
+        self.column, self.kind = column, kind
+        how = "numbers the rows one by one" if kind == "continuous" else "differs in every row"
         super().__init__(
-            f"column {column!r} numbers the rows one by one and is dropped; to use it, declare its "
-            f"type: feature_types={{{column!r}: 'continuous'}} (--type {column}=continuous)"
+            f"column {column!r} {how} and is dropped; to use it, declare its type: "
+            f"feature_types={{{column!r}: {kind!r}}} (--type {column}={kind})"
         )
 
 

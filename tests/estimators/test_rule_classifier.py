@@ -142,20 +142,25 @@ def test_what_only_two_features_tell_together_is_found():
 
 
 @pytest.mark.parametrize("estimator", [RuleClassifier, RuleRegressor])
-def test_columns_that_number_the_rows_are_left_out_with_a_warning(estimator):
+def test_columns_that_number_or_name_the_rows_are_dropped_with_a_warning(estimator):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"id": np.arange(7, 107), "x": rng.random(100), "n": rng.integers(0, 9, 100)})
+    X["serial"] = [f"p{number * 7919 % 100}" for number in range(100)]
     y = (X["x"] > 0.5).astype(int)
-    with pytest.warns(IdentifierWarning, match="'id'") as told:
+    with pytest.warns(IdentifierWarning) as told:
         model = estimator(**FAST).fit(X, y)
-    assert told[0].filename == __file__
-    assert "id" not in model.hierarchy_.features
-    assert model.n_features_in_ == 3
+    assert [(one.filename, one.message.column) for one in told] == [
+        (__file__, "id"),
+        (__file__, "serial"),
+    ]
+    assert not {"id", "serial"} & set(model.hierarchy_.features)
+    assert model.n_features_in_ == 4
     assert len(model.predict(X)) == 100
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        estimator(**FAST, feature_types={"id": "continuous"}).fit(X, y)
-        estimator(**FAST).fit(X.iloc[::2], y.iloc[::2])
+        declared = {"id": "continuous", "serial": "categorical"}
+        estimator(**FAST, feature_types=declared).fit(X, y)
+        estimator(**FAST).fit(X.iloc[::2].drop(columns="serial"), y.iloc[::2])
 
 
 def test_the_path_tells_what_was_compared():

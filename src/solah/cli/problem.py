@@ -132,7 +132,7 @@ class Problem:
     reason : why this task, if it was not the user's choice
     groups : the group of each row; the column of groups, for rows that are read in passes
     data : all columns as they were read; None for rows that are read in passes
-    identifiers : columns that are dropped, as they number the rows
+    identifiers : columns that are dropped, as they number or name the rows
     left_out : columns that the user keeps out of the model
     signals : how the rows were made of samples
     notes : how columns were read that are not taken as they are written
@@ -181,8 +181,8 @@ class Problem:
         }
         if self.identifiers:
             found["identifiers"] = (
-                f"{', '.join(self.identifiers)}: numbers the rows; to use it: "
-                f"--type {self.identifiers[0]}=continuous"
+                f"{', '.join(self.identifiers)}: one value per row; to use it: "
+                f"--type {self.identifiers[0]}=TYPE"
             )
         return found
 

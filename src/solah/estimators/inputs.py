@@ -195,25 +195,27 @@ def read_problem(
 
 
 def without_identifiers(table: Table, named: Collection[str]) -> Table:
-    """Drop columns that number the rows, with a warning, unless the user names them."""
+    """Drop columns that number or name the rows, with a warning, unless the user names them."""
 
-    def numbers_rows(values: Any) -> bool:
-        if values.dtype.kind not in "iuf" or len(values) < _MIN_ROWS_OF_IDENTIFIER:
+    def names_rows(values: Any) -> bool:
+        if len(values) < _MIN_ROWS_OF_IDENTIFIER or values.dtype.kind not in "iufO":
             return False
+        if values.dtype.kind == "O":
+            return len(set(values.tolist())) == len(values)
         return bool((np.diff(values) == 1).all() and float(values[0]).is_integer())
 
-    found = [
-        column.name
+    found = {
+        column.name: "categorical" if column.is_text else "continuous"
         for column in table.columns
-        if column.name not in named and numbers_rows(column.values)
-    ]
+        if column.name not in named and names_rows(column.values)
+    }
     if not found or len(found) == len(table.names):
         return table
     level, frame = 1, sys._getframe()  # the warning names the line that called solah
     while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ("solah", "sklearn"):
         level, frame = level + 1, frame.f_back
-    for name in found:
-        warnings.warn(IdentifierWarning(name), stacklevel=level)
+    for name, kind in found.items():
+        warnings.warn(IdentifierWarning(name, kind), stacklevel=level)
     return table.select([name for name in table.names if name not in found])
 
 
