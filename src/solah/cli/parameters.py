@@ -161,16 +161,17 @@ def make_models(
         if not is_number:
             given.setdefault("robust_to", "groups")
     for key in given:
-        if not any(_has(kind, key) for kind in classes.values()):
-            known = [one for kind in classes.values() for one in _signature(kind)]
+        if not any(key in _parameters(kind) for kind in classes.values()):
+            known = [one for kind in classes.values() for one in _listed(kind)]
             shown = ", ".join(kind.__name__ for kind in classes.values())
             raise ParameterError(f"{key!r} is not a parameter of {shown}{did_you_mean(key, known)}")
     found = {}
     for name, kind in classes.items():
+        owners = _parameters(kind)
         own = {"feature_types": dict(kinds), "n_jobs": jobs or available_threads()}
         own |= {"random_state": _SEARCH_SEED} if name == _GENETIC else {}
-        own |= {key: value for key, value in given.items() if _has(kind, key)}
-        own = {key: _as_declared(kind, key, value) for key, value in own.items()}
+        own |= {key: value for key, value in given.items() if key in owners}
+        own = {key: _as_declared(*owners[key], value) for key, value in own.items()}
         nested = {key: own.pop(key) for key in [*own] if "__" in key}
         paper = PAPER if is_paper and name != _RULES else {}
         found[name] = kind.with_settings(paper, **own).set_params(**nested)
@@ -279,69 +280,54 @@ def _read_value(text: str, name: str) -> Any:
         return text
 
 
-def _as_declared(kind: Any, name: str, value: Any) -> Any:
+def _as_declared(owner: Any, name: str, value: Any) -> Any:
     """Return a value in the type of the parameter: a list where words behind commas are given."""
     from solah.sklearn_private import StrOptions
 
-    owner, own = _owner(kind, name)
-    declared = owner._parameter_constraints.get(own, ())
+    declared = owner._parameter_constraints.get(name, ())
     takes_text = any(isinstance(one, StrOptions) or one in (str, "str") for one in declared)
-    if isinstance(value, str) and not takes_text and "," in value:
-        return [one.strip() for one in value.split(",")]
+    if not isinstance(value, str) or takes_text:
+        return value
     is_list = any(getattr(one, "__name__", "") in ("Sequence", "list") for one in declared)
-    if isinstance(value, str) and is_list and not takes_text:
-        return [value]
-    return value
+    return [one.strip() for one in value.split(",")] if is_list or "," in value else value
 
 
-def _parts(kind: Any) -> Mapping[str, Any]:
-    return getattr(kind, "_parts", {})
+def _parameters(kind: Any) -> dict[str, tuple[Any, str]]:
+    """Return the class that declares each parameter, and its name there.
+
+    The parameters of a part have two names: ``tree__max_depth`` and ``max_depth``.
+    """
+    owners = {name: (kind, name) for name in _defaults(kind)}
+    for part, of_part in getattr(kind, "_parts", {}).items():
+        for name in _defaults(of_part):
+            owners[f"{part}__{name}"] = (of_part, name)
+            owners.setdefault(name, (of_part, name))
+    return owners
 
 
-def _has(kind: Any, name: str) -> bool:
-    return name in _signature(kind) or _owner(kind, name)[0] is not None
+def _defaults(kind: Any) -> dict[str, Any]:
+    parameters = inspect.signature(kind).parameters.items()
+    return {name: one.default for name, one in parameters if one.default is not one.empty}
 
 
-def _owner(kind: Any, name: str) -> tuple[Any, str]:
-    """Return the class that declares a parameter, and its name there; None if there is none."""
-    part, _, nested = name.partition("__")
-    if nested and part in _parts(kind):
-        kind, name = _parts(kind)[part], nested
-        return (kind if name in _own_parameters(kind) else None), name
-    for one in (kind, *_parts(kind).values()):
-        if name in _own_parameters(one):
-            return one, name
-    return None, name
-
-
-def _own_parameters(kind: Any) -> dict[str, Any]:
-    return {
-        name: one.default
-        for name, one in inspect.signature(kind).parameters.items()
-        if one.default is not inspect.Parameter.empty
-    }
-
-
-def _signature(kind: Any) -> dict[str, tuple[Any, str, Any]]:
-    """Return the default, owner and name of each parameter; those of parts are nested."""
+def _listed(kind: Any) -> dict[str, tuple[Any, str]]:
+    """Return the parameters that --set lists: those of parts with both names."""
+    parts = getattr(kind, "_parts", {})
     found = {}
-    for name, default in _own_parameters(kind).items():
-        if name in _parts(kind):
-            part = _parts(kind)[name]
-            for nested, value in _own_parameters(part).items():
-                if nested not in (*_NOT_SET, "class_weight", "thresholds"):
-                    found[f"{name}__{nested}"] = (value, part, nested)
-        elif name not in _NOT_SET:
-            found[name] = (default, kind, name)
+    for name, (owner, own) in _parameters(kind).items():
+        is_hidden = own in _NOT_SET or (owner is not kind and own in ("class_weight", "thresholds"))
+        if not is_hidden and name not in parts and (owner is kind or "__" in name):
+            found[name] = (owner, own)
     return found
 
 
 def _describe(kind: Any) -> str:
     """List the parameters of a class, with the first sentence of their documentation."""
     lines = [f"Parameters of {kind.__name__}, for --set NAME=VALUE:", ""]
-    for name, (default, owner, own) in _signature(kind).items():
+    for name, (owner, own) in _listed(kind).items():
         text = _documentation(owner).get(own, "")
-        lines += [f"  {name} (default: {default})", *([f"      {text}"] if text else [])]
+        lines.append(f"  {name} (default: {_defaults(owner)[own]})")
+        lines += [f"      {text}"] if text else []
     return "\n".join(lines)
 
 
