@@ -88,13 +88,6 @@ def test_a_recording_gets_a_decision_per_window(run, folder, model):
     assert [row[3] for row in rows] == predictor.predict(windows.table).tolist()
 
 
-@pytest.mark.parametrize("verb", ["explain", "stress", "report", "export"])
-def test_other_verbs_take_recordings_too(run, folder, model, verb, tmp_path):
-    written = {"report": ["-o", tmp_path / "page.html"], "export": ["-o", tmp_path / "c"]}
-    outcome = run(verb, model, folder, *written.get(verb, []))
-    assert outcome.code == 0, outcome.err
-
-
 def test_windows_of_a_recording_or_a_group_stay_together(run, folder):
     outcome = run("evaluate", folder, *LEARN, "--folds", 2, "--max-rules", 6)
     assert "2 folds (stratified, 8 groups kept together)" in outcome.out

@@ -224,29 +224,24 @@ def refuse_overwriting(
         If an output is one of the inputs, or another output.
     """
     written = [Path(output) for output in outputs if os.fspath(output) != _STREAM]
-    seen: set[object] = set()
-    there: dict[tuple[int, int], Path] = {}
-    for file in written:
-        marks: set[object] = {file.resolve()}
-        if file.exists():
-            marks.add(_identity(file))
-            there[_identity(file)] = file
-        if marks & seen:
+    for place, file in enumerate(written):
+        if any(_are_one(file, other) for other in written[:place]):
             raise ParameterError(f"{file} would be written twice; give each output its own file")
-        seen |= marks
+    there = [file for file in written if file.exists()]
     for given in inputs if there else ():
         for file in _files_of(os.fspath(given)):
-            if (output := there.get(_identity(file))) is not None:
-                also = "" if str(given) == str(output) else f" (as {given})"
-                raise ParameterError(
-                    f"{output} is also read{also}, and writing it would destroy it; "
-                    "give another file to write"
-                )
+            for output in there:
+                if file.samefile(output):
+                    also = "" if str(given) == str(output) else f" (as {given})"
+                    raise ParameterError(
+                        f"{output} is also read{also}, and writing it would destroy it; "
+                        "give another file to write"
+                    )
 
 
-def _identity(file: Path) -> tuple[int, int]:
-    status = file.stat()
-    return status.st_dev, status.st_ino
+def _are_one(file: Path, other: Path) -> bool:
+    are_there = file.exists() and other.exists()
+    return file.samefile(other) if are_there else file.resolve() == other.resolve()
 
 
 def _files_of(given: str) -> Iterator[Path]:

@@ -25,9 +25,9 @@ from solah.data import (
     to_numbers,
 )
 from solah.data.cells import as_truth
-from solah.data.dates import date_part
+from solah.data.dates import are_dates, date_part
 from solah.data.digests import digest_column
-from solah.data.spelling import plain, spell
+from solah.data.spelling import plain, read_number, spell
 from solah.exceptions import (
     ColumnError,
     DataError,
@@ -197,17 +197,22 @@ def read_problem(
 def without_identifiers(table: Table, named: Collection[str]) -> Table:
     """Drop columns that number or name the rows, with a warning, unless the user names them."""
 
-    def names_rows(values: Any) -> bool:
+    def names_rows(column: Column) -> bool:
+        values = column.values
         if len(values) < _MIN_ROWS_OF_IDENTIFIER or values.dtype.kind not in "iufO":
             return False
-        if values.dtype.kind == "O":
-            return len(set(values.tolist())) == len(values)
+        if column.is_text:
+            differ = len(set(values.tolist())) == len(values) and column.order is None
+            is_words = differ and not any(
+                one is None or read_number(one) is not None for one in values
+            )
+            return is_words and not are_dates(values)
         return bool((np.diff(values) == 1).all() and float(values[0]).is_integer())
 
     found = {
         column.name: "categorical" if column.is_text else "continuous"
         for column in table.columns
-        if column.name not in named and names_rows(column.values)
+        if column.name not in named and names_rows(column)
     }
     if not found or len(found) == len(table.names):
         return table
