@@ -161,6 +161,8 @@ def test_columns_that_number_or_name_the_rows_are_dropped_with_a_warning(estimat
         declared = {"id": "continuous", "serial": "categorical"}
         estimator(**FAST, feature_types=declared).fit(X, y)
         estimator(**FAST).fit(X.iloc[::2].drop(columns="serial"), y.iloc[::2])
+        numbers = pd.DataFrame({"x": [f"{x:.9f}" for x in X["x"]], "n": X["n"]})
+        assert "x" in estimator(**FAST).fit(numbers, y).hierarchy_.features
 
 
 def test_the_path_tells_what_was_compared():
