@@ -176,8 +176,8 @@ class Devices:
         self._client.stop()
 
 
-def run(broker, folder: Path, ticks: int, seed: int = 0) -> tuple[int, list[str]]:
-    """Let a site run among devices; return how many ticks were checked, and what was wrong."""
+def run(broker, folder: Path, ticks: int, seed: int = 0) -> tuple[int, list[str], float]:
+    """Let a site run among devices; return the ticks, what was wrong, and the node's megabytes."""
     model = house_model()
     save_document(model, folder / "house.json")
     file = folder / "site.yaml"
@@ -224,11 +224,13 @@ def run(broker, folder: Path, ticks: int, seed: int = 0) -> tuple[int, list[str]
                 wrong.append(f"tick {tick}: {decided.missing} {decided.beliefs}, not {rows.T}")
             if decided.known < 0.5 and decided.settled is not None:
                 wrong.append(f"tick {tick}: {decided.settled} on {decided.known:.0%} of the values")
+        status = Path(f"/proc/{nodes.ids()['gateway']}/status").read_text(encoding="utf-8")
+        (resident,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
     finally:
         devices.stop()
         listener.stop()
         nodes.stop()
-    return ticks, wrong
+    return ticks, wrong, int(resident.split()[1]) / 1024
 
 
 def main() -> int:
@@ -239,10 +241,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         broker = Mosquitto(Path(name)).start()
         try:
-            n_ticks, wrong = run(broker, Path(name), options.ticks, options.seed)
+            n_ticks, wrong, megabytes = run(broker, Path(name), options.ticks, options.seed)
         finally:
             broker.stop()
-    print(f"{n_ticks - len(wrong)} of {n_ticks} ticks right")
+    print(
+        f"{n_ticks - len(wrong)} of {n_ticks} ticks right; the node takes {megabytes:.0f} MB (RSS)"
+    )
     print("\n".join(wrong[:20]))
     return 1 if wrong else 0
 

@@ -71,8 +71,9 @@ def everything(publish):
 
 
 def test_each_decision_about_six_kinds_of_devices_is_right(broker, tmp_path):
-    n_ticks, wrong = site_devices.run(broker, tmp_path, ticks=8)
+    n_ticks, wrong, megabytes = site_devices.run(broker, tmp_path, ticks=8)
     assert (n_ticks, wrong) == (8, [])
+    assert megabytes < 60
 
 
 def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path, chaos_seconds):

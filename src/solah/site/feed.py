@@ -214,10 +214,7 @@ class Feed:
     def _connected(self) -> None:
         """Request births: only these have unchanged values."""
         self._was_connected = True
-        if self._sparkplug is not None:
-            with self._lock:
-                self._sparkplug.ask_all()
-            self._ask_for_births(time.time())
+        self._ask_for_births(time.time())
 
     def _lost(self) -> None:
         """Note that messages may be missed now; hold nothing that waits for a death."""

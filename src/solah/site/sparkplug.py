@@ -34,28 +34,17 @@ _ASK_EVERY = 60.0
 _SIGNED = {1: 8, 2: 16, 3: 32, 4: 64}  # the bits of Int8, Int16, Int32 and Int64
 _BOOLEAN = 11
 _INTEGERS = ("int_value", "long_value")
-# Fields of messages by their numbers.
-_PAYLOAD = {1: ("timestamp", "UINT64"), 3: ("seq", "UINT64")}
-_METRIC = {
-    1: ("name", "STRING"),
-    2: ("alias", "UINT64"),
-    3: ("timestamp", "UINT64"),
-    4: ("datatype", "UINT32"),
-    5: ("is_historical", "BOOL"),
-    7: ("is_null", "BOOL"),
-}
-_VALUE = {
-    10: ("int_value", "UINT32"),
-    11: ("long_value", "UINT64"),
-    12: ("float_value", "FLOAT"),
-    13: ("double_value", "DOUBLE"),
-    14: ("boolean_value", "BOOL"),
-    15: ("string_value", "STRING"),
-    16: ("bytes_value", "BYTES"),
-    17: ("dataset_value", "BYTES"),
-    18: ("template_value", "BYTES"),
-    19: ("extension_value", "BYTES"),
-}
+# Fields of messages as the specification has them; others are left as bytes.
+_PAYLOAD = "1 timestamp UINT64, 3 seq UINT64"
+_METRIC = (
+    "1 name STRING, 2 alias UINT64, 3 timestamp UINT64, 4 datatype UINT32, 5 is_historical BOOL, "
+    "7 is_null BOOL"
+)
+_VALUE = (
+    "10 int_value UINT32, 11 long_value UINT64, 12 float_value FLOAT, 13 double_value DOUBLE, "
+    "14 boolean_value BOOL, 15 string_value STRING, 16 bytes_value BYTES, 17 dataset_value BYTES, "
+    "18 template_value BYTES, 19 extension_value BYTES"
+)
 _SESSION = "bdSeq"
 _UNKNOWN = {"value": None}
 
@@ -147,7 +136,7 @@ class _Edge:
     devices: dict[str, _Device] = field(default_factory=dict)
     session: int | None = None
     number: int | None = None
-    needs_birth: bool = False
+    needs_birth: bool = True
     asked: float = -math.inf
 
 
@@ -188,8 +177,12 @@ class Decoder:
         device = edge.devices.get(name)
         try:
             message = _parse(payload)
-        except MessageError:
-            return self._note_unreadable(edge, kind, device)
+        except MessageError:  # one in place of a death ends what that would have ended
+            self.counters["sparkplug_unreadable"] += 1
+            edge.needs_birth = True
+            if kind == "NDEATH":
+                return [one.end() for one in edge.devices.values()]
+            return [] if device is None else [Decoded(device.place, None)]
         if kind == "NDEATH":
             return self._end_all(edge, message)
         self._count(edge, kind, message)
@@ -207,26 +200,14 @@ class Decoder:
             metrics = dict.fromkeys(device.wanted, _UNKNOWN) | metrics
         return [*ended, Decoded(device.place, metrics, is_birth)]
 
-    def _note_unreadable(self, edge: _Edge, kind: str, device: _Device | None) -> list[Decoded]:
-        """Count a message that cannot be read; one in place of a death ends what it would have."""
-        self.counters["sparkplug_unreadable"] += 1
-        edge.needs_birth = True
-        if kind == "NDEATH":
-            return [one.end() for one in edge.devices.values()]
-        return [] if device is None else [Decoded(device.place, None)]
-
     def lose_all(self) -> list[Decoded]:
-        """Note that messages may be lost, a death among them: nothing is known any more."""
+        """Note that messages may be lost: nothing is known before births, which are requested."""
         ended = []
         for edge in self._edges.values():
             edge.number = edge.session = None
+            edge.needs_birth = True
             ended += [device.end() for device in edge.devices.values()]
         return ended
-
-    def ask_all(self) -> None:
-        """Request births of all edge nodes, which have unchanged values, too."""
-        for edge in self._edges.values():
-            edge.needs_birth = True
 
     def requests(self, now: float) -> list[tuple[str, bytes]]:
         """Return topics and payloads that ask for births, once a minute per edge node at most."""
@@ -348,30 +329,26 @@ def _parse(payload: bytes) -> Any:
 
 @cache
 def _payload_type() -> Any:
-    """Make the type of messages; fields without use here are left as bytes."""
+    """Make the type of messages."""
     descriptors = require("google.protobuf.descriptor_pb2", "site", _PURPOSE)
     pools = require("google.protobuf.descriptor_pool", "site", _PURPOSE)
     factory = require("google.protobuf.message_factory", "site", _PURPOSE)
+    kinds = descriptors.FieldDescriptorProto
     file = descriptors.FileDescriptorProto(name="sparkplug", package="solah", syntax="proto2")
     payload = file.message_type.add(name="Payload")
     metric = payload.nested_type.add(name="Metric")
     metric.oneof_decl.add(name="value")
-    kinds = descriptors.FieldDescriptorProto
-    for message, fields, options in (
+    for message, text, options in (
         (payload, _PAYLOAD, {}),
         (metric, _METRIC, {}),
         (metric, _VALUE, {"oneof_index": 0}),
     ):
-        for number, (name, kind) in fields.items():
-            about = {"name": name, "number": number, "label": kinds.LABEL_OPTIONAL, **options}
-            message.field.add(type=getattr(kinds, f"TYPE_{kind}"), **about)
-    payload.field.add(
-        name="metrics",
-        number=2,
-        label=kinds.LABEL_REPEATED,
-        type=kinds.TYPE_MESSAGE,
-        type_name=".solah.Payload.Metric",
-    )
+        for field_text in text.split(", "):
+            number, name, kind = field_text.split()
+            about = {"name": name, "number": int(number), "type": getattr(kinds, f"TYPE_{kind}")}
+            message.field.add(label=kinds.LABEL_OPTIONAL, **about, **options)
+    of_metrics = {"type": kinds.TYPE_MESSAGE, "type_name": ".solah.Payload.Metric"}
+    payload.field.add(name="metrics", number=2, label=kinds.LABEL_REPEATED, **of_metrics)
     pool = pools.DescriptorPool()
     pool.Add(file)
     return factory.GetMessageClass(pool.FindMessageTypeByName("solah.Payload"))
