@@ -5,16 +5,15 @@
 The model is wine's with 20 rules, trained on all rows. It has a domain of quartiles and of all
 pairs of features, and a policy that uses everything. Generated C is measured with and without the
 policy, on 50 drawn rows: flash, RAM, stack and instructions (cycles on AVR), the most over the
-rows. Of the runtime of blobs, the flash on Cortex-M0+ is printed, the bytes of the model taken off.
+rows. Of the runtime of blobs, flash and RAM on Cortex-M0+ are printed, the bytes of the model taken
+off.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,7 @@ from solah import RuleClassifier, datasets
 from solah.export import export_blob, export_c
 from solah.export.agreement import sample_rows
 from solah.export.footprint import footprint
-from solah.export.platforms import find_platform, measure
+from solah.export.platforms import find_platform
 from solah.model.encode import encode
 from solah.model.policy import Cells, Domain, Policy, SeenTogether, cells_of
 
@@ -35,47 +34,6 @@ PLATFORMS = ("cortex-m0plus", "cortex-m4f", "atmega328p")
 POLICY = Policy(
     (0.6,) * 3, 0.5, True, 1, smoothing=4, hysteresis=0.1, votes=2, window=3, min_hold=2
 )
-FIRMWARE = """
-{options}
-#include "solah_blob.h"
-#include "solah_probe.h"
-static const union {{ uint32_t aligned; uint8_t bytes[{size}]; }} slot = {{.bytes = {{{data}}}}};
-static solah_blob blob;
-{memory}
-void solah_probe(const void *row, void *answer)
-{{
-    static int is_open;
-    if (!is_open) {{
-        is_open = solah_blob_open(&blob, slot.bytes, sizeof slot, NULL) == SOLAH_BLOB_OK;
-        {begin}
-    }}
-    {call}
-}}
-"""
-DECIDE = {
-    "options": "",
-    "memory": "",
-    "begin": "",
-    "call": "(void)solah_blob_decide(&blob, (const int32_t *)row, (uint16_t *)answer);",
-}
-JUDGE = {
-    "options": "",
-    "memory": "static solah_blob_state state;",
-    "begin": "solah_blob_settle_start(&blob, &state);",
-    "call": """solah_blob_verdict verdict;
-    (void)solah_blob_judge(&blob, &state, (const int32_t *)row, (uint16_t *)answer, &verdict);""",
-}
-SAMPLES = {
-    "options": "#define SOLAH_REAL float\n#define SOLAH_BLOB_MAX_SAMPLES 256",
-    "memory": f"{JUDGE['memory']}\n"
-    "static solah_blob_signals signals;\nstatic int32_t readings[255];",
-    "begin": f"{JUDGE['begin']}\n(void)solah_blob_start(&blob, &signals);",
-    "call": """solah_blob_verdict verdict;
-    if (solah_blob_push(&blob, &signals, (const float *)row)) {
-        solah_blob_measure(&blob, &signals, readings);
-        (void)solah_blob_judge(&blob, &state, readings, (uint16_t *)answer, &verdict);
-    }""",
-}
 
 
 def main(words: list[str] | None = None) -> None:
@@ -96,10 +54,11 @@ def main(words: list[str] | None = None) -> None:
                     f"{name:14} {numbers:6} {what:8} flash {found.flash:6,}  RAM {found.ram:4}  "
                     f"stack {found.stack:4}  {found.unit} {found.instructions:,}"
                 )
-    for what, parts in (("decides", DECIDE), ("judges", JUDGE), ("takes samples", SAMPLES)):
-        print(
-            f"the runtime of blobs that {what}: {blob_flash(model, parts, rows):,} bytes of flash"
-        )
+    for what, one in (("decides", bare), ("judges", model)):
+        blob = export_blob(one)
+        found = footprint(blob, find_platform("cortex-m0plus"), rows)
+        flash = found.flash - len(blob.data)
+        print(f"the runtime of blobs that {what}: flash {flash:,}  RAM {found.ram:,}")
 
 
 def quartiles(model: Model, rows: Float) -> Domain:
@@ -116,22 +75,6 @@ def quartiles(model: Model, rows: Float) -> Domain:
         flags = tuple(tuple(row) for row in seen.tolist())
         pairs.append(SeenTogether(cells[a].name, cells[b].name, flags))
     return Domain(tuple(cells), tuple(pairs))
-
-
-def blob_flash(model: Model, parts: dict[str, str], rows: Float) -> int:
-    """Measure the code of firmware that opens a blob."""
-    blob = export_blob(model)
-    data = ", ".join(str(byte) for byte in blob.data)
-    text = FIRMWARE.format(size=len(blob.data), data=data, **parts)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for file, content in blob.files.items():
-            (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
-        (folder / "probe.c").write_text(text, encoding="utf-8")
-        platform = find_platform("cortex-m0plus")
-        readings = blob.simulator.prepare(rows)
-        found = measure(platform, [folder / "probe.c"], readings, includes=[folder])
-    return found.flash - len(blob.data)
 
 
 if __name__ == "__main__":

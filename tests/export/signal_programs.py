@@ -18,7 +18,7 @@ static m_signals signals;
 
 int main(void)
 {{
-    float sample[M_N_SAMPLES];
+    {reading} sample[M_N_SAMPLES];
     {reading} readings[M_N_READINGS];
     {belief} belief[M_N_CLASSES];
     m_start(&signals);
@@ -63,10 +63,10 @@ def noise(rng, n_samples, n_channels=3, holes=0.02):
     return samples.astype(np.float32)
 
 
-def batch(signals, samples):
+def batch(signals, samples, arithmetic=None):
     """Return the readings of all windows at once."""
     columns = zip((one.name for one in signals.measured), samples.T, strict=True)
-    return cut_windows(signals, [Recording("r", dict(columns))]).readings
+    return cut_windows(signals, [Recording("r", dict(columns))], arithmetic).readings
 
 
 def model_of(rng, signals, samples):
@@ -98,9 +98,18 @@ def _term(rng, feature):
     )
 
 
+def pushed(export, samples):
+    """Return the bytes that a device is given: floats, or integers."""
+    if export.features is None:
+        return samples.astype("<f4").tobytes()
+    named = zip((one.name for one in export.signals.measured), samples.T, strict=True)
+    columns = [export.features.counts(name, column) for name, column in named]
+    return np.column_stack(columns).astype("<i4").tobytes()
+
+
 def check_stream(export, printed, samples):
     """Assert that what a program wrote are the readings and decisions of all windows, as bits."""
-    rows = batch(export.signals, samples)
+    rows = batch(export.signals, samples, export.features)
     places, beliefs = export.simulator.decide(rows)
     expected = rows.astype("<f4") if export.numbers == "float" else export.simulator.prepare(rows)
     kind = [

@@ -23,7 +23,7 @@ from blob_programs import (
     write,
 )
 from c_programs import CPP11
-from devices import module_of
+from devices import module_of, with_tools
 from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,6 +46,9 @@ from solah.data import Kind, from_frame
 from solah.exceptions import ParameterError
 from solah.export import export_micropython
 from solah.export.blob import LAYOUT, export_blob
+from solah.export.c_writer import runtime_text
+from solah.export.footprint import footprint
+from solah.export.platforms import build as build_for
 from solah.model import Feature, Model, Target
 from solah.model.encode import encode
 
@@ -625,3 +628,33 @@ def test_a_board_takes_categories_by_their_names(states):
     for unseen in ("violet", 77, None, float("nan")):
         assert module["prepare"]({"colour": unseen})[0] == module["UNKNOWN"]
         assert plain["prepare"]({"colour": unseen})[0] == plain["UNKNOWN"]
+
+
+def test_the_runtime_states_its_ram(find_tool, tmp_path):
+    """On a processor of 32 bits; the header's comment has these figures."""
+    platform = with_tools("cortex-m0plus", find_tool)
+    stated = {"": 1052, "-DSOLAH_BLOB_MAX_STAGES=1": 1052 - 7 * 36}
+    stated |= {"-DSOLAH_BLOB_MAX_WALKS=15": 1052 - 40, "-DSOLAH_BLOB_MAX_WALKS=0": 452}
+    stated["-DSOLAH_BLOB_MAX_SAMPLES=256"] = 1052 + 32
+    text = runtime_text("solah_blob.h")
+    assert "takes 124 bytes, 36 a stage and 40 a walk: 1,052\n" in text
+    assert "and 32 more to take samples" in text
+    assert "takes 452 bytes" in text
+    assert "solah_blob_signals takes 12 bytes, 2 a sample and 8 a channel" in text
+    write(export_blob(random_model(np.random.default_rng(0), "tree")), tmp_path)
+    for flag, size in stated.items():
+        option = f"#define {flag[2:].replace('=', ' ')}\n" if flag else ""
+        sizes = [f"sizeof(solah_blob) == {size}"]
+        sizes += ["sizeof(solah_blob_signals) == 12 + 2 * 256 + 8 * 8"] * ("SAMPLES" in flag)
+        check = f"typedef char known[({' && '.join(sizes)}) ? 1 : -1];\n"
+        main = f'{option}#include "solah_blob.h"\n{check}int main(void) {{ return 0; }}\n'
+        (tmp_path / "main.c").write_text(main, encoding="utf-8")
+        build_for(platform, [tmp_path / "main.c"], tmp_path, includes=[tmp_path])
+
+
+def test_the_footprint_of_a_blob_has_its_runtime(wine, find_tool):
+    platform = with_tools("cortex-m0plus", find_tool)
+    found = footprint(wine[0], platform, wine[1][:20])
+    assert len(wine[0].data) + 6_000 < found.flash < len(wine[0].data) + 9_000
+    assert 1_052 + 112 <= found.ram < 1_300
+    assert found.instructions > 1_000

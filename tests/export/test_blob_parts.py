@@ -21,7 +21,7 @@ from blob_programs import (
 )
 from devices import module_of, with_tools
 from judged_models import STEADY, check_verdicts, judged, judged_model, verdict_type
-from signal_programs import batch, bits, describe_everything, model_of, noise
+from signal_programs import batch, describe_everything, model_of, noise, pushed
 
 from random_models import random_model, random_rows
 from solah.export.blob import export_blob
@@ -89,7 +89,7 @@ static solah_blob_signals signals;
 
 int main(void)
 {
-    float sample[SOLAH_BLOB_MAX_CHANNELS];
+    int32_t sample[SOLAH_BLOB_MAX_CHANNELS];
     if (open_blob() != SOLAH_BLOB_OK || !solah_blob_start(&blob, &signals)) {
         return 1;
     }
@@ -170,7 +170,7 @@ def test_a_blob_without_a_policy_decides_at_once(find_tool, tmp_path):
 
 def check_stream(blob, printed, samples):
     """Assert that a program measured and judged all windows as the simulator."""
-    rows = batch(blob.signals, samples)
+    rows = batch(blob.signals, samples, blob.features)
     verdicts = blob.simulator.judge(rows)
     kind = [*verdict_type(verdicts), ("readings", "<i4", (rows.shape[1],))]
     found = np.frombuffer(printed, kind)
@@ -185,7 +185,7 @@ def check_stream(blob, printed, samples):
 def test_a_blob_takes_a_hundred_thousand_samples(shaken, find_tool, tmp_path):
     platform = with_tools("host", find_tool)
     samples = noise(np.random.default_rng(4), 100_000)
-    sent = samples.astype("<f4").tobytes()
+    sent = pushed(shaken, samples)
     check_stream(shaken, run_blob(platform, shaken, sent, tmp_path, STREAM, SAMPLES), samples)
 
 
@@ -194,7 +194,7 @@ def test_a_blob_takes_a_hundred_thousand_samples(shaken, find_tool, tmp_path):
 def test_targets_open_blobs_of_samples(name, shaken, find_tool, tmp_path):
     platform = with_tools(name, find_tool)
     samples = noise(np.random.default_rng(5), 2_000)
-    sent = samples.astype("<f4").tobytes()
+    sent = pushed(shaken, samples)
     check_stream(shaken, run_blob(platform, shaken, sent, tmp_path, STREAM, SAMPLES), samples)
 
 
@@ -202,11 +202,11 @@ def test_a_board_takes_samples_from_a_blob(shaken):
     module = module_of(shaken.files["solah_blob.py"])
     module["load"](shaken.data)
     samples = noise(np.random.default_rng(6), 500)
-    rows = batch(shaken.signals, samples)
+    rows = batch(shaken.signals, samples, shaken.features)
     found = [module["measure"]() for sample in samples.tolist() if module["push"](sample)]
     names = [name for name, *_ in module["READINGS"]]
     values = [[np.nan if one[name] is None else one[name] for name in names] for one in found]
-    np.testing.assert_array_equal(bits(np.array(values, "<f4")), bits(rows.astype("<f4")))
+    np.testing.assert_array_equal(np.array(values, np.float64), rows)
     verdicts = shaken.simulator.judge(rows)
     settled = [module["judge"](one)[0] for one in found]
     named = [None if place < 0 else module["CLASSES"][place] for place in verdicts.settled]
@@ -226,7 +226,7 @@ def test_what_a_runtime_needs_for_samples_is_told(shaken, tmp_path, find_tool):
         "SOLAH_BLOB_MAX_SAMPLES=78"
     ]
     platform = with_tools("host", find_tool)
-    samples = noise(np.random.default_rng(8), 200).astype("<f4").tobytes()
+    samples = pushed(shaken, noise(np.random.default_rng(8), 200))
     program = STREAM.replace("return 1", "return 0")
     few = ("-DSOLAH_BLOB_MAX_SAMPLES=77",)
     assert run_blob(platform, shaken, samples, tmp_path, program, few) == b""

@@ -8,7 +8,15 @@ import pytest
 from devices import sources, with_tools
 from golden_files import check_golden
 from judged_models import STEADY, judged
-from signal_programs import STREAM, batch, check_stream, describe_everything, model_of, noise
+from signal_programs import (
+    STREAM,
+    batch,
+    check_stream,
+    describe_everything,
+    model_of,
+    noise,
+    pushed,
+)
 
 from random_models import random_model
 from solah.exceptions import ParameterError
@@ -16,6 +24,7 @@ from solah.export import export_c
 from solah.export.c_writer import runtime_text
 from solah.export.online import Pace
 from solah.export.platforms import PLATFORMS, build, run
+from solah.export.units import Counts
 from solah.model.format import from_json, to_json
 from solah.model.predictor import Predictor
 from solah.signals import describe_signals
@@ -30,39 +39,39 @@ def everything():
 
 def streamed(platform, export, samples, folder):
     program = build(platform, sources(export, folder, STREAM), folder, includes=[folder])
-    return run(program, samples.astype("<f4").tobytes(), timeout=900)
+    return run(program, pushed(export, samples), timeout=900)
 
 
 def test_the_model_of_everything_is_sound(everything):
     assert from_json(to_json(everything).encode()) == everything
 
 
-@pytest.mark.parametrize("numbers", ["float", "q15"])
+COUNTED = {name: Counts(12, 1 / 256, -8.0) for name in ("x", "y", "slow")}
+ARITHMETIC = {
+    "float": {"numbers": "float"},
+    "q15": {"numbers": "q15"},
+    "counts": {"numbers": "q15", "adc": COUNTED},
+}
+
+
+@pytest.mark.parametrize("choices", ARITHMETIC.values(), ids=ARITHMETIC)
 def test_a_hundred_thousand_samples_have_the_bits_of_python(
-    numbers, everything, find_tool, tmp_path
+    choices, everything, find_tool, tmp_path
 ):
     platform = with_tools("host", find_tool)
     samples = noise(np.random.default_rng(1), 100_000)
-    export = export_c(everything, name="m", numbers=numbers)
-    check_stream(export, streamed(platform, export, samples, tmp_path), samples)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_a_cortex_m4f_has_them_too(numbers, everything, find_tool, tmp_path):
-    platform = with_tools("cortex-m4f", find_tool)
-    samples = noise(np.random.default_rng(2), 100_000)
-    export = export_c(everything, name="m", numbers=numbers)
+    export = export_c(everything, name="m", **choices)
     check_stream(export, streamed(platform, export, samples, tmp_path), samples)
 
 
 # The smaller AVR has no room for the windows.
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [one for one in PLATFORMS if one not in ("host", "atmega328p")])
-def test_every_target_has_them(name, everything, find_tool, tmp_path):
+@pytest.mark.parametrize("choices", ARITHMETIC.values(), ids=ARITHMETIC)
+def test_every_platform_has_them(name, choices, everything, find_tool, tmp_path):
     platform = with_tools(name, find_tool)
-    samples = noise(np.random.default_rng(3), 1_000)
-    export = export_c(everything, name="m", numbers="float")
+    samples = noise(np.random.default_rng(3), 10_000 if name == "cortex-m4f" else 1_000)
+    export = export_c(everything, name="m", **choices)
     check_stream(export, streamed(platform, export, samples, tmp_path), samples)
 
 
@@ -159,7 +168,7 @@ int main(void)
     return 0;
 }
 """
-    for name in ("solah_signals.h", "solah_flash.h"):
+    for name in ("solah_signals.h", "solah_signals_float.h", "solah_flash.h"):
         (tmp_path / name).write_text(runtime_text(name), encoding="utf-8")
     (tmp_path / "main.c").write_text(program, encoding="utf-8")
     command = [find_tool("gcc"), "-std=c99", "-O2", "main.c", "-o", "main"]
@@ -187,7 +196,7 @@ def test_a_model_of_samples_may_learn(everything, find_tool, tmp_path):
     samples = noise(np.random.default_rng(9), 2_000)
     export = export_c(everything, name="m", numbers="q15", learning=Pace())
     program = build(platform, sources(export, tmp_path, LEARNS), tmp_path, includes=[tmp_path])
-    check_stream(export, run(program, samples.astype("<f4").tobytes()), samples)
+    check_stream(export, run(program, pushed(export, samples)), samples)
 
 
 JUDGES = STREAM.replace(
@@ -205,7 +214,7 @@ def test_windows_are_judged_in_turn(numbers, everything, find_tool, tmp_path):
     export = export_c(replace(judged(rng, everything), policy=STEADY), name="m", numbers=numbers)
     samples = noise(rng, 3_000)
     program = build(platform, sources(export, tmp_path, JUDGES), tmp_path, includes=[tmp_path])
-    printed = run(program, samples.astype("<f4").tobytes())
+    printed = run(program, pushed(export, samples))
     stream = export.stream()
     expected = [found for found in map(stream.push, samples) if found is not None]
     n_classes, n_readings = len(expected[0].probabilities), len(expected[0].readings)
@@ -217,81 +226,85 @@ def test_windows_are_judged_in_turn(numbers, everything, find_tool, tmp_path):
     assert {-1, 1, 2} <= set(found["settled"].tolist())
 
 
+# A timer of the core interrupts at uneven times and pushes a sample; the main loop measures windows
+# until it has seen so many. With {taken} it takes them first, else it reads while samples come.
 INTERRUPTED = """
-#define _DEFAULT_SOURCE
 #include "m.h"
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/time.h>
+#include "solah_io.h"
 
 static m_signals signals;
-static volatile sig_atomic_t is_complete;
-static long n_samples;
+static volatile int is_complete;
+static int32_t n_samples;
+static uint32_t state = 1;
+static volatile uint32_t *const systick = (volatile uint32_t *)0xE000E010u;
+static void (*vectors[16])(void) __attribute__((aligned(128)));
 
-static void push(int number)
-{
-    (void)number;
-    for (int i = 0; i < 5; i++) {
-        const float sample[1] = {(float)n_samples++};
-        if (m_push(&signals, sample)) {
-            is_complete = 1;
-        }
-    }
-}
+static void tick(void)
+{{
+    const {reading} sample[1] = {{({reading})n_samples++}};
+    if (m_push(&signals, sample)) {{
+        is_complete = 1;
+    }}
+    state = state * 1664525u + 1013904223u;
+    systick[1] = 100u + (state >> 19); /* ticks until the next sample: up to 8,291 */
+    systick[2] = 0;
+}}
 
 int main(void)
-{
+{{
     static m_signals window;
-    float readings[M_N_READINGS];
-    struct sigaction action;
-    const struct itimerval every = {{0, 50}, {0, 50}};
-    long n_windows = 0, n_false = 0, n_tries = 0;
-
+    {reading} readings[M_N_READINGS];
+    void (*const *const flash)(void) = (void (*const *)(void))0u;
+    for (int i = 0; i < 16; i++) {{
+        vectors[i] = flash[i];
+    }}
+    vectors[15] = tick;
+    *(volatile uint32_t *)0xE000ED08u = (uint32_t)(uintptr_t)vectors;
     m_start(&signals);
-    for (int i = 0; i < M_WINDOW; i++) {
-        const float sample[1] = {(float)n_samples++};
-        (void)m_push(&signals, sample);
-    }
-    const int first = m_take(&signals, &window);
-    push(0);
-    const int late = m_take(&signals, &window);
-    memset(&action, 0, sizeof action);
-    action.sa_handler = push;
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &every, NULL);
-    while (n_windows < 200 && n_tries < 20000000) {
-        if (!is_complete) {
+    systick[1] = 5000u;
+    systick[2] = 0;
+    systick[0] = 7; /* with interrupts */
+    for (int n = 0; n < 400;) {{
+        if (!is_complete) {{
             continue;
-        }
-        n_tries++;
-        if (m_take(&signals, &window)) {
+        }}
+        if ({taken}) {{
             is_complete = 0;
-            m_measure(&window, readings);
-            const long low = (long)readings[M_READING_X_MINIMUM_OVER_6_4_S];
-            const long high = (long)readings[M_READING_X_MAXIMUM_OVER_6_4_S];
-            n_windows++;
-            n_false += low % M_STEP != 0 || high - low != M_WINDOW - 1;
-        }
-    }
-    printf("%d %d %ld %ld", first, late, n_windows, n_false);
+            m_measure({measured}, readings);
+            solah_io_write(readings, sizeof readings);
+            n++;
+        }}
+    }}
     return 0;
-}
+}}
 """
 
 
-def test_windows_that_are_taken_while_an_interrupt_pushes_are_whole(tmp_path, find_tool):
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_windows_that_are_taken_between_interrupts_are_whole(numbers, tmp_path, find_tool):
+    platform = with_tools("cortex-m4", find_tool)
     rng = np.random.default_rng(4)
-    signals = describe_signals(["x"], rate=10, window=64, features=["min", "max"])
-    model = model_of(rng, signals, noise(rng, 2000, 1))
-    export = export_c(model, name="m")
-    for name, text in export.files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "main.c").write_text(INTERRUPTED, encoding="utf-8")
-    command = [find_tool("cc"), "-O2", "-ffp-contract=off", "m.c", "main.c", "-o", "m"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    done = subprocess.run([tmp_path / "m"], capture_output=True, check=True, timeout=300)
-    first, late, n_windows, n_false = map(int, done.stdout.split())
-    assert (first, late) == (1, 0)
-    assert n_windows > 0
-    assert n_false == 0
+    features = ["mean", "min", "max", "slope", "p50"]
+    signals = describe_signals(["x"], rate=10, window=32, features=features)
+    model = model_of(rng, signals, np.arange(2_000.0)[:, None])
+    export = export_c(
+        model, name="m", numbers=numbers, adc={"x": Counts(16, 1.0)} if numbers == "q15" else None
+    )
+    true = batch(export.signals, np.arange(30_000.0)[:, None], export.features)
+    true = true.astype("<f4") if numbers == "float" else export.simulator.prepare(true)
+    known = {row.tobytes() for row in true}
+    false = {}
+    for taken, measured in (
+        ("m_take(&signals, &window)", "&window"),
+        ("1 || m_take(&signals, &window)", "&signals"),
+    ):
+        text = INTERRUPTED.replace("{taken}", taken).replace("{measured}", measured)
+        program = build(platform, sources(export, tmp_path, text), tmp_path, includes=[tmp_path])
+        printed = run(program, options=platform.counter, timeout=300)
+        windows = np.frombuffer(printed, true.dtype).reshape(-1, true.shape[1])
+        assert len(windows) == 400
+        assert len(np.unique(windows, axis=0)) > 300
+        false[measured] = sum(window.tobytes() not in known for window in windows)
+    assert false["&window"] == 0
+    assert false["&signals"] > 5  # so interrupts do come in between

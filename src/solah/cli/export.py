@@ -22,6 +22,7 @@ _STYLES = {
     "plain": "plain C, a function per feature",
     "tables": "tables, which one runtime reads",
 }
+_TAKE_COUNTS = ("c", "zephyr", "esp-idf", "micropython", "blob")
 _INTEGERS = {"micropython": "a MicroPython module", "blob": "a blob"}
 _FOOTPRINT_ROWS = 100
 
@@ -74,8 +75,8 @@ NoMissing = Annotated[
 Adc = Annotated[
     list[str] | None,
     option(
-        "C in integers: a feature is the count of an ADC: BITS,GAIN,OFFSET, where its value is "
-        "OFFSET + GAIN * count. Nothing is converted at run time. Repeatable.",
+        "Integers: a feature (of samples: a channel) is the count of an ADC: BITS,GAIN,OFFSET, "
+        "where its value is OFFSET + GAIN * count. Nothing is converted at run time. Repeatable.",
         metavar="COL=BITS,GAIN,OFFSET",
     ),
 ]
@@ -195,8 +196,9 @@ def export(
     """
     from solah.atomic import write_all
     from solah.cli.problem import read_source
+    from solah.cli.signals import rows_of_recordings
     from solah.cli.views import facts, heading
-    from solah.export import Blob, Export, sign_blob
+    from solah.export import Blob, Export, Program, sign_blob
     from solah.export.max_flash import check_flash
     from solah.export.names import identifier
     from solah.export.online import Pace as LearningPace
@@ -225,7 +227,7 @@ def export(
             "--counter": (counter is not None, sign or new_key, "--sign or --new-key"),
             "--table": (table, to == "sql", "--to sql"),
             "--keep": (keep, to == "sql", "--to sql"),
-            "--adc": (adc, to in ("c", "zephyr", "esp-idf"), "--to c, zephyr or esp-idf"),
+            "--adc": (adc, to in _TAKE_COUNTS, f"--to {', '.join(_TAKE_COUNTS)}"),
             "--url": (url, to == "arduino", "--to arduino"),
         }
     )
@@ -235,7 +237,7 @@ def export(
     choices["adc"] = _counts(adc)
     if footprint:
         choices["numbers"] = arithmetic or "float"
-        _measure(document, data, platform, choices, reading, screen)
+        _measure(document, to, data, platform, choices, reading, screen)
         return
     called = name or identifier(model.stem, "model")
     learning = LearningPace(pace, forgetting) if learn else None
@@ -249,7 +251,10 @@ def export(
     if exported.simulator is None:
         screen.note("node is not installed, so the module was not compared with the model")
     else:
-        found = _compared(document, exported, rows, min_agreement)
+        measured = None
+        if data is not None and not isinstance(exported, Program) and exported.features:
+            measured = rows_of_recordings(document, data, reading, exported.features)
+        found = _compared(document, exported, rows, min_agreement, measured)
     for warning in exported.warnings:
         screen.note(warning)
     for note in _missing_parts(document, to) if to in _PROGRAMS else ():
@@ -288,7 +293,11 @@ def _check_options(to: str, devices_only: dict[str, Any]) -> None:
     if what is not None and is_float:
         raise ParameterError(f"{what} computes in integers; drop --arithmetic")
     for flag in ("max-flash", "footprint", "style", "reasons", "no-missing"):
-        if what is not None and devices_only[flag] is not None:
+        if (
+            what is not None
+            and devices_only[flag] is not None
+            and (to, flag) != ("blob", "footprint")
+        ):
             raise ParameterError(f"--{flag} is for generated C, and {what} has none")
     if what is not None and devices_only["learn"]:
         raise ParameterError(f"{what} does not learn; --learn is for C and its packages")
@@ -341,9 +350,9 @@ def _exported(
         where = "readings" if table is None else table
         return exports.export_sql(model, name=name, table=where, keys=keep or ())
     if to == "micropython":
-        return exports.export_micropython(model, name=name)
+        return exports.export_micropython(model, name=name, adc=choices["adc"])
     if to == "blob":
-        return exports.export_blob(model, name=name)
+        return exports.export_blob(model, name=name, adc=choices["adc"])
     return exports.export_c(model, name=name, **choices)
 
 
@@ -379,14 +388,18 @@ def _files(
 
 
 def _compared(
-    model: "Model", exported: "Export | Blob | Program", table: "Table | None", min_agreement: float
+    model: "Model",
+    exported: "Export | Blob | Program",
+    table: "Table | None",
+    min_agreement: float,
+    measured: "Table | None",
 ) -> dict[str, Any]:
     """Compare the export with the model; one that agrees on too few rows is refused."""
     from solah.export.agreement import require_agreement
     from solah.model import Task
     from solah.model.encode import MISSING, encode_target
 
-    agreement: Agreement = require_agreement(model, exported, table, min_agreement)
+    agreement: Agreement = require_agreement(model, exported, table, min_agreement, measured)
     found: dict[str, Any] = {"rows": agreement.n_rows, "drawn": table is None}
     if agreement.n_clipped:
         found |= {"clipped_rows": agreement.n_clipped, "clipped": dict(agreement.clipped)}
@@ -429,6 +442,7 @@ def _findings(found: dict[str, Any], who: str) -> dict[str, str]:
 
 def _measure(
     model: "Model",
+    to: str,
     data: str | None,
     names: list[str] | None,
     choices: dict[str, Any],
@@ -437,8 +451,8 @@ def _measure(
 ) -> None:
     """Measure what a model costs on platforms: compiled with -Os and run under an emulator."""
     from solah.cli.views import columns_of
-    from solah.exceptions import SolahError
-    from solah.export import export_c
+    from solah.exceptions import ParameterError, SolahError
+    from solah.export import Export, export_blob, export_c
     from solah.export.footprint import footprint, signal_footprint
     from solah.export.platforms import PLATFORMS, find_platform, install_line, missing_tools
 
@@ -456,7 +470,9 @@ def _measure(
         screen.note(f"skipped {platform}; to get it: {line}")
     if not platforms:
         raise SolahError("no platform can be measured here; install the tools of one")
-    exported = export_c(model, **choices)
+    if to == "blob" and model.signals is not None:
+        raise ParameterError("the footprint of a blob is that of a model of readings; use --to c")
+    exported = export_blob(model) if to == "blob" else export_c(model, **choices)
     is_of_samples = exported.signals is not None
     rows = (_samples if is_of_samples else _rows)(model, data, reading)
     measure: Any = signal_footprint if is_of_samples else footprint
@@ -467,7 +483,8 @@ def _measure(
             advance(1)
     if screen.json:
         footprints = [dict(vars(one)) for one in found]
-        about = {"arithmetic": exported.numbers, "style": exported.style, "rows": len(rows)}
+        about: dict[str, Any] = {"arithmetic": exported.numbers, "rows": len(rows)}
+        about |= {"style": exported.style} if isinstance(exported, Export) else {}
         screen.document({**about, "footprints": footprints})
     counted = ("sample", "window", "second") if is_of_samples else ("instructions",)
     lines = []

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.model import Model
     from solah.signals import Recording, Signals
+    from solah.signals.arithmetic import Arithmetic
 
 
 _TIME = "time"
@@ -118,10 +119,13 @@ WHERE = ("recording", "start", "end")
 """The columns that locate a window, beside its features."""
 
 
-def rows_of_recordings(model: Model, data: str, reading: ReadingOptions) -> Table | None:
+def rows_of_recordings(
+    model: Model, data: str, reading: ReadingOptions, arithmetic: Arithmetic | None = None
+) -> Table | None:
     """Make rows of recordings for a model of signals; None if the data are rows already.
 
     A row is a window: its location, its values and, if the recordings have the target, its class.
+    The values are those of a device that has another arithmetic than float32.
     """
     from solah.data import Column, Table
     from solah.signals import SampleColumns, cut_windows, read_recordings
@@ -140,7 +144,7 @@ def rows_of_recordings(model: Model, data: str, reading: ReadingOptions) -> Tabl
         label=model.target.name if model.target.name in names else None,
         recording=reading.given("recording"),
     )
-    windows = cut_windows(signals, read_recordings(data, roles, options=options))
+    windows = cut_windows(signals, read_recordings(data, roles, options=options), arithmetic)
     where = [Column(name, getattr(windows, name)) for name in WHERE]
     target = [] if roles.label is None else [Column(roles.label, windows.labels, nominal=True)]
     return Table((*where, *windows.table.columns, *target), len(windows.readings))

@@ -99,11 +99,18 @@ def agreement(model: Model, simulator: Simulator | Run, table: Table) -> Agreeme
     return agreement_on(model, simulator, encode(table, model.features))
 
 
-def agreement_on(model: Model, simulator: Simulator | Run, rows: Float) -> Agreement:
-    """Compare them on rows as numbers, a column for each feature of the model."""
+def agreement_on(
+    model: Model, simulator: Simulator | Run, rows: Float, measured: Float | None = None
+) -> Agreement:
+    """Compare them on rows as numbers, a column for each feature of the model.
+
+    ``measured`` are the same rows as the device computes them from samples.
+    """
     if not len(rows):
         raise DataError("there are no rows to compare the export with the model on")
-    beliefs, clipped = run(model.program, rows), _clipped(model, simulator, rows)
+    beliefs = run(model.program, rows)
+    expected_rows, rows = rows, rows if measured is None else measured
+    clipped = _clipped(model, simulator, rows)
     if model.target.task is Task.REGRESSION:
         numbers, estimates = _numbers(model, beliefs), simulator.estimate(rows) * simulator.unit
         away = np.abs(estimates - numbers)
@@ -112,7 +119,7 @@ def agreement_on(model: Model, simulator: Simulator | Run, rows: Float) -> Agree
     expected, (found, believed) = model.target.decide(beliefs), simulator.decide(rows)
     away = np.abs(believed * simulator.belief_unit - beliefs)
     share = float((found == expected).mean())
-    settled = _settled_share(model, simulator, rows)
+    settled = _settled_share(model, simulator, expected_rows, rows)
     return Agreement(len(rows), share, float(away.max()), expected, found, settled, *clipped)
 
 
@@ -121,6 +128,7 @@ def require_agreement(
     export: Export | Blob | Program,
     table: Table | None = None,
     least: float = MIN_AGREEMENT,
+    measured: Table | None = None,
 ) -> Agreement:
     """Compare an export with its model, and refuse one that decides too few rows alike.
 
@@ -135,6 +143,8 @@ def require_agreement(
     least : float, default=0.995
         The share of rows that must be decided alike; of a model with a policy also of those on
         which the stable decision is the same, in their order.
+    measured : Table, default=None
+        The same rows as the device computes them from samples, with ``export.features``.
 
     Returns
     -------
@@ -152,7 +162,8 @@ def require_agreement(
     if table is None:
         found = agreement_on(model, export.simulator, drawn_rows(model))
     else:
-        found = agreement(model, export.simulator, table)
+        on_device = None if measured is None else encode(measured, model.features)
+        found = agreement_on(model, export.simulator, encode(table, model.features), on_device)
     if not found.least_share >= least:  # nor is it above NaN
         raise AgreementError(_refusal(export, found, is_drawn=table is None, least=least))
     return found
@@ -201,12 +212,14 @@ def drawn_rows(model: Model) -> Float:
     return np.where(unknown, np.nan, rows)
 
 
-def _settled_share(model: Model, simulator: Simulator | Run, rows: Float) -> float | None:
+def _settled_share(
+    model: Model, simulator: Simulator | Run, rows: Float, measured: Float
+) -> float | None:
     """Decide on rows in order, and return the share of equal stable decisions."""
     if isinstance(simulator, Run) or simulator.policy is None or model.policy is None:
         return None
     expected = PolicyDecider(model).take(_table(model, rows)).stable_places
-    return float((simulator.judge(rows).settled == expected).mean())
+    return float((simulator.judge(measured).settled == expected).mean())
 
 
 def _table(model: Model, rows: Float) -> Table:

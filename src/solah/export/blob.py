@@ -18,6 +18,7 @@ import numpy as np
 
 from solah.exceptions import ParameterError, shorten
 from solah.export.blob_parts import (
+    NO_BITS,
     POLICY_LAYOUT,
     SIGNAL_LAYOUT,
     policy_sections,
@@ -35,11 +36,11 @@ from solah.export.c_writer import (
 from solah.export.fixed_simulator import FixedSimulator
 from solah.export.fixed_tables import fixed_tables
 from solah.export.layout import lay_out
-from solah.export.names import check_identifier
+from solah.export.names import check_identifier, distinct
 from solah.export.policy_tables import policy_tables
 from solah.export.programs import known_by
 from solah.export.quoting import one_line
-from solah.export.signal_tables import signal_tables
+from solah.export.signal_tables import refuse_counts_of_features, signal_tables
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
@@ -47,16 +48,16 @@ if TYPE_CHECKING:
 
     from solah.data import State
     from solah.explain.rule_text import Rule
+    from solah.export.fixed_signals import FixedFeatures
     from solah.export.signal_tables import SignalTables
     from solah.export.tables import GridRow, StageTables, Tables, WalkTables
-    from solah.export.units import Unit
+    from solah.export.units import Counts, Unit
     from solah.model.document import Model
     from solah.model.features import Feature
     from solah.model.signals import Signals
 
 MAGIC = b"SLHB"
-VERSION = 5
-NO_BITS = -(2**15)
+VERSION = 6
 _BYTE_MARK = 0xFEFF
 _HEAD = struct.Struct("<4sHHII")  # what the checksum is not of
 _ABOUT = struct.Struct("<8s8sBBH")
@@ -76,11 +77,12 @@ _HEADERS = (
         "solah_flash.h",
         "solah_judge.h",
     ),
-    *("solah_reading.h", "solah_signals.h", "solah_tables.h"),
+    *("solah_reading.h", "solah_signals.h", "solah_signals_fixed.h", "solah_tables.h"),
 )
 _SIMPLER = "fit it with fewer rules, words or inputs, or export it as C"
 
 Rows = list[tuple[float, ...]]
+_SCALE = ("gain", "level", "zero")
 
 LAYOUT = {
     "zeros": "i",
@@ -135,6 +137,7 @@ class Blob:
     unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers, or needs a runtime with more room
     signals : how readings are made of samples; None if they are not
+    features : the device's arithmetic from samples to features
     public_key : of whoever signed it; empty for one that is not signed
     counter : grows from one signed blob to the next
     """
@@ -147,12 +150,15 @@ class Blob:
     unit: float
     warnings: tuple[str, ...]
     signals: Signals | None = None
+    features: FixedFeatures | None = None
     public_key: bytes = b""
     counter: int = 0
     numbers: ClassVar[Literal["q15"]] = "q15"
 
 
-def export_blob(model: Model, *, name: str = "model") -> Blob:
+def export_blob(
+    model: Model, *, name: str = "model", adc: Mapping[str, Counts] | None = None
+) -> Blob:
     """Write a model as bytes that devices open and run in place.
 
     Parameters
@@ -161,6 +167,8 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
         The model document.
     name : str, default="model"
         What the files are called.
+    adc : mapping of channel name to Counts, default=None
+        The channels of samples that are counts of an analog-digital converter.
 
     Returns
     -------
@@ -184,17 +192,18 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     b'SLHB'
     """
     check_identifier(name)
+    refuse_counts_of_features(model, adc)
     tables = fixed_tables(lay_out(model))
     tables = replace(tables, walks=tuple(breadth_first(walk) for walk in tables.walks))
     _check(tables)
-    policy, signals = policy_tables(model, tables), signal_tables(model)
+    policy, signals = policy_tables(model, tables), signal_tables(model, tables.units, adc)
     parts = {**policy_sections(policy), **signal_sections(signals)}
-    data = _bytes(model, {**_sections(model, tables), **parts}, tables)
+    data = _bytes(model, {**_sections(model, tables, signals), **parts}, tables, signals)
     rules = rules_of(model, tables.layout)
     texts = {
         f"{name}_inputs.h": source_environment()
         .get_template("blob_inputs.h.j2")
-        .render(**_inputs(model, name)),
+        .render(**_inputs(model, name, signals)),
         f"{name}_rules.txt": "".join(f"{one_line(rule.short)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
@@ -209,6 +218,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
         unit=simulator.unit,
         warnings=(*tables.warnings, *_wants(tables, signals)),
         signals=None if signals is None else signals.signals,
+        features=None if signals is None else signals.fixed,
     )
 
 
@@ -272,9 +282,11 @@ def _wants(tables: Tables, signals: SignalTables | None) -> Iterator[str]:
 # --- bytes -----------------------------------------------------------------------------------
 
 
-def _bytes(model: Model, sections: dict[str, Rows], tables: Tables) -> bytes:
+def _bytes(
+    model: Model, sections: dict[str, Rows], tables: Tables, signals: SignalTables | None
+) -> bytes:
     counts = (tables.layout.n_classes, 0, len(tables.layout.rules))
-    hashes = bytes.fromhex(model_hash(model)), input_hash(model)
+    hashes = bytes.fromhex(model_hash(model)), input_hash(model, signals)
     about = _ABOUT.pack(*hashes, *counts)
     summed = about + _laid_out(sections)
     size = _HEAD.size + len(summed)
@@ -309,7 +321,7 @@ def _packed(name: str, layout: str, rows: Rows) -> bytes:
     return b"".join(packed)
 
 
-def _sections(model: Model, tables: Tables) -> dict[str, Rows]:
+def _sections(model: Model, tables: Tables, signals: SignalTables | None) -> dict[str, Rows]:
     """List the lines of every section."""
     walks = tables.walks
     preference = () if tables.preference is None else tables.preference.tolist()
@@ -333,7 +345,7 @@ def _sections(model: Model, tables: Tables) -> dict[str, Rows]:
         "priors": _lines(number for lost in losses for number in lost.prior.tolist()),
         "preference": _lines(preference),
         **{part: _lines(numbers) for part, numbers in tables.of_rules.items()},
-        "names": _lines(b"".join(_name(text) for text in _names(model))),
+        "names": _lines(b"".join(_name(text) for text in _names(model, signals))),
         "categories": _lines(_n_categories(feature) for feature in model.features),
         "bounds": [
             bounds
@@ -388,11 +400,12 @@ def _stage(stage: StageTables) -> tuple[int, ...]:
     )
 
 
-def _names(model: Model) -> Iterator[str]:
+def _names(model: Model, signals: SignalTables | None) -> Iterator[str]:
     yield from (feature.name for feature in model.features)
     yield from (str(state) for state in model.target.classes)
     for feature in model.features:
         yield from (str(category) for category in _categories(feature))
+    yield from (row.name for row in signals.measured) if signals else ()
 
 
 def _categories(feature: Feature) -> tuple[State, ...]:
@@ -404,15 +417,27 @@ def _n_categories(feature: Feature) -> int:
     return len(_categories(feature)) + _ARE_NUMBERS * are_numbers
 
 
-def input_hash(model: Model) -> bytes:
+def input_hash(model: Model, signals: SignalTables | None = None) -> bytes:
     """Return the hash of what a device must measure: features in order, and their categories.
 
-    The units of integers are not part of it: a device asks the blob for them.
+    The bits of integers are not part of it: a device asks the blob for them. Of samples, the
+    channels in order are, and what counts of an ADC stand for.
     """
-    inputs = [
+    inputs: list[Any] = [
         [feature.name, [str(category) for category in _categories(feature)]]
         for feature in model.features
     ]
+    if signals is not None and signals.fixed is not None:
+        inputs = [
+            [row.name, row.every]
+            if row.bits is not None
+            else [
+                row.name,
+                row.every,
+                *(getattr(signals.fixed.units[row.name], one) for one in _SCALE),
+            ]
+            for row in signals.measured
+        ]
     return sha256(json.dumps(inputs).encode()).digest()[:8]
 
 
@@ -423,14 +448,20 @@ def _name(text: str) -> bytes:
     return struct.pack("<H", len(encoded)) + encoded + b"\0"
 
 
-def _inputs(model: Model, name: str) -> dict[str, Any]:
+def _inputs(model: Model, name: str, signals: SignalTables | None) -> dict[str, Any]:
     """Gather what the header of inputs shows."""
     states = state_enumerators(model)
+    rows = () if signals is None else signals.measured
+    names = [row.name for row in rows]
     return {
         "name": name,
         "NAME": name.upper(),
         "target": model.target.name,
-        "inputs": input_hash(model),
+        "inputs": input_hash(model, signals),
+        "channels": [
+            {"enumerator": enumerator.upper(), "name": row.name}
+            for enumerator, row in zip(distinct(names, "channel"), rows, strict=True)
+        ],
         "features": [
             {"enumerator": enumerator, "name": one.name, "states": states.get(one.name, ())}
             for enumerator, one in zip(feature_enumerators(model), model.features, strict=True)

@@ -1,4 +1,4 @@
-"""The sections of a blob beside the model itself: its policy, and how samples become readings."""
+"""Sections of a blob beside the model: its policy, and the computation of features."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     Rows = list[tuple[float, ...]]
 
+NO_BITS = -(2**15)
+"""The bits of a code or a count, which is taken as it is."""
 POLICY_LAYOUT = {
     "policy": "HHHBBBBBB",
     "cells": "iiHBB",
@@ -21,11 +23,11 @@ POLICY_LAYOUT = {
 }
 SIGNAL_LAYOUT = {
     "windows": "II",
-    "measured": "HH",
-    "stored": "HHBB",
+    "measured": "HHiihxx",
+    "stored": "HHBBh",
     "axes": "B",
-    "features": "BBBBHHf",
-    "waves": "f",
+    "features": "BBBBHHHhii",
+    "waves": "h",
 }
 
 
@@ -56,14 +58,22 @@ def signal_sections(tables: SignalTables | None) -> dict[str, Rows]:
         return {name: [] for name in SIGNAL_LAYOUT}
     return {
         "windows": [(tables.signals.window, tables.signals.step)],
-        "measured": [(row.every, row.max_gap) for row in tables.measured],
-        "stored": [(row.first, row.length, row.first_axis, len(row.axes)) for row in tables.stored],
+        "measured": [
+            (row.every, row.max_gap, row.zero, row.bias, NO_BITS if row.bits is None else row.bits)
+            for row in tables.measured
+        ],
+        "stored": [
+            (row.first, row.length, row.first_axis, len(row.axes), row.shift)
+            for row in tables.stored
+        ],
         "axes": [(axis,) for axis in tables.axes],
         "features": [_feature(row) for row in tables.features],
-        "waves": [(float(wave),) for wave in tables.waves],
+        "waves": [(int(wave),) for wave in tables.waves],
     }
 
 
 def _feature(row: FeatureRow) -> tuple[float, ...]:
-    places = (row.kind_number, row.reading, row.channel, row.other, row.first, row.count)
-    return (*places, float(row.factor))
+    numbers = row.numbers
+    parts = ("first", "low", "count", "shift", "factor", "offset")
+    places = (row.kind_number, row.reading, row.channel, row.other)
+    return (*places, *(int(numbers[part]) for part in parts))

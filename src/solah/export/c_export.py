@@ -18,6 +18,7 @@ from solah.export.names import check_identifier, check_module
 from solah.export.online import Learner, LearningSimulator, Pace
 from solah.export.plain import is_plain, is_small
 from solah.export.policy_tables import policy_tables
+from solah.export.signal_tables import refuse_counts_of_features, signal_tables
 from solah.model.policy import AbstainReason
 from solah.signals.stream import SignalStream
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from solah.explain.rule_text import Rule
     from solah.export.c_writer import Style
+    from solah.export.fixed_signals import FixedFeatures
+    from solah.export.signal_tables import SignalTables
     from solah.export.tables import Tables
     from solah.export.units import Counts
     from solah.model.document import Model
@@ -53,6 +56,7 @@ class Export:
     style : whether the C is a function per feature, or tables
     gives_reasons : whether the firmware names the rules behind a decision
     signals : how readings are computed from samples; None if they are not
+    features : the device's arithmetic from samples to features, in integers; None in float32
     """
 
     name: str
@@ -65,6 +69,7 @@ class Export:
     style: Style = "tables"
     gives_reasons: bool = False
     signals: Signals | None = None
+    features: FixedFeatures | None = None
 
     def stream(self) -> SignalStream:
         """Return an object that takes samples and decides as the device does, bit for bit."""
@@ -79,7 +84,7 @@ class Export:
                 places, beliefs = simulator.decide(readings)
                 return int(places[0]), beliefs[0]
 
-            return SignalStream(self.signals, decide)
+            return SignalStream(self.signals, decide, self.features)
         judge = simulator.start_judging()
 
         def judged(readings: NDArray[np.float64]) -> WithPolicy:
@@ -87,7 +92,7 @@ class Export:
             reasons = AbstainReason(int(one.abstain_reasons[0]))
             return int(one.decisions[0]), one.beliefs[0], int(one.settled[0]), reasons
 
-        return SignalStream(self.signals, judged)
+        return SignalStream(self.signals, judged, self.features)
 
     @property
     def learns(self) -> bool:
@@ -125,7 +130,7 @@ def export_c(
         Whether a reading may be missing. Without, code is smaller, and all readings must be known.
     adc : mapping of feature name to Counts, default=None
         Features that the device reads as counts of an analog-digital converter. Their thresholds
-        are counts then, and no reading is converted.
+        are counts then, and no reading is converted. In a model of samples, channels.
     learning : Pace, default=None
         How fast the device learns; None if it does not. Learning is done in integers.
 
@@ -147,29 +152,36 @@ def export_c(
     if numbers not in ("float", "q15"):
         raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
     if learning is not None:
-        if style == "plain" or not missing or adc:
+        if style == "plain" or not missing or (adc and model.signals is None):
             raise ParameterError(
                 "a device that learns has tables, readings may be missing, and are no counts"
             )
-        export = _learning(model, name, numbers, learning)
+        export = _learning(model, name, numbers, learning, adc)
         return replace(export, gives_reasons=reasons)
-    if adc and (numbers != "q15" or model.signals is not None):
-        raise ParameterError(
-            "counts of an ADC are for models of readings in integers (--arithmetic q15)"
-        )
+    if adc and numbers != "q15":
+        raise ParameterError("counts of an ADC are for integers (--arithmetic q15)")
     layout = lay_out(model)
     if not missing:
         layout = replace(layout, stages=tuple(replace(one, lost=None) for one in layout.stages))
     tables: Tables
-    tables = float_tables(layout) if numbers == "float" else fixed_tables(layout, counts=adc)
+    tables = (
+        float_tables(layout)
+        if numbers == "float"
+        else fixed_tables(layout, counts=None if model.signals else adc)
+    )
     style = _style(model, tables, style, reasons)
     policy = policy_tables(model, tables) if style == "tables" else None
-    files = write_c(model, tables, name, policy=policy, style=style, missing=missing)
-    export = _export(model, name, files, tables, policy)
+    signals = signal_tables(model, tables.units if tables.is_fixed else None, adc)
+    files = write_c(
+        model, tables, name, policy=policy, style=style, missing=missing, signals=signals
+    )
+    export = _export(model, name, files, tables, policy, signals)
     return replace(export, style=style, gives_reasons=reasons)
 
 
-def export_micropython(model: Model, *, name: str = "model") -> Export:
+def export_micropython(
+    model: Model, *, name: str = "model", adc: Mapping[str, Counts] | None = None
+) -> Export:
     """Write a model as one module for MicroPython, which computes in integers.
 
     Parameters
@@ -178,6 +190,8 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
         The model file.
     name : str, default="model"
         The name of the module.
+    adc : mapping of channel name to Counts, default=None
+        The channels of samples that are counts of an analog-digital converter.
 
     Returns
     -------
@@ -193,10 +207,12 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     ['iris.py', 'iris_rules.py']
     """
     check_module(name)
+    refuse_counts_of_features(model, adc)
     tables = fixed_tables(lay_out(model))
     policy = policy_tables(model, tables)
-    files = write_python(model, tables, name, policy)
-    return _export(model, name, files, tables, policy)
+    signals = signal_tables(model, tables.units, adc)
+    files = write_python(model, tables, name, policy, signals)
+    return _export(model, name, files, tables, policy, signals)
 
 
 def _style(model: Model, tables: Tables, wanted: Style | None, reasons: bool) -> Style:
@@ -216,16 +232,20 @@ def _style(model: Model, tables: Tables, wanted: Style | None, reasons: bool) ->
     return "plain" if not found and is_small(tables) else "tables"
 
 
-def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
+def _learning(
+    model: Model, name: str, numbers: Numbers, pace: Pace, adc: Mapping[str, Counts] | None
+) -> Export:
     if numbers != "q15":
         raise ParameterError(
             f"a device learns in integers: numbers='q15'. Got {numbers!r} instead."
         )
     learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
     policy = policy_tables(model, learner.tables)
-    files = write_c(model, learner.tables, name, pace, policy)
+    signals = signal_tables(model, learner.tables.units, adc)
+    files = write_c(model, learner.tables, name, pace, policy, signals=signals)
     learner.simulator.policy = policy
-    return replace(_export(model, name, files, learner.tables), simulator=learner.simulator)
+    export = _export(model, name, files, learner.tables, signals=signals)
+    return replace(export, simulator=learner.simulator)
 
 
 def _export(
@@ -234,11 +254,13 @@ def _export(
     files: Mapping[str, str],
     tables: Tables,
     policy: Any = None,
+    signals: SignalTables | None = None,
 ) -> Export:
     rules = rules_of(model, tables.layout)
-    signals = model.signals and model.signals.only([one.name for one in model.features])
+    computed = None if signals is None else signals.signals
     if not tables.is_fixed:
         simulator = FloatSimulator(tables, policy)
-        return Export(name, "float", files, simulator, rules, signals=signals)
+        return Export(name, "float", files, simulator, rules, signals=computed)
     fixed = FixedSimulator(tables, policy)
-    return Export(name, "q15", files, fixed, rules, fixed.unit, tables.warnings, signals=signals)
+    export = Export(name, "q15", files, fixed, rules, fixed.unit, tables.warnings)
+    return replace(export, signals=computed, features=signals.fixed if signals else None)

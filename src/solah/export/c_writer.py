@@ -20,7 +20,6 @@ from solah.export.plain import plain_parts
 from solah.export.policy_tables import state_bytes
 from solah.export.programs import known_by
 from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
-from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from solah.export.layout import Layout
     from solah.export.online import Pace
     from solah.export.policy_tables import PolicyTables
+    from solah.export.signal_tables import SignalTables
     from solah.export.tables import Tables, WalkTables
     from solah.export.units import Unit
     from solah.model.document import Model
@@ -56,6 +56,7 @@ def write_c(
     *,
     style: Style = "tables",
     missing: bool = True,
+    signals: SignalTables | None = None,
 ) -> dict[str, str]:
     """Write a model as C.
 
@@ -68,6 +69,7 @@ def write_c(
     policy : when the device decides, and when it does not know; None if it always decides
     style : a function per feature, or tables that one runtime reads
     missing : whether a reading may be missing, in plain C
+    signals : how samples become readings
 
     Returns
     -------
@@ -82,12 +84,13 @@ def write_c(
     math: tuple[str, ...] = (f"solah_{kind}_math.h", *(("solah_reading.h",) if is_fixed else ()))
     shared: tuple[str, ...] = ("solah_crc.h", "solah_flash.h", *math)
     learning = ("solah_learn.h",) if pace else ()
-    signals = ("solah_signals.h",) if model.signals else ()
+    windows = ("solah_signals.h", f"solah_signals_{kind}.h") if signals else ()
+    windows = (*windows, "solah_fixed_math.h") if signals and is_fixed else windows
     judging = ("solah_judge.h",) if policy else ()
-    values = {**_values(model, tables, name, pace, policy), **_learning(tables, name, pace)}
+    values = _values(model, tables, name, signals, pace, policy) | _learning(tables, name, pace)
     values |= {"style": style}
     if style == "plain":
-        source, headers = "plain.c.j2", (*shared, *signals)
+        source, headers = "plain.c.j2", (*shared, *windows)
         names = [feature["enumerator"] for feature in values["features"]]
         values |= plain_parts(tables, names, values["rules"], missing=missing)
         values["summed"] = summed = summed_parts(values)
@@ -95,7 +98,7 @@ def write_c(
     else:
         source = f"model_{kind}.c.j2"
         own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
-        headers = (*shared, *own, "solah_decide.h", "solah_tables.h", *learning, *signals, *judging)
+        headers = (*shared, *own, "solah_decide.h", "solah_tables.h", *learning, *windows, *judging)
     environment = source_environment()
     files = {f"{name}.c": environment.get_template(source).render(**values)}
     files |= {header: runtime_text(header) for header in headers}
@@ -105,7 +108,11 @@ def write_c(
 
 
 def write_python(
-    model: Model, tables: Tables, name: str, policy: PolicyTables | None = None
+    model: Model,
+    tables: Tables,
+    name: str,
+    policy: PolicyTables | None = None,
+    signals: SignalTables | None = None,
 ) -> dict[str, str]:
     """Write a model as a module for MicroPython, in integers, and its rules as another.
 
@@ -113,7 +120,7 @@ def write_python(
     -------
     files : dict of file name to text
     """
-    values = {**_values(model, tables, name, policy=policy), **_learning(tables, name, None)}
+    values = _values(model, tables, name, signals, policy=policy) | _learning(tables, name, None)
     needed = {
         "fixed": True,
         "lost": tables.loses,
@@ -153,12 +160,13 @@ def _values(
     model: Model,
     tables: Tables,
     name: str,
+    signals: SignalTables | None = None,
     pace: Pace | None = None,
     policy: PolicyTables | None = None,
 ) -> dict[str, Any]:
     """Gather what the templates show."""
     rules = rules_of(model, tables.layout)
-    summed = summed_tables(tables, policy, signal_tables(model), tables.of_rules)
+    summed = summed_tables(tables, policy, signals, tables.of_rules)
     return {
         "name": name,
         "NAME": name.upper(),
@@ -181,7 +189,7 @@ def _values(
         "amount_bits": _amount_bits(tables),
         "tables": tables,
         **_features(model, tables),
-        **_signals(model),
+        **_signals(signals),
         **_kinds_of_numbers(tables),
         "types": _table_types(tables),
         **_policy(tables, policy),
@@ -314,8 +322,7 @@ def state_enumerators(model: Model) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _signals(model: Model) -> dict[str, Any]:
-    tables = signal_tables(model)
+def _signals(tables: SignalTables | None) -> dict[str, Any]:
     names = () if tables is None else (row.name for row in tables.measured)
     return {"signals": tables, "sample_names": [one.upper() for one in distinct(names, "channel")]}
 

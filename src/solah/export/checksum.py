@@ -151,22 +151,35 @@ def _of_policy(policy: PolicyTables) -> list[Summed]:
 
 
 def _of_signals(signals: SignalTables) -> list[Summed]:
+    is_fixed = signals.fixed is not None
+    numbers = list(signals.features[0].numbers) if signals.features else []
+    features = [{**vars(row), **row.numbers} for row in signals.features]
+    waves = signals.waves or ((0,) if is_fixed else (np.float32(0),))
     return [
-        *_fields("signal_measured[i]", signals.measured, ("every", "max_gap")),
-        *_fields("signal_stored[i]", signals.stored, ("first", "length", "first_axis")),
-        _column("signal_axes[i]", signals.axes),
         *_fields(
-            "signal_features[i]",
-            signals.features,
-            ("reading", "channel", "other", "first", "count", "factor"),
+            "signal_measured[i]",
+            [vars(row) for row in signals.measured],
+            ("every", "max_gap", *(("zero", "bias") if is_fixed else ())),
         ),
-        _column("signal_waves[i]", np.asarray(signals.waves or [0.0], dtype=np.float32)),
+        *_fields(
+            "signal_stored[i]",
+            [vars(row) for row in signals.stored],
+            ("first", "length", "first_axis", *(("shift",) if is_fixed else ())),
+        ),
+        _column("signal_axes[i]", signals.axes),
+        *_fields("signal_features[i]", features, ("reading", "channel", "other", *numbers)),
+        _column("signal_waves[i]", np.asarray(waves)),
     ]
 
 
 def _fields(place: str, rows: Sequence[Any], names: Sequence[str]) -> list[Summed]:
     """List the numbers of records, those that are floats behind the others."""
-    columns = {f"{place}.{name}": [getattr(row, name) for row in rows] for name in names}
+    columns = {
+        f"{place}.{name}": [
+            row[name] if isinstance(row, dict) else getattr(row, name) for row in rows
+        ]
+        for name in names
+    }
     floats = {
         name: column
         for name, column in columns.items()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from solah.export.blob import Blob
     from solah.export.c_export import Export
     from solah.export.platforms import Footprint, Platform
     from solah.kernels.arrays import Float
@@ -66,9 +67,36 @@ _PUSH = """static {name}_signals signals;
         {name}_start(&signals);
         is_started = 1;
     }}
-    if ({name}_push(&signals, (const float *)row)) {{
+    if ({name}_push(&signals, (const {reading} *)row)) {{
         {then}
     }}"""
+# Behind a volatile pointer, so that nothing is known of the blob when its runtime is compiled.
+_BLOB = """#include "solah_blob.h"
+#include "solah_probe.h"
+
+static const union {{ uint32_t aligned; uint8_t bytes[{size}]; }} slot = {{.bytes = {{{data}}}}};
+static const void *volatile place = slot.bytes;
+static solah_blob blob;
+static solah_blob_state state;
+
+void solah_probe(const void *row, void *answer)
+{{
+    static int is_begun;
+    const int32_t *const readings = (const int32_t *)row;
+    uint16_t *const beliefs = (uint16_t *)answer;
+    if (!is_begun) {{
+        is_begun = solah_blob_open(&blob, place, {size}u, NULL) == SOLAH_BLOB_OK;
+        solah_blob_settle_start(&blob, &state);
+    }}
+    {call}
+}}
+"""
+_BLOB_CALLS = {
+    "estimate": "*(int32_t *)answer = solah_blob_estimate(&blob, readings); (void)beliefs;",
+    "decide": "(void)solah_blob_decide(&blob, readings, beliefs);",
+    "judge": "solah_blob_verdict verdict;\n    "
+    "(void)solah_blob_judge(&blob, &state, readings, beliefs, &verdict);",
+}
 _MEASURE = """{reading} readings[{NAME}_N_READINGS];
         {name}_measure(&signals, readings);
         {then}"""
@@ -134,14 +162,15 @@ class SignalFootprint:
     unit: str
 
 
-def footprint(export: Export, platform: Platform, rows: Float) -> Footprint:
+def footprint(export: Export | Blob, platform: Platform, rows: Float) -> Footprint:
     """Measure an exported model on a platform: its decisions or, if it learns, its learning.
 
     Of a model with a policy, decisions follow the policy, and its state is in the RAM.
 
     Parameters
     ----------
-    export : Export
+    export : Export or Blob
+        With a blob, its runtime, which takes readings and no samples, is measured, too.
     platform : Platform
         As ``solah.export.platforms.find_platform`` returns it.
     rows : ndarray of shape (n_rows, n_features)
@@ -157,7 +186,16 @@ def footprint(export: Export, platform: Platform, rows: Float) -> Footprint:
     readings: NDArray[Any] = rows.astype(np.float32)
     if isinstance(simulator, FixedSimulator):
         readings = simulator.prepare(rows)
-    return _measured(export, platform, _call(export), readings)
+    from solah.export.blob import Blob
+
+    if not isinstance(export, Blob):
+        return _measured(export, platform, _call(export), readings)
+    data = export.data
+    call = "estimate" if simulator.is_number else "decide"
+    call = call if simulator.policy is None else "judge"
+    probe = _BLOB.format(size=len(data), data=", ".join(map(str, data)), call=_BLOB_CALLS[call])
+    with _folder_of({**export.files, "probe.c": probe}) as folder:
+        return measure(platform, [folder / "probe.c"], readings, includes=[folder])
 
 
 def signal_footprint(export: Export, platform: Platform, samples: Float) -> SignalFootprint:
@@ -176,7 +214,11 @@ def signal_footprint(export: Export, platform: Platform, samples: Float) -> Sign
     """
     if export.signals is None or export.learns:
         raise ParameterError("only a model of samples that does not learn is measured so")
-    rows = np.asarray(samples, dtype=np.float32)
+    rows: NDArray[Any] = np.asarray(samples, dtype=np.float32)
+    if export.features is not None:
+        named = zip((one.name for one in export.signals.measured), samples.T, strict=True)
+        columns = [export.features.counts(name, column) for name, column in named]
+        rows = np.column_stack(columns).astype(np.int32)
     decide = _filled(export, _MEASURE, then=_call(export, "readings"))
     pushed, decided = (
         _measured(export, platform, _filled(export, _PUSH, then=then), rows, warm_up=1)
@@ -280,13 +322,21 @@ def _bits(export: Export) -> list[int]:
 
 
 @contextmanager
-def _written(export: Export, call: str) -> Iterator[tuple[list[Path], Path]]:
-    """Write an export, and a probe that calls it, into a folder that does not stay."""
+def _folder_of(files: Mapping[str, str | bytes]) -> Iterator[Path]:
+    """Write files into a folder that does not stay."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        probe = _PROBE.format(name=export.name, call=call)
-        for file, text in {**export.files, "probe.c": probe}.items():
-            (folder / file).write_text(text, encoding="utf-8")
+        for file, content in files.items():
+            data = content if isinstance(content, bytes) else content.encode()
+            (folder / file).write_bytes(data)
+        yield folder
+
+
+@contextmanager
+def _written(export: Export, call: str) -> Iterator[tuple[list[Path], Path]]:
+    """Write an export, and a probe that calls it, into a folder that does not stay."""
+    probe = _PROBE.format(name=export.name, call=call)
+    with _folder_of({**export.files, "probe.c": probe}) as folder:
         yield [folder / f"{export.name}.c", folder / "probe.c"], folder
 
 

@@ -82,7 +82,8 @@ class Noise:
     Attributes
     ----------
     n_samples : how many samples are pushed
-    units : of each measured channel the power of two that the noise, 16 bits, is multiplied with
+    units : of each measured channel the power of two that the noise, 16 bits, is multiplied with;
+        of integers the zero that is added to it
     windows : what must come out at the end of each window
     """
 
@@ -237,11 +238,21 @@ def noise_of(model: Model, export: Export) -> Noise | None:
     if export.signals is None:
         return None
     signals = export.signals
-    sizes = (size_of_samples(model, signals, channel.name) for channel in signals.measured)
-    units = tuple(map(_unit_of, sizes))
     n_samples = signals.window + signals.step
-    stream = SignalStream(signals, lambda _: (None, np.empty(0)))
-    pushed = [stream.push(sample) for sample in _noise(n_samples, units).tolist()]
+    stream = SignalStream(signals, lambda _: (None, np.empty(0)), export.features)
+    if export.features is None:
+        sizes = (size_of_samples(model, signals, channel.name) for channel in signals.measured)
+        units = tuple(map(_unit_of, sizes))
+        samples = _noise(n_samples, units)
+    else:
+        channels = [export.features.units[one.name] for one in signals.measured]
+        units = tuple(float(unit.zero) for unit in channels)
+        stored = _noise(n_samples, (1.0,) * len(channels))
+        values = [
+            unit.gain * (stored[:, place] - unit.level) for place, unit in enumerate(channels)
+        ]
+        samples = np.column_stack(values)
+    pushed = [stream.push(sample) for sample in samples.tolist()]
     rows = np.array([one.readings for one in pushed if one is not None])
     return Noise(n_samples, units, vectors_of(export.simulator, rows))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from solah.exceptions import DataError
 from solah.model.policy import NO_ABSTAIN_REASON, AbstainReason
-from solah.signals.arithmetic import as_samples, compute_features, magnitude
+from solah.signals.arithmetic import Float32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.model.signals import Channel, Signals
+    from solah.signals.arithmetic import Arithmetic
 
     WithPolicy = tuple[Any, NDArray[Any], Any, AbstainReason]
     Decide = Callable[[NDArray[np.float64]], tuple[Any, NDArray[Any]] | WithPolicy]
@@ -72,10 +73,12 @@ class SignalStream:
     6 None
     """
 
-    def __init__(self, signals: Signals, decide: Decide) -> None:
+    def __init__(
+        self, signals: Signals, decide: Decide, arithmetic: Arithmetic | None = None
+    ) -> None:
         self.signals = signals
         self._decide = decide
-        self._windows = WindowReadings(signals)
+        self._windows = WindowReadings(signals, arithmetic=arithmetic)
 
     def push(self, sample: Sequence[float]) -> WindowDecision | None:
         """Take a sample of every measured channel; decide if it completes a window.
@@ -105,6 +108,8 @@ class WindowReadings:
     signals : Signals
     tick : int, default=0
         The number of the first sample; all before it are missing.
+    arithmetic : Arithmetic, default=None
+        That of a device; None for float32.
 
     Examples
     --------
@@ -115,16 +120,19 @@ class WindowReadings:
     [None, None, array([nan]), None, array([3.5])]
     """
 
-    def __init__(self, signals: Signals, tick: int = 0) -> None:
+    def __init__(
+        self, signals: Signals, tick: int = 0, arithmetic: Arithmetic | None = None
+    ) -> None:
         self.signals = signals
         self.tick = tick
+        self._arithmetic = arithmetic or Float32(signals)
         self._measured = [_Held(channel, signals) for channel in signals.measured]
         asked = {name for feature in signals.features for name in feature.channels}
-        self._stored: dict[Channel, deque[np.float32]] = {}
+        self._stored: dict[Channel, deque[float]] = {}
         for channel in signals.channels:
             if channel.name in asked:
                 n_samples = signals.window // channel.every
-                self._stored[channel] = deque([np.float32(np.nan)] * n_samples, n_samples)
+                self._stored[channel] = deque([np.nan] * n_samples, n_samples)
 
     def push(self, sample: Sequence[float]) -> NDArray[np.float64] | None:
         """Take a sample of every measured channel; return the readings of a complete window."""
@@ -133,20 +141,19 @@ class WindowReadings:
                 f"a sample must have a value for each of {len(self._measured)} channels; got "
                 f"{len(sample)}"
             )
-        values = as_samples(np.asarray(sample, dtype=np.float64))
         current = {
-            held.channel.name: held.take(value)
-            for held, value in zip(self._measured, values, strict=True)
+            held.channel.name: held.take(self._arithmetic, value)
+            for held, value in zip(self._measured, sample, strict=True)
             if self.tick % held.channel.every == 0
         }
         for channel, ring in self._stored.items():
             if self.tick % channel.every:
                 continue
             if channel.axes:
-                axes = [np.array([current[axis]]) for axis in channel.axes]
-                ring.append(np.float32(magnitude(axes)[0]))
+                axes = [current[axis] for axis in channel.axes]
+                ring.append(self._arithmetic.magnitude(channel.name, axes)[0])
             else:
-                ring.append(current[channel.name])
+                ring.append(current[channel.name][0])
         self.tick += 1
         past = self.tick - self.signals.window
         if past < 0 or past % self.signals.step:
@@ -155,7 +162,7 @@ class WindowReadings:
             channel.name: np.array(ring, dtype=np.float32)[:, None]
             for channel, ring in self._stored.items()
         }
-        return compute_features(self.signals, windows).astype(np.float64).reshape(-1)
+        return self._arithmetic.features(windows).reshape(-1)
 
     @property
     def lacking(self) -> frozenset[str]:
@@ -171,11 +178,12 @@ class _Held:
     def __init__(self, channel: Channel, signals: Signals) -> None:
         self.channel = channel
         self._most = signals.max_gap // channel.every
-        self._last, self._gap = np.float32(np.nan), 0
+        self._last, self._gap = np.array([np.nan]), 0
 
-    def take(self, sample: np.float32) -> np.float32:
-        if np.isnan(sample):
+    def take(self, arithmetic: Arithmetic, value: float) -> NDArray[Any]:
+        sample = arithmetic.samples(self.channel.name, np.array([value], dtype=np.float64))
+        if np.isnan(sample[0]):
             self._gap += 1
-            return self._last if self._gap <= self._most else np.float32(np.nan)
+            return self._last if self._gap <= self._most else sample
         self._last, self._gap = sample, 0
         return sample

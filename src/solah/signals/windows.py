@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from solah.data import Column, Table
 from solah.exceptions import DataError, LeakageWarning, shorten
-from solah.signals.arithmetic import as_samples, compute_features, magnitude
+from solah.signals.arithmetic import Float32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.model.signals import Signals
-    from solah.signals.arithmetic import Float32
+    from solah.signals.arithmetic import Arithmetic
 
     Float = NDArray[np.float64]
 
@@ -99,13 +99,17 @@ class Windows:
         return self.take(np.array([label is not None for label in self.labels], dtype=np.bool_))
 
 
-def cut_windows(signals: Signals, recordings: Sequence[Recording]) -> Windows:
+def cut_windows(
+    signals: Signals, recordings: Sequence[Recording], arithmetic: Arithmetic | None = None
+) -> Windows:
     """Cut recordings into windows.
 
     Parameters
     ----------
     signals : Signals
     recordings : sequence of Recording
+    arithmetic : Arithmetic, default=None
+        That of a device, such as ``Export.features``; None for float32.
 
     Returns
     -------
@@ -117,7 +121,8 @@ def cut_windows(signals: Signals, recordings: Sequence[Recording]) -> Windows:
     DataError
         If a channel is missing, times decrease, or all recordings are shorter than a window.
     """
-    parts = [_cut(signals, recording) for recording in recordings]
+    arithmetic = arithmetic or Float32(signals)
+    parts = [_cut(signals, recording, arithmetic) for recording in recordings]
     if not parts or not sum(len(part.readings) for part in parts):
         raise DataError(
             f"no recording is as long as a window of {signals.window:,} samples "
@@ -173,34 +178,36 @@ def features_of_windows(signals: Signals, windows: NDArray[Any]) -> Float:
     windows : ndarray of shape (n_windows, window, n_channels)
         At the rate of the fastest channel; of slower ones the samples in between do not count.
     """
+    arithmetic = Float32(signals)
     samples = {
         channel.name: held(
-            as_samples(windows[:, :: channel.every, place].T), signals.max_gap // channel.every
+            arithmetic.samples(channel.name, windows[:, :: channel.every, place].T),
+            signals.max_gap // channel.every,
         )
         for place, channel in enumerate(signals.measured)
     }
-    return compute_features(signals, _with_magnitudes(signals, samples)).astype(np.float64)
+    return arithmetic.features(_with_magnitudes(signals, samples, arithmetic))
 
 
-def held(samples: Float32, most: int) -> Float32:
+def held(samples: NDArray[Any], most: int) -> NDArray[Any]:
     """Repeat the last sample where some are missing, at most ``most`` times."""
     places = np.arange(len(samples)).reshape(-1, *(1 for _ in samples.shape[1:]))
     known = np.where(np.isnan(samples), -1, places)
     last = np.maximum.accumulate(known, axis=0)
     is_near = (last >= 0) & (places - last <= most)
     values = np.take_along_axis(samples, np.maximum(last, 0), axis=0)
-    return np.where(is_near, values, np.float32(np.nan))
+    return np.where(is_near, values, values.dtype.type(np.nan))
 
 
-def _cut(signals: Signals, recording: Recording) -> Windows:
-    grid, begin = _on_grid(signals, recording)
+def _cut(signals: Signals, recording: Recording, arithmetic: Arithmetic) -> Windows:
+    grid, begin = _on_grid(signals, recording, arithmetic)
     n_ticks = min(len(grid[one.name]) * one.every for one in signals.measured)
     n_windows = max(0, (n_ticks - signals.window) // signals.step + 1)
     whole = {
         channel.name: held(grid[channel.name], signals.max_gap // channel.every)
         for channel in signals.measured
     }
-    with_derived = _with_magnitudes(signals, whole)
+    with_derived = _with_magnitudes(signals, whole, arithmetic)
     readings = np.empty((0, len(signals.features)))
     if n_windows:
         parts = {}  # (length, n_windows)
@@ -208,7 +215,7 @@ def _cut(signals: Signals, recording: Recording) -> Windows:
             length, step = signals.window // channel.every, signals.step // channel.every
             every = sliding_window_view(with_derived[channel.name], length)[::step][:n_windows]
             parts[channel.name] = np.ascontiguousarray(every.T)
-        readings = compute_features(signals, parts).astype(np.float64)
+        readings = arithmetic.features(parts)
     start = begin + np.arange(n_windows) * signals.step / signals.rate
     end = start + signals.window_seconds
     group = recording.name if recording.group is None else recording.group
@@ -223,16 +230,20 @@ def _cut(signals: Signals, recording: Recording) -> Windows:
     )
 
 
-def _with_magnitudes(signals: Signals, samples: dict[str, Float32]) -> dict[str, Float32]:
+def _with_magnitudes(
+    signals: Signals, samples: dict[str, NDArray[Any]], arithmetic: Arithmetic
+) -> dict[str, NDArray[Any]]:
     derived = {
-        channel.name: magnitude([samples[axis] for axis in channel.axes])
+        channel.name: arithmetic.magnitude(channel.name, [samples[axis] for axis in channel.axes])
         for channel in signals.channels
         if channel.axes
     }
     return samples | derived
 
 
-def _on_grid(signals: Signals, recording: Recording) -> tuple[dict[str, Float32], float]:
+def _on_grid(
+    signals: Signals, recording: Recording, arithmetic: Arithmetic
+) -> tuple[dict[str, NDArray[Any]], float]:
     """Put the samples of a recording onto the ticks of each channel; return when it begins."""
     for channel in signals.measured:
         if channel.name not in recording.samples:
@@ -241,7 +252,7 @@ def _on_grid(signals: Signals, recording: Recording) -> tuple[dict[str, Float32]
             )
     if recording.times is None:
         every = {
-            one.name: as_samples(recording.samples[one.name][:: one.every])
+            one.name: arithmetic.samples(one.name, recording.samples[one.name][:: one.every])
             for one in signals.measured
         }
         return every, 0.0
@@ -249,10 +260,10 @@ def _on_grid(signals: Signals, recording: Recording) -> tuple[dict[str, Float32]
     begin = float(times[0]) if len(times) else 0.0
     grid = {}
     for channel in signals.measured:
-        samples = as_samples(recording.samples[channel.name])
+        samples = arithmetic.samples(channel.name, recording.samples[channel.name])
         is_known = ~np.isnan(samples)
         ticks = np.ceil((times - begin) * signals.rate / channel.every - 0.5).astype(np.intp)
-        series = np.full(int(ticks[-1]) + 1 if len(ticks) else 0, np.nan, dtype=np.float32)
+        series = np.full(int(ticks[-1]) + 1 if len(ticks) else 0, np.nan, dtype=samples.dtype)
         series[ticks[is_known]] = samples[is_known]  # of several at one tick, the last
         grid[channel.name] = series
     return grid, begin

@@ -37,12 +37,11 @@ static inline int solah_blob_check_header(const solah_blob_header *header, size_
 
 static inline int solah_blob_check_sections(const solah_blob_header *header)
 {
-    static const uint8_t bytes_each[SOLAH_BLOB_N_SECTIONS] = {
-        4, 2, 2, 2, 6, 4, 20, 1, 8, 3, 2, 2, 2, 1,  2,  1, 2, 2, 22, 4, 2,
-        4, 4, 2, 2, 2, 2,  2, 1, 2,  16, 12, 12, 4, 4, 1, 2, 4, 8, 4, 6, 1, 12, 4};
+#define SOLAH_BLOB_LINE_BYTES(name, line) sizeof(line),
+    static const uint8_t line_bytes[] = {SOLAH_BLOB_SECTIONS(SOLAH_BLOB_LINE_BYTES)};
     for (int s = 0; s < SOLAH_BLOB_N_SECTIONS; s++) {
         const uint32_t first = 4u * (uint32_t)header->sections[s].place;
-        if (first + bytes_each[s] * solah_blob_count(header, s) > header->size) {
+        if (first + line_bytes[s] * solah_blob_count(header, s) > header->size) {
             return SOLAH_BLOB_PLACE;
         }
     }
@@ -126,6 +125,12 @@ static inline int32_t solah_blob_n_names(const solah_blob *blob)
     return (int32_t)blob->n_readings + (n_classes > 1 ? n_classes : 0);
 }
 
+/* How many names there are before those of the channels of samples. */
+static inline int32_t solah_blob_first_channel(const solah_blob *blob)
+{
+    return solah_blob_n_names(blob) + solah_blob_first_category(blob, (int32_t)blob->n_readings);
+}
+
 /* A name is its length in two bytes, the name and a zero. */
 static inline uint32_t solah_blob_name_length(const uint8_t *name)
 {
@@ -136,7 +141,7 @@ static inline int solah_blob_check_names(const solah_blob *blob, const solah_blo
 {
     const uint32_t size = solah_blob_count(header, SOLAH_BLOB_NAMES);
     const int32_t n_names =
-        solah_blob_n_names(blob) + solah_blob_first_category(blob, (int32_t)blob->n_readings);
+        solah_blob_first_channel(blob) + (int32_t)solah_blob_count(header, SOLAH_BLOB_MEASURED);
     uint32_t at = 0;
     for (int32_t i = 0; i < n_names; i++) {
         if (at + 3u > size) {
@@ -316,7 +321,7 @@ static inline int solah_blob_point_to_trees(solah_blob *blob, const solah_blob_h
         walk->sets.peak = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_PEAKS) + set;
         walk->sets.inverse = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_INVERSES) + set;
         walk->sets.shift = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_SHIFTS) + set;
-        walk->sets.mean_masses = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_IGNORANCE) + set;
+        walk->sets.mean_masses = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_MEAN_MASSES) + set;
         walk->sets.offset = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OFFSETS) + offset;
         walk->split = (const int8_t *)solah_blob_at(header, SOLAH_BLOB_SPLITS) + node;
         walk->child = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_CHILDREN) + node;
@@ -331,7 +336,7 @@ static inline int solah_blob_point_to_trees(solah_blob *blob, const solah_blob_h
             set > solah_blob_count(header, SOLAH_BLOB_PEAKS) ||
             set > solah_blob_count(header, SOLAH_BLOB_INVERSES) ||
             set > solah_blob_count(header, SOLAH_BLOB_SHIFTS) ||
-            set > solah_blob_count(header, SOLAH_BLOB_IGNORANCE) ||
+            set > solah_blob_count(header, SOLAH_BLOB_MEAN_MASSES) ||
             node > solah_blob_count(header, SOLAH_BLOB_SPLITS) ||
             node > solah_blob_count(header, SOLAH_BLOB_CHILDREN) ||
             leaf > solah_blob_count(header, SOLAH_BLOB_LEAVES)) {

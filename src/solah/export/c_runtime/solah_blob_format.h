@@ -1,57 +1,58 @@
-/* How a blob is laid out, and how it is seen once it is opened; solah_blob.h includes it. */
+/* The layout of a blob, and the view of an opened one; solah_blob.h includes it. */
 #ifndef SOLAH_BLOB_FORMAT_H
 #define SOLAH_BLOB_FORMAT_H
 
-/* The parts of a blob, in the order of their places in the header. */
-enum {
-    SOLAH_BLOB_ZEROS,
-    SOLAH_BLOB_BITS,
-    SOLAH_BLOB_KNOTS,
-    SOLAH_BLOB_VALUES,
-    SOLAH_BLOB_CURVES,
-    SOLAH_BLOB_TABLES,
-    SOLAH_BLOB_GRIDS,
-    SOLAH_BLOB_LINES,
-    SOLAH_BLOB_TREES,
-    SOLAH_BLOB_ASKED,
-    SOLAH_BLOB_OFFSETS,
-    SOLAH_BLOB_PEAKS,
-    SOLAH_BLOB_INVERSES,
-    SOLAH_BLOB_SHIFTS,
-    SOLAH_BLOB_IGNORANCE,
-    SOLAH_BLOB_SPLITS,
-    SOLAH_BLOB_CHILDREN,
-    SOLAH_BLOB_LEAVES,
-    SOLAH_BLOB_STAGES,
-    SOLAH_BLOB_STARTS,
-    SOLAH_BLOB_LOST,
-    SOLAH_BLOB_PRIORS,
-    SOLAH_BLOB_PREFERENCE,
-    SOLAH_BLOB_OF_KNOTS,
-    SOLAH_BLOB_OF_STATES,
-    SOLAH_BLOB_OF_GRIDS,
-    SOLAH_BLOB_OF_NODES,
-    SOLAH_BLOB_FIRST_NODE,
-    SOLAH_BLOB_NAMES,
-    SOLAH_BLOB_CATEGORIES,
-    SOLAH_BLOB_BOUNDS,
-    SOLAH_BLOB_POLICY,
-    SOLAH_BLOB_CELLS,
-    SOLAH_BLOB_CUTS,
-    SOLAH_BLOB_PAIRS,
-    SOLAH_BLOB_SEEN,
-    SOLAH_BLOB_MIN_BELIEF,
-    SOLAH_BLOB_SHARES,
-    SOLAH_BLOB_WINDOWS,
-    SOLAH_BLOB_MEASURED,
-    SOLAH_BLOB_STORED,
-    SOLAH_BLOB_AXES,
-    SOLAH_BLOB_FEATURES,
-    SOLAH_BLOB_WAVES,
-    SOLAH_BLOB_N_SECTIONS
-};
+/* The sections of a blob, in the order of their places in the header: the name, and what a line is. */
+#define SOLAH_BLOB_SECTIONS(section) \
+    section(ZEROS, int32_t) \
+    section(BITS, int16_t) \
+    section(KNOTS, int16_t) \
+    section(VALUES, int16_t) \
+    section(CURVES, solah_curve) \
+    section(TABLES, solah_table) \
+    section(GRIDS, solah_grid) \
+    section(LINES, uint8_t) \
+    section(TREES, solah_blob_tree) \
+    section(ASKED, solah_asked) \
+    section(OFFSETS, uint16_t) \
+    section(PEAKS, int16_t) \
+    section(INVERSES, uint16_t) \
+    section(SHIFTS, uint8_t) \
+    section(MEAN_MASSES, uint16_t) \
+    section(SPLITS, int8_t) \
+    section(CHILDREN, uint16_t) \
+    section(LEAVES, int16_t) \
+    section(STAGES, solah_blob_stage) \
+    section(STARTS, int32_t) \
+    section(LOST, uint16_t) \
+    section(PRIORS, int32_t) \
+    section(PREFERENCE, int32_t) \
+    section(OF_KNOTS, uint16_t) \
+    section(OF_STATES, uint16_t) \
+    section(OF_GRIDS, uint16_t) \
+    section(OF_NODES, uint16_t) \
+    section(FIRST_NODE, uint16_t) \
+    section(NAMES, uint8_t) \
+    section(CATEGORIES, uint16_t) \
+    section(BOUNDS, solah_blob_bounds) \
+    section(POLICY, solah_blob_policy) \
+    section(CELLS, solah_cells) \
+    section(CUTS, int32_t) \
+    section(PAIRS, solah_seen) \
+    section(SEEN, uint8_t) \
+    section(MIN_PROBABILITY, uint16_t) \
+    section(SHARES, solah_known) \
+    section(WINDOWS, solah_blob_windows) \
+    section(MEASURED, solah_blob_measured) \
+    section(STORED, solah_blob_stored) \
+    section(AXES, uint8_t) \
+    section(FEATURES, solah_blob_feature) \
+    section(WAVES, int16_t)
 
-#define SOLAH_BLOB_VERSION 5
+#define SOLAH_BLOB_NUMBER(name, line) SOLAH_BLOB_##name,
+enum { SOLAH_BLOB_SECTIONS(SOLAH_BLOB_NUMBER) SOLAH_BLOB_N_SECTIONS };
+
+#define SOLAH_BLOB_VERSION 6
 #define SOLAH_BLOB_BYTE_MARK 0xFEFF
 #define SOLAH_BLOB_ARE_NUMBERS 32768u /* added to the number of categories that are numbers */
 #define SOLAH_BLOB_NO_BITS INT16_MIN /* the bits of a code, which is taken as it is */
@@ -104,14 +105,32 @@ typedef struct {
     uint32_t window, step;
 } solah_blob_windows;
 
+typedef struct {
+    uint8_t doubles[16]; /* of a category that is a number; C looks up names only */
+} solah_blob_bounds;
+
+#if SOLAH_BLOB_MAX_SAMPLES > 0
+typedef solah_measured solah_blob_measured;
+typedef solah_stored solah_blob_stored;
+typedef solah_feature solah_blob_feature;
+#else /* how large they are */
+typedef uint32_t solah_blob_measured[4];
+typedef uint32_t solah_blob_stored[2];
+typedef uint32_t solah_blob_feature[5];
+#endif
+
 /* A compiler that lays records out in another way does not get past here. */
 typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 212 &&
                                          sizeof(solah_curve) == 6 && sizeof(solah_table) == 4 &&
-                                         sizeof(solah_grid) == 20 && sizeof(solah_asked) == 3 && sizeof(solah_blob_tree) == 8 &&
+                                         sizeof(solah_grid) == 20 && sizeof(solah_asked) == 3 &&
+                                         sizeof(solah_blob_tree) == 8 &&
                                          sizeof(solah_blob_stage) == 22 &&
                                          sizeof(solah_blob_policy) == 12 &&
                                          sizeof(solah_cells) == 12 && sizeof(solah_seen) == 4 &&
-                                         sizeof(solah_known) == 4)
+                                         sizeof(solah_known) == 4 &&
+                                         sizeof(solah_blob_measured) == 16 &&
+                                         sizeof(solah_blob_stored) == 8 &&
+                                         sizeof(solah_blob_feature) == 20)
                                             ? 1
                                             : -1];
 

@@ -16,7 +16,7 @@ static inline void solah_blob_point_to_policy(solah_blob *blob, const solah_blob
         (const solah_blob_policy *)solah_blob_at(header, SOLAH_BLOB_POLICY);
     const int is_there = solah_blob_count(header, SOLAH_BLOB_POLICY) > 0u;
     const int has_cells = solah_blob_count(header, SOLAH_BLOB_CELLS) > 0u;
-    const int has_limits = solah_blob_count(header, SOLAH_BLOB_MIN_BELIEF) > 0u;
+    const int has_limits = solah_blob_count(header, SOLAH_BLOB_MIN_PROBABILITY) > 0u;
     solah_policy *policy = &blob->policy;
 
     policy->cells =
@@ -25,7 +25,7 @@ static inline void solah_blob_point_to_policy(solah_blob *blob, const solah_blob
     policy->pairs = (const solah_seen *)solah_blob_at(header, SOLAH_BLOB_PAIRS);
     policy->seen = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_SEEN);
     policy->min_probability =
-        has_limits ? (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_MIN_BELIEF) : NULL;
+        has_limits ? (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_MIN_PROBABILITY) : NULL;
     policy->shares = (const solah_known *)solah_blob_at(header, SOLAH_BLOB_SHARES);
     policy->n_pairs = (uint8_t)solah_blob_count(header, SOLAH_BLOB_PAIRS);
     policy->n_shares = (uint8_t)solah_blob_count(header, SOLAH_BLOB_SHARES);
@@ -44,7 +44,7 @@ static inline int solah_blob_is_policy(const solah_blob *blob, const solah_blob_
 {
     const uint32_t n_policies = solah_blob_count(header, SOLAH_BLOB_POLICY);
     const uint32_t n_cells = solah_blob_count(header, SOLAH_BLOB_CELLS);
-    const uint32_t n_limits = solah_blob_count(header, SOLAH_BLOB_MIN_BELIEF);
+    const uint32_t n_limits = solah_blob_count(header, SOLAH_BLOB_MIN_PROBABILITY);
     const uint32_t n_pairs = solah_blob_count(header, SOLAH_BLOB_PAIRS);
     const uint32_t n_shares = solah_blob_count(header, SOLAH_BLOB_SHARES);
 
@@ -106,12 +106,6 @@ static inline int solah_blob_check_policy(solah_blob *blob, const solah_blob_hea
 }
 
 #if SOLAH_BLOB_MAX_SAMPLES > 0
-typedef char solah_blob_signals_are_known[(sizeof(solah_measured) == 4 &&
-                                           sizeof(solah_stored) == 6 &&
-                                           sizeof(solah_feature) == 12 && sizeof(float) == 4)
-                                              ? 1
-                                              : -1];
-
 static inline int solah_blob_is_stored(const solah_way *way, const solah_blob_header *header,
                                        const solah_stored *stored)
 {
@@ -127,32 +121,46 @@ static inline int solah_blob_is_stored(const solah_way *way, const solah_blob_he
     return 1;
 }
 
-static inline int solah_blob_is_feature(const solah_way *way, const solah_blob_header *header,
+static inline int solah_blob_is_feature(const solah_blob *blob, const solah_blob_header *header,
                                         const solah_feature *feature)
 {
+    const solah_way *way = &blob->way;
     if (feature->kind > SOLAH_CORRELATION || feature->channel >= way->n_stored ||
-        feature->other >= way->n_stored ||
-        feature->reading >= solah_blob_count(header, SOLAH_BLOB_BITS) ||
-        way->bits[feature->reading] == SOLAH_BLOB_NO_BITS) {
+        feature->other >= way->n_stored || feature->reading >= blob->n_readings ||
+        blob->bits[feature->reading] == SOLAH_BLOB_NO_BITS) {
         return 0;
     }
     const uint32_t length = way->stored[feature->channel].length;
     switch (feature->kind) {
+    case SOLAH_RMS: /* the square of a sum has 62 bits */
+        return solah_blob_is_within(feature->offset, -SOLAH_BLOB_MOST_TOTAL, SOLAH_BLOB_MOST_TOTAL);
     case SOLAH_PERCENTILE:
         return feature->first + 1u < length;
     case SOLAH_CORRELATION:
         return way->stored[feature->other].length == length;
-    default: /* no others have waves */
-        return (uint32_t)feature->first + feature->count <=
-               solah_blob_count(header, SOLAH_BLOB_WAVES);
+    case SOLAH_ENERGY:
+    case SOLAH_PITCH:
+        return (uint32_t)feature->low + feature->count <= length &&
+               feature->first + 2u * length <= solah_blob_count(header, SOLAH_BLOB_WAVES);
+    default:
+        return 1;
     }
 }
 
 /* Whether the channels and features of samples are there, and fit. */
-static inline int solah_blob_check_way(const solah_way *way, const solah_blob_header *header)
+static inline int solah_blob_check_way(const solah_blob *blob, const solah_blob_header *header)
 {
+    const solah_way *way = &blob->way;
     for (uint32_t c = 0; c < way->n_measured; c++) {
-        if (way->measured[c].every == 0u) {
+        const solah_measured *measured = &way->measured[c];
+        if (measured->every == 0u ||
+            !solah_blob_is_within(measured->zero, -((int32_t)1 << 30), (int32_t)1 << 30) ||
+            !solah_blob_is_within(measured->bias, -65536, 65536)) {
+            return SOLAH_BLOB_NUMBERS;
+        }
+    }
+    for (uint32_t w = 0; w < solah_blob_count(header, SOLAH_BLOB_WAVES); w++) {
+        if (!solah_blob_is_within(way->waves[w], -16384, 16384)) {
             return SOLAH_BLOB_NUMBERS;
         }
     }
@@ -162,7 +170,7 @@ static inline int solah_blob_check_way(const solah_way *way, const solah_blob_he
             (uint32_t)stored->first + stored->length > SOLAH_BLOB_MAX_SAMPLES) {
             return SOLAH_BLOB_TOO_LARGE;
         }
-        if (stored->length < 2u) {
+        if (stored->length < 2u || stored->length > 16384u) {
             return SOLAH_BLOB_NUMBERS;
         }
         if (!solah_blob_is_stored(way, header, stored)) {
@@ -170,7 +178,7 @@ static inline int solah_blob_check_way(const solah_way *way, const solah_blob_he
         }
     }
     for (uint32_t f = 0; f < way->n_features; f++) {
-        if (!solah_blob_is_feature(way, header, &way->features[f])) {
+        if (!solah_blob_is_feature(blob, header, &way->features[f])) {
             return SOLAH_BLOB_PLACE;
         }
     }
@@ -200,14 +208,13 @@ static inline int solah_blob_check_signals(solah_blob *blob, const solah_blob_he
     way->stored = (const solah_stored *)solah_blob_at(header, SOLAH_BLOB_STORED);
     way->axes = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_AXES);
     way->features = (const solah_feature *)solah_blob_at(header, SOLAH_BLOB_FEATURES);
-    way->waves = (const float *)solah_blob_at(header, SOLAH_BLOB_WAVES);
+    way->waves = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_WAVES);
     way->window = windows->window;
     way->step = windows->step;
-    way->bits = blob->bits;
     way->n_measured = (uint8_t)n_measured;
     way->n_stored = (uint8_t)n_stored;
     way->n_features = (uint8_t)n_features;
-    return solah_blob_check_way(way, header);
+    return solah_blob_check_way(blob, header);
 }
 #else
 static inline int solah_blob_check_signals(const solah_blob *blob, const solah_blob_header *header)

@@ -165,7 +165,7 @@ static const SOLAH_FLASH solah_feature signal_features[] = {
     {SOLAH_PERCENTILE, 1, 2, 0, 3, 0, 0.6f}, /* temperature 90 % quantile over 1 s */
     {SOLAH_RMS, 0, 3, 0, 0, 0, 0.0f}, /* shaking RMS over 1 s */
 };
-static const SOLAH_FLASH float signal_waves[] = {
+static const SOLAH_FLASH solah_wave signal_waves[] = {
     1.9021131f, 1.618034f, 1.1755705f
 };
 static const solah_way signal_way = {signal_measured, signal_stored, signal_axes, signal_features, signal_waves, SHAKEN_WINDOW, SHAKEN_STEP};

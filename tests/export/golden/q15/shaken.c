@@ -140,40 +140,40 @@ const char *shaken_rule_text(int place) { return solah_find_rule_text(place); }
 #define SOLAH_N_FEATURES 4
 #define SOLAH_LONGEST 20
 #define SOLAH_SIGNALS shaken_signals
+#define SOLAH_INTEGER_SAMPLES
 #define SOLAH_USES(kind) ((kind) == SOLAH_CORRELATION || (kind) == SOLAH_ENERGY || (kind) == SOLAH_PERCENTILE || (kind) == SOLAH_RMS)
 #include "solah_signals.h"
 
 static const SOLAH_FLASH solah_measured signal_measured[] = {
-    {1, 2}, /* x */
-    {1, 2}, /* y */
-    {4, 0}, /* temperature */
+    {1, 2, 0, 0}, /* x */
+    {1, 2, 0, 0}, /* y */
+    {4, 0, 0, 0}, /* temperature */
 };
 static const SOLAH_FLASH solah_stored signal_stored[] = {
-    {0, 20, 0, 1}, /* x */
-    {20, 20, 1, 1}, /* y */
-    {40, 5, 2, 1}, /* temperature */
-    {45, 20, 3, 2}, /* shaking */
+    {0, 20, 0, 1, 0}, /* x */
+    {20, 20, 1, 1, 0}, /* y */
+    {40, 5, 2, 1, 0}, /* temperature */
+    {45, 20, 3, 2, -1}, /* shaking */
 };
 static const SOLAH_FLASH uint8_t signal_axes[] = {
     0, 1, 2, 0, 1
 };
 static const SOLAH_FLASH solah_feature signal_features[] = {
-    {SOLAH_CORRELATION, 2, 0, 1, 0, 0, 0.0f}, /* correlation of x and y */
-    {SOLAH_ENERGY, 3, 0, 0, 1, 2, 0.005f}, /* x energy from 2 to 4 Hz */
-    {SOLAH_PERCENTILE, 1, 2, 0, 3, 0, 0.6f}, /* temperature 90 % quantile over 1 s */
-    {SOLAH_RMS, 0, 3, 0, 0, 0, 0.0f}, /* shaking RMS over 1 s */
+    {SOLAH_CORRELATION, 2, 0, 1, 0, 0, 0, 13, 1073741824, 0}, /* correlation of x and y */
+    {SOLAH_ENERGY, 3, 0, 0, 0, 2, 2, 72, 1759218604, 0}, /* x energy from 2 to 4 Hz */
+    {SOLAH_PERCENTILE, 1, 2, 0, 3, 19661, 0, 43, 1073741824, 0}, /* temperature 90 % quantile over 1 s */
+    {SOLAH_RMS, 0, 3, 0, 0, 0, 0, 32, 1717986918, 0}, /* shaking RMS over 1 s */
 };
-static const SOLAH_FLASH float signal_waves[] = {
-    1.9021131f, 1.618034f, 1.1755705f
+static const SOLAH_FLASH solah_wave signal_waves[] = {
+    16384, 15582, 13255, 9630, 5063, 0, -5063, -9630, -13255, -15582, -16384, -15582, -13255,
+    -9630, -5063, 0, 5063, 9630, 13255, 15582, 0, 5063, 9630, 13255, 15582, 16384, 15582,
+    13255, 9630, 5063, 0, -5063, -9630, -13255, -15582, -16384, -15582, -13255, -9630, -5063
 };
 static const solah_way signal_way = {signal_measured, signal_stored, signal_axes, signal_features, signal_waves, SHAKEN_WINDOW, SHAKEN_STEP};
-static const SOLAH_FLASH int8_t signal_bits[] = {
-    13, 13, 17, 15
-};
 
 void shaken_start(shaken_signals *signals) { solah_start(signals, &signal_way); }
 
-int shaken_push(shaken_signals *signals, const float sample[SHAKEN_N_SAMPLES])
+int shaken_push(shaken_signals *signals, const int32_t sample[SHAKEN_N_SAMPLES])
 {
     return solah_push(signals, &signal_way, sample);
 }
@@ -182,11 +182,7 @@ int shaken_take(const shaken_signals *signals, shaken_signals *window) { return 
 
 void shaken_measure(const shaken_signals *signals, int32_t readings[SHAKEN_N_READINGS])
 {
-    float found[SHAKEN_N_READINGS];
-    solah_measure(signals, &signal_way, found);
-    for (int i = 0; i < SHAKEN_N_READINGS; i++) {
-        readings[i] = solah_reading_of((SOLAH_REAL)found[i], signal_bits[i]);
-    }
+    solah_measure(signals, &signal_way, readings);
 }
 
 uint32_t shaken_checksum(void)
@@ -216,11 +212,14 @@ uint32_t shaken_checksum(void)
     for (int32_t i = 0; i < 3; i++) {
         crc = solah_crc_number(crc, (uint32_t)signal_measured[i].every);
         crc = solah_crc_number(crc, (uint32_t)signal_measured[i].max_gap);
+        crc = solah_crc_number(crc, (uint32_t)signal_measured[i].zero);
+        crc = solah_crc_number(crc, (uint32_t)signal_measured[i].bias);
     }
     for (int32_t i = 0; i < 4; i++) {
         crc = solah_crc_number(crc, (uint32_t)signal_stored[i].first);
         crc = solah_crc_number(crc, (uint32_t)signal_stored[i].length);
         crc = solah_crc_number(crc, (uint32_t)signal_stored[i].first_axis);
+        crc = solah_crc_number(crc, (uint32_t)signal_stored[i].shift);
     }
     for (int32_t i = 0; i < 5; i++) {
         crc = solah_crc_number(crc, (uint32_t)signal_axes[i]);
@@ -230,13 +229,14 @@ uint32_t shaken_checksum(void)
         crc = solah_crc_number(crc, (uint32_t)signal_features[i].channel);
         crc = solah_crc_number(crc, (uint32_t)signal_features[i].other);
         crc = solah_crc_number(crc, (uint32_t)signal_features[i].first);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].low);
         crc = solah_crc_number(crc, (uint32_t)signal_features[i].count);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].shift);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].factor);
+        crc = solah_crc_number(crc, (uint32_t)signal_features[i].offset);
     }
-    for (int32_t i = 0; i < 4; i++) {
-        crc = solah_crc_float(crc, signal_features[i].factor);
-    }
-    for (int32_t i = 0; i < 3; i++) {
-        crc = solah_crc_float(crc, signal_waves[i]);
+    for (int32_t i = 0; i < 40; i++) {
+        crc = solah_crc_number(crc, (uint32_t)signal_waves[i]);
     }
     for (int32_t i = 0; i < 8; i++) {
         crc = solah_crc_number(crc, (uint32_t)of_knots[i]);

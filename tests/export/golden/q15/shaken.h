@@ -4,8 +4,7 @@
  * Copyright (c) 2026, the solah developers, for the code; what the model learned belongs to whoever made it.
  *
  * Model 5456c12fd13c156f, written by solah 0.1.0. Do not edit; write it again from the model.
- * Readings of samples are floats, decisions are made in integers. Compile shaken.c with -ffp-contract=off:
- * then every platform decides alike, bit for bit.
+ * Integers only, from samples on: every platform decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile shaken.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
@@ -18,9 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef SOLAH_REAL
-#define SOLAH_REAL float /* what readings of samples are */
-#endif
 #include "solah_reading.h"
 
 #ifdef __cplusplus
@@ -98,20 +94,25 @@ const char *shaken_rule_text(int rule);
  *       decision = shaken_decide(readings, belief);
  *   }
  *
- * A sample is a number of every channel, NaN for a missing one; 20 samples come per second. */
+ * A sample is an integer of every channel, INT32_MIN for a missing one; 20 samples come per second. */
 enum {
     SHAKEN_SAMPLE_X, /* x in g */
     SHAKEN_SAMPLE_Y, /* y in g */
     SHAKEN_SAMPLE_TEMPERATURE, /* temperature in °C, with every 4 samples */
     SHAKEN_N_SAMPLES
 };
+/* A value becomes a sample by solah_reading_of(value, bits). What
+ * is farther than 32767 from the middle is clipped. */
+#define SHAKEN_SAMPLE_BITS_X 11 /* up to 15.9995 */
+#define SHAKEN_SAMPLE_BITS_Y 11 /* up to 15.9995 */
+#define SHAKEN_SAMPLE_BITS_TEMPERATURE 11 /* up to 15.9995 */
 #define SHAKEN_WINDOW 20 /* samples in a window */
 #define SHAKEN_STEP 8 /* samples from one decision to the next */
 
-/* The last samples: 304 bytes of RAM, which are yours to keep. */
+/* The last samples: 168 bytes of RAM, which are yours to keep. */
 typedef struct {
-    float ring[65];
-    float last[3];
+    int16_t ring[65];
+    int16_t last[3];
     uint32_t left;
     uint32_t count;
     uint32_t complete;
@@ -124,7 +125,7 @@ typedef struct {
 void shaken_start(shaken_signals *signals);
 
 /* Take a sample: return 1 if it completes a window, else 0. */
-int shaken_push(shaken_signals *signals, const float sample[SHAKEN_N_SAMPLES]);
+int shaken_push(shaken_signals *signals, const int32_t sample[SHAKEN_N_SAMPLES]);
 
 /* Copy the complete window, where an interrupt pushes samples while the program measures: measure the copy, which
  * takes as much RAM again. Return 0 if a sample came since the window was complete; then it is lost. */
@@ -134,7 +135,7 @@ int shaken_take(const shaken_signals *signals, shaken_signals *window);
 void shaken_measure(const shaken_signals *signals, int32_t readings[SHAKEN_N_READINGS]);
 
 /* The CRC-32 of all numbers in the tables: SHAKEN_CHECKSUM, unless a bit of them flipped. */
-#define SHAKEN_CHECKSUM 0x42B384BEu
+#define SHAKEN_CHECKSUM 0x05D89B5Cu
 uint32_t shaken_checksum(void);
 
 /* The hash of the model document. */
