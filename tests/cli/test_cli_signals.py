@@ -143,3 +143,16 @@ def test_a_footprint_tells_of_samples_windows_and_seconds(run, folder, model, fi
     assert found["ram"] >= 4 * 50
     assert found["sample"] < 1000 < found["window"]
     assert found["second"] == pytest.approx(50 * found["sample"] + 2 * found["window"], rel=0.01)
+
+
+def test_an_export_in_integers_is_compared_from_samples_on(run, folder, model, tmp_path):
+    """Counts so coarse that windows look alike agree on too few, though decisions are the same."""
+    words = ("export", model, folder, "--arithmetic", "q15", "--json")
+    names = [one["name"] for one in json.loads(model.read_text())["signals"]["channels"]]
+    measured = [name for name in names if name in CHANNELS]
+    fine = [word for name in measured for word in ("--adc", f"{name}=16,0.001,-32.768")]
+    for where, counts in (("values", []), ("counts", fine)):
+        outcome = run(*words, *counts, "-o", tmp_path / where)
+        assert json.loads(outcome.out)["check"]["same_decisions"] > 0.995
+    coarse = [word for name in measured for word in ("--adc", f"{name}=4,5,-40")]
+    run(*words, *coarse, "-o", tmp_path / "coarse").check_error("(--min-agreement)")
