@@ -156,7 +156,7 @@ def test_an_outlier_costs_no_resolution(estimator, end):
         export_blob(fitted.model_),
     ):
         assert agreement(fitted.model_, export.simulator, table).share > 0.99
-        for feature, unit in zip(fitted.model_.features, export.simulator._units, strict=True):
+        for feature, unit in zip(fitted.model_.features, export.simulator.units, strict=True):
             peaks = np.array(feature.peaks)
             assert unit.step < np.diff(peaks[peaks != end], prepend=-np.inf).min() / 16
             warning = f"{feature.name!r} is clipped to "

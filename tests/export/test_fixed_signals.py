@@ -77,7 +77,7 @@ def test_features_are_what_their_formulas_say(n_samples, counts):
         name: np.array([column[at : at + n_samples] for at in starts]).T
         for name, column in zip("xy", samples.T, strict=True)
     }
-    units = export.simulator._units
+    units = export.simulator.units
     for feature, column, unit in zip(export.signals.features, found.T, units, strict=True):
         expected = formula(export.signals, feature, windows)
         error, allowed = np.abs(column - expected), 1.01 * unit.step
