@@ -68,7 +68,6 @@ EXCEPTIONS = [
     ("beliefs?", "(CHANGELOG|docs/decisions).md", TREES),
     ("by hand", "README.md|src/solah/cli/main.py", "a person does it"),
     ("by hand", "(reproduction/.*|docs/reproduction.md)", "stored results have this name"),
-    ("verdict", "benchmarks/judging.py", "C in a string"),
     ("certainty|belief", "src/solah/site/pages/watch.js", "keys of a snapshot"),
     ("beliefs?|settled", "docs/tutorial-sensors.md", "names in a message"),
     ("beliefs|is none", "src/solah/site/home_assistant.py", "Jinja in a string"),
