@@ -111,6 +111,9 @@ def summed_parts(parts: Mapping[str, Any]) -> list[Summed]:
             found.append(
                 _column(f"lines_{curve.name}[i].shift", [one.shift for one in curve.lines])
             )
+        if parts["loses"]:
+            shares = [curve.share] * len(curve.lines)
+            found.append(_column(f"lines_{curve.name}[i].share", shares))
         if curve.missing is not None:
             found.append(_column(f"missing_{curve.name}[i]", curve.missing))
     tables = [(f"weights_{one.name}", one.weights) for one in parts["categories"]]
@@ -132,8 +135,6 @@ def summed_parts(parts: Mapping[str, Any]) -> list[Summed]:
         found += [_column("prior[i]", prior), _column("lean[i]", lean)]
     if preference is not None:
         found.append(_column("preference[i]", preference))
-    found.append(_column("shares[i].share", [curve.share for curve in parts["shares"]]))
-    found.append(_column("shares[i].feature", [curve.feature for curve in parts["shares"]]))
     return [one for one in found if len(one.numbers)]
 
 

@@ -157,7 +157,6 @@ class _Parts:
             "measures_pairs": any(not side.is_state for pair in grids for side in pair.sides),
             "missing": self._missing,
             "loses": self._loses,
-            "shares": [curve for curve in curves if curve.share] if self._loses else [],
             "has_missing_weights": any(curve.missing is not None for curve in curves),
             "stage": tables.stages[0],
         }

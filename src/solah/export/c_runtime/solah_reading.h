@@ -33,49 +33,51 @@ static inline int32_t solah_reading_of(SOLAH_REAL value, int bits)
 
     if (sizeof value == sizeof digits) { /* a float, and a double on AVR */
         uint32_t image;
-        memcpy(&image, &value, sizeof image);
+        (void)memcpy(&image, &value, sizeof image);
         power = (int)(image >> 23 & 0xFFu);
         digits = power == 0 ? 0u : image << 8 | 0x80000000u;
         has_more = 0;
         is_negative = (int)(image >> 31);
-        is_finite = power < 0xFF;
+        is_finite = power < 0xFF ? 1 : 0;
         power -= 127 + 31;
-        if (!is_finite && image << 9 != 0u) {
+        if (is_finite == 0 && image << 9 != 0u) {
             return SOLAH_UNKNOWN;
         }
     } else {
         uint64_t image = 0;
-        memcpy(&image, &value, sizeof value);
+        (void)memcpy(&image, &value, sizeof value);
         const uint32_t high = (uint32_t)(image >> 32);
         const uint32_t low = (uint32_t)image;
         power = (int)(high >> 20 & 0x7FFu);
         digits = power == 0 ? 0u : high << 11 | low >> 21 | 0x80000000u;
-        has_more = low << 11 != 0u;
+        has_more = low << 11 != 0u ? 1 : 0;
         is_negative = (int)(high >> 31);
-        is_finite = power < 0x7FF;
+        is_finite = power < 0x7FF ? 1 : 0;
         power -= 1023 + 31;
-        if (!is_finite && (high << 12 | low) != 0u) {
+        if (is_finite == 0 && (high << 12 | low) != 0u) {
             return SOLAH_UNKNOWN;
         }
     }
     const int down = -(power + bits);
-    if (!is_finite || (down < 1 && digits != 0u)) {
-        return is_negative ? -INT32_MAX : INT32_MAX;
+    if (is_finite == 0 || (down < 1 && digits != 0u)) {
+        return is_negative != 0 ? -INT32_MAX : INT32_MAX;
     }
     if (down < 1 || down > 32) {
         return 0;
     }
     uint32_t whole = digits >> (down - 1); /* twice the number, without what follows */
-    const int is_half = (whole & 1u) != 0u;
-    has_more = has_more || whole << (down - 1) != digits;
+    const int is_half = (int)(whole & 1u);
+    if (whole << (down - 1) != digits) {
+        has_more = 1;
+    }
     whole >>= 1;
-    if (is_half && (has_more || !is_negative)) {
+    if (is_half != 0 && (has_more != 0 || is_negative == 0)) {
         whole++;
     }
     if (whole > (uint32_t)INT32_MAX) {
         whole = (uint32_t)INT32_MAX;
     }
-    return is_negative ? -(int32_t)whole : (int32_t)whole;
+    return is_negative != 0 ? -(int32_t)whole : (int32_t)whole;
 }
 
 /* The value of an integer, such as a predicted number. */

@@ -19,20 +19,29 @@ typedef struct {
     float squares;
 } sum;
 
+/* Note that a part is missing, with its share of all weights. */
+static void miss(sum *to, float share)
+{
+    to->missing += share;
+    to->squares += share * share;
+}
+
 /* A line between two readings: weights where it begins, and what each unit of the reading adds to them. */
 typedef struct {
     float from;
     float to;
+    float share; /* of all weights, missing with the reading */
     struct {
         float weight;
         float slope;
     } of[N_VALUES];
 } line;
 
-/* Add the weights of a reading on a line; beyond its ends they stay. A missing reading adds nothing. */
+/* Add the weights of a reading on a line; beyond its ends they are constant. A missing reading adds nothing. */
 static void draw_line(sum *to, const SOLAH_FLASH line *on, float x)
 {
     if (x != x) {
+        miss(to, on->share);
         return;
     }
     if (x < on->from) {
@@ -55,19 +64,12 @@ static void add(sum *to, const SOLAH_FLASH float *weights)
     }
 }
 
-/* Note that a part is missing, with its share of all weights. */
-static void miss(sum *to, float share)
-{
-    to->missing += share;
-    to->squares += share * share;
-}
-
 /* CO2 */
 static const SOLAH_FLASH line lines_co2[] = {
     /* at 600: CO2 low: yes -1.20 */
-    {600.0f, 700.0f, {{-1.2f, 0.014f}}},
+    {600.0f, 700.0f, 0.5f, {{-1.2f, 0.014f}}},
     /* at 900: CO2 medium: yes +0.20 */
-    {900.0f, 1000.0f, {{0.2f, 0.012f}}},
+    {900.0f, 1000.0f, 0.5f, {{0.2f, 0.012f}}},
     /* at 1000: CO2 high: yes +1.40 */
 };
 static const SOLAH_FLASH float missing_co2[N_VALUES] = {0.15f};
@@ -76,6 +78,7 @@ static void add_co2(sum *to, float x)
 {
     if (x != x) {
         add(to, missing_co2);
+        miss(to, lines_co2[0].share);
         return;
     }
     if (x < 700.0f) {
@@ -102,14 +105,6 @@ static void add_door(sum *to, float x)
     }
 }
 
-/* The shares of all weights that measured features have. */
-static const SOLAH_FLASH struct {
-    float share;
-    uint8_t feature;
-} shares[] = {
-    {0.5f, ROOM_READING_CO2},
-};
-
 /* The scores of the baseline. */
 static const SOLAH_FLASH float start[N_VALUES] = {0.4f};
 /* The log shares of the classes, and the baseline less these. */
@@ -126,11 +121,6 @@ static void sum_up(const float readings[ROOM_N_READINGS], sum *to)
     }
     to->missing = 0.0f;
     to->squares = 0.0f;
-    for (int i = 0; i < 1; i++) {
-        if (readings[shares[i].feature] != readings[shares[i].feature]) {
-            miss(to, shares[i].share);
-        }
-    }
     add_co2(to, readings[ROOM_READING_CO2]);
     add_door(to, readings[ROOM_READING_DOOR]);
     if (!(to->missing > 0.0f)) {
@@ -221,6 +211,9 @@ uint32_t room_checksum(void)
         crc = solah_crc_float(crc, lines_co2[i].of[0].weight);
         crc = solah_crc_float(crc, lines_co2[i].of[0].slope);
     }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_float(crc, lines_co2[i].share);
+    }
     for (int32_t i = 0; i < 1; i++) {
         crc = solah_crc_float(crc, missing_co2[i]);
     }
@@ -235,12 +228,6 @@ uint32_t room_checksum(void)
     }
     for (int32_t i = 0; i < 1; i++) {
         crc = solah_crc_float(crc, lean[i]);
-    }
-    for (int32_t i = 0; i < 1; i++) {
-        crc = solah_crc_float(crc, shares[i].share);
-    }
-    for (int32_t i = 0; i < 1; i++) {
-        crc = solah_crc_number(crc, (uint32_t)shares[i].feature);
     }
     return crc;
 }

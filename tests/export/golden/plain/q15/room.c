@@ -19,22 +19,31 @@ typedef struct {
     uint32_t squares;
 } sum;
 
+/* Note that a part is missing, with its share of all weights. */
+static void miss(sum *to, uint32_t share)
+{
+    to->missing += share;
+    to->squares += share * share;
+}
+
 /* A line between two readings: weights where it begins, and what each unit of the reading adds to them,
  * times 2^shift. */
 typedef struct {
     int16_t from;
     int16_t to;
     int16_t shift;
+    uint16_t share; /* of all weights, missing with the reading */
     struct {
         int16_t weight;
         int16_t slope;
     } of[N_VALUES];
 } line;
 
-/* Add the weights of a reading on a line; beyond its ends they stay. A missing reading adds nothing. */
+/* Add the weights of a reading on a line; beyond its ends they are constant. A missing reading adds nothing. */
 static void draw_line(sum *to, const SOLAH_FLASH line *on, int32_t x)
 {
     if (x == SOLAH_UNKNOWN) {
+        miss(to, on->share);
         return;
     }
     if (x < on->from) {
@@ -57,19 +66,12 @@ static void add(sum *to, const SOLAH_FLASH int16_t *weights)
     }
 }
 
-/* Note that a part is missing, with its share of all weights. */
-static void miss(sum *to, uint32_t share)
-{
-    to->missing += share;
-    to->squares += share * share;
-}
-
 /* CO2 */
 static const SOLAH_FLASH line lines_co2[] = {
     /* at 600: CO2 low: yes -1.20 */
-    {19200, 22400, 12, {{-19661, 29361}}},
+    {19200, 22400, 12, 16384, {{-19661, 29361}}},
     /* at 900: CO2 medium: yes +0.20 */
-    {28800, 32000, 12, {{3277, 25166}}},
+    {28800, 32000, 12, 16384, {{3277, 25166}}},
     /* at 1000: CO2 high: yes +1.40 */
 };
 static const SOLAH_FLASH int16_t missing_co2[N_VALUES] = {2458};
@@ -78,6 +80,7 @@ static void add_co2(sum *to, int32_t x)
 {
     if (x == SOLAH_UNKNOWN) {
         add(to, missing_co2);
+        miss(to, lines_co2[0].share);
         return;
     }
     if (x < 22400) {
@@ -104,14 +107,6 @@ static void add_door(sum *to, int32_t x)
     }
 }
 
-/* The shares of all weights that measured features have. */
-static const SOLAH_FLASH struct {
-    uint16_t share;
-    uint8_t feature;
-} shares[] = {
-    {16384, ROOM_READING_CO2},
-};
-
 /* The scores of the baseline. */
 static const SOLAH_FLASH int32_t start[N_VALUES] = {6554};
 /* The log shares of the classes, and the baseline less these. */
@@ -128,11 +123,6 @@ static void sum_up(const int32_t readings[ROOM_N_READINGS], sum *to)
     }
     to->missing = 0u;
     to->squares = 0u;
-    for (int i = 0; i < 1; i++) {
-        if (readings[shares[i].feature] == SOLAH_UNKNOWN) {
-            miss(to, shares[i].share);
-        }
-    }
     add_co2(to, readings[ROOM_READING_CO2]);
     add_door(to, readings[ROOM_READING_DOOR]);
     if (!(to->missing > 0u)) {
@@ -230,6 +220,9 @@ uint32_t room_checksum(void)
     for (int32_t i = 0; i < 2; i++) {
         crc = solah_crc_number(crc, (uint32_t)lines_co2[i].shift);
     }
+    for (int32_t i = 0; i < 2; i++) {
+        crc = solah_crc_number(crc, (uint32_t)lines_co2[i].share);
+    }
     for (int32_t i = 0; i < 1; i++) {
         crc = solah_crc_number(crc, (uint32_t)missing_co2[i]);
     }
@@ -244,12 +237,6 @@ uint32_t room_checksum(void)
     }
     for (int32_t i = 0; i < 1; i++) {
         crc = solah_crc_number(crc, (uint32_t)lean[i]);
-    }
-    for (int32_t i = 0; i < 1; i++) {
-        crc = solah_crc_number(crc, (uint32_t)shares[i].share);
-    }
-    for (int32_t i = 0; i < 1; i++) {
-        crc = solah_crc_number(crc, (uint32_t)shares[i].feature);
     }
     return crc;
 }
