@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import rare
+import regression
 import sensors
 import signals_edge
 import stability
@@ -160,3 +161,12 @@ def test_wide_runs_at_toy_size(capfd, monkeypatch):
     assert "all 11,175 pairs of 150 columns, 200 rows" in shown
     assert "5 of 150 features are kept" in shown
     assert len(re.findall(r"peak 0\.\d\d GB", shown)) == 4
+
+
+def test_regression_measures_models_and_prints_ratios(tmp_path, capsys, monkeypatch):
+    out = tmp_path / "results.json"
+    words = ["--sets", "diabetes", "--models", "solah,tree", "--folds", "2", "--rows", "200"]
+    monkeypatch.setattr(sys, "argv", ["regression.py", *words, "-o", str(out)])
+    regression.main()
+    assert re.search(r"RMSE of solah / tree: mean 0\.\d+, .* over 1 sets", capsys.readouterr().out)
+    assert {found["rows"] for found in json.loads(out.read_text()).values()} == {200}

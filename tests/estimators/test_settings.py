@@ -61,7 +61,7 @@ def test_hierarchies_take_nested_settings(estimator, patients):
     depth = grid.best_params_["tree__max_depth"]
     assert max(len(rule.conditions) for rule in grid.best_estimator_.rules()) <= depth
     tree = LinguisticTreeClassifier(class_weight="balanced")
-    with pytest.raises(ParameterError, match=f"give it to {estimator.__name__}"):
+    with pytest.raises(ParameterError, match=f"pass it to {estimator.__name__}"):
         estimator(tree=tree).fit(*patients)
 
 
@@ -96,7 +96,7 @@ UNKNOWN = {
     "tree__n_words": ({"alfa": 3}, "did you mean 'alpha'?"),
     "thresholds": ({"sik": 0.2}, "did you mean 'sick'?"),
     "class_weight": ({"sik": 2.0}, "did you mean 'sick'?"),
-    "node": ({"zeta": "cmac"}, "which is no node"),
+    "node": ({"zeta": "cmac"}, "but there is no such node"),
 }
 
 

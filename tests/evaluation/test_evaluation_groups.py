@@ -3,18 +3,19 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.metrics import confusion_matrix
 
+from solah import RuleClassifier
 from solah.data import Column
 from solah.evaluation import (
     bin_probabilities,
     calibration_error,
-    measure_class_groups,
-    measure_number_groups,
+    measure_groups,
 )
 from solah.evaluation.groups import Rate, rows_by_value
 from solah.exceptions import DataError, ParameterError
@@ -66,6 +67,13 @@ def test_ranges_of_a_number_hold_equal_shares_and_say_where_they_end():
         rows_by_value(Column("name", names))
 
 
+def measured_by(column, rows, names, positive=None):
+    """Measure rows with indices of classes, -1 for a missing one."""
+    labels = np.array([*names, None], dtype=object)
+    true, predicted = labels[rows["y_true"]], labels[rows["decided"]]
+    return measure_groups(column, true, predicted, rows["probabilities"], names, positive)
+
+
 def drawn(seed=0, n_rows=300, n_classes=2):
     rng = np.random.default_rng(seed)
     beliefs = rng.dirichlet(np.ones(n_classes), n_rows)
@@ -81,7 +89,7 @@ def test_the_rates_are_those_of_the_groups_confusion_matrix(n_classes):
     rows = drawn(n_classes=n_classes)
     values = np.random.default_rng(1).choice(np.array(["f", "m"], dtype=object), 300)
     names = [f"c{i}" for i in range(n_classes)]
-    measured = measure_class_groups(Column("sex", values), **rows, classes=names)
+    measured = measured_by(Column("sex", values), rows, names)
     for group in measured.groups:
         is_in = values == group.name
         confusion = confusion_matrix(rows["y_true"][is_in], rows["decided"][is_in])
@@ -97,11 +105,16 @@ def test_the_rates_are_those_of_the_groups_confusion_matrix(n_classes):
 def test_errors_are_counted_of_the_positive_class(positive, place):
     rows = drawn()
     column = Column("x", np.zeros(300))
-    measured = measure_class_groups(column, **rows, classes=["a", "b"], positive=positive)
+    measured = measured_by(column, rows, ["a", "b"], positive)
     described = describe_groups(measured)
     is_true, is_decided = rows["y_true"] == place, rows["decided"] == place
     assert described["positive"] == "ab"[place]
     assert described["all"]["false_positive"]["hits"] == (~is_true & is_decided).sum()
+    all_rows = measured.rows()[-1]
+    assert all_rows["false positive"] == pytest.approx(
+        (is_decided & ~is_true).sum() / (~is_true).sum()
+    )
+    assert all_rows["false negative"] == pytest.approx((~is_decided)[is_true].mean())
     assert described["all"]["false_positive"]["of"] == (~is_true).sum()
     assert described["all"]["false_negative"]["hits"] == (is_true & ~is_decided).sum()
     assert f"decided {'ab'[place]}" in group_table(described)[0]
@@ -116,27 +129,42 @@ def test_a_positive_class_that_cannot_be_is_refused(n_classes, positive, message
     rows, column = drawn(n_classes=n_classes), Column("x", np.zeros(300))
     names = [f"c{i}" for i in range(n_classes)]
     with pytest.raises(ParameterError, match=message):
-        measure_class_groups(column, **rows, classes=names, positive=positive)
+        measured_by(column, rows, names, positive)
 
 
 def test_rows_without_a_truth_count_only_among_the_decisions():
     rows = drawn()
     rows["y_true"][:100] = -1
     column = Column("x", np.zeros(300))
-    (group,) = measure_class_groups(column, **rows, classes=["a", "b"]).groups
+    (group,) = measured_by(column, rows, ["a", "b"]).groups
     assert (group.n_rows, group.accuracy.of, group.decided[0].of) == (300, 200, 300)
     rows["y_true"][:] = -1
-    (group,) = measure_class_groups(column, **rows, classes=["a", "b"]).groups
+    (group,) = measured_by(column, rows, ["a", "b"]).groups
     assert (group.accuracy.share, group.log_loss, group.mean_probabilities) == (None, None, ())
 
 
 def test_numbers_have_errors_with_a_sign():
     truth = np.array([1.0, 2.0, np.nan, 4.0])
     column = Column("x", np.array(["a", "a", "a", "b"], dtype=object))
-    first, second = measure_number_groups(column, truth, np.array([2.0, 5.0, 9.0, 3.0])).groups
+    first, second = measure_groups(column, truth, np.array([2.0, 5.0, 9.0, 3.0])).groups
     assert (first.n_rows, first.mae, first.mean_error) == (2, 2.0, 2.0)
     assert first.low == pytest.approx(2 - norm.ppf(0.975))
     assert (second.mean_error, second.low) == (-1.0, None)
+
+
+def test_a_data_scientist_measures_a_model_by_a_series():
+    frame = pd.DataFrame({"x": np.arange(200.0), "sex": ["f", "m"] * 100})
+    y = np.where(frame["x"] > 100, "yes", "no")
+    model = RuleClassifier(thresholds=[[0, 1], [4, 0]]).fit(frame[["x"]], y)
+    predicted, probabilities = model.predict(frame[["x"]]), model.predict_proba(frame[["x"]])
+    found = measure_groups(frame["sex"], y, predicted, probabilities, model.classes_, "yes")
+    assert (found.column, found.positive) == ("sex", "yes")
+    table = pd.DataFrame(found.rows()).set_index("group")
+    assert table.index.tolist() == ["f", "m", "all"]
+    assert table.loc["all", "accuracy"] == pytest.approx((predicted == y).mean())
+    assert table.loc["f", "predicted yes"] == pytest.approx((predicted[::2] == "yes").mean())
+    truth, numbers = [True, False] * 100, probabilities[:, 0] > 0.5
+    assert measure_groups(frame["sex"], truth, numbers, probabilities, [False, True]).rows()
 
 
 def test_beliefs_that_come_true_as_often_as_they_promise_have_no_error():

@@ -105,8 +105,7 @@ def _measure_by(
     """
     import numpy as np
 
-    from solah.data.spelling import spell
-    from solah.evaluation import measure_class_groups, measure_number_groups
+    from solah.evaluation import measure_groups
     from solah.model import Task
     from solah.report import describe_groups
 
@@ -119,11 +118,13 @@ def _measure_by(
         decided = np.concatenate([one.decided for one in tested])
         truth, of_rows = problem.target.values[rows], replace(column, values=column.values[rows])
         if problem.task is Task.REGRESSION:
-            measured = measure_number_groups(of_rows, truth, decided)
+            measured = measure_groups(of_rows, truth, decided)
         else:
-            classes, places = np.unique(truth, return_inverse=True)
+            classes = np.unique(truth)
             beliefs = np.concatenate([one.probabilities for one in tested])
-            names = [spell(state) for state in classes.tolist()]
-            measured = measure_class_groups(of_rows, places, decided, beliefs, names, positive)
+            predicted = classes[decided]
+            measured = measure_groups(
+                of_rows, truth, predicted, beliefs, classes.tolist(), positive
+            )
         found[name] = describe_groups(measured)
     return found

@@ -91,8 +91,8 @@ class HierarchyEstimator(BranchMixin):
         for name in OF_THE_MODEL:
             if self.tree is not None and getattr(self.tree, name) is not None:
                 raise ParameterError(
-                    f"{name!r} is one for the whole model, not for a tree in it; give it to "
-                    f"{type(self).__name__}, and leave it out in 'tree'"
+                    f"{name!r} is for the whole model, not for a tree in it; pass it to "
+                    f"{type(self).__name__}, not to 'tree'"
                 )
 
     @property
@@ -343,7 +343,7 @@ def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
     for name in node:
         if name not in names:
             raise ParameterError(
-                f"'node' names {name!r}, which is no node{did_you_mean(name, names)}"
+                f"'node' names {name!r}, but there is no such node{did_you_mean(name, names)}"
             )
     return {name: _node_kind(node.get(name, "tree")) for name in names}
 

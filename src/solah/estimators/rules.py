@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from solah.data.spelling import spell_mean
-from solah.estimators.base import LinguisticClassifier
+from solah.estimators.base import LinguisticClassifier, LinguisticRegressor
 from solah.estimators.inputs import known_names, read_features
-from solah.estimators.regressor import LinguisticRegressor
 from solah.estimators.rule_parameters import RULE_CONSTRAINTS, ByHand, recipe_of
 from solah.estimators.trees import LinguisticTreeClassifier
 from solah.exceptions import ParameterError
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from solah.data import Table
-    from solah.estimators.regressor import NumberColumn
+    from solah.estimators.base import NumberColumn
     from solah.estimators.rule_parameters import InteractionConstraints, MonotonicConstraints
     from solah.kernels.arrays import Float
     from solah.labels.words import WordsByHand
@@ -395,7 +394,7 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
     Attributes
     ----------
     model_ : Model
-        The model document.
+        The model file.
     path_ : RulePath
         The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_features``, and
         the cross-validated ``loss`` and ``quality`` (accuracy), with their standard errors.
@@ -487,7 +486,7 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
     Attributes
     ----------
     model_ : Model
-        The model document.
+        The model file.
     path_ : RulePath
         The numbers of rules that were compared: the cross-validated ``loss`` and ``quality`` of
         each. These are RMSE and R²; for other losses the mean absolute error, pinball loss or

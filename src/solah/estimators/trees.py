@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from solah.estimators.base import LinguisticClassifier
+from solah.estimators.base import LinguisticClassifier, LinguisticRegressor
 from solah.estimators.inputs import read_features
 from solah.estimators.labeller import LABEL_CONSTRAINTS
-from solah.estimators.regressor import LinguisticRegressor
 from solah.explain.traversal import traced_blocks
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from solah.data import Table
-    from solah.estimators.regressor import NumberColumn
+    from solah.estimators.base import NumberColumn
     from solah.explain import Semantics
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.words import Placement, WordsByHand

@@ -19,7 +19,7 @@ from solah.evaluation.cross_validation import (
     refuse_cut_short,
 )
 from solah.evaluation.events import score_events
-from solah.evaluation.groups import Groups, measure_class_groups, measure_number_groups
+from solah.evaluation.groups import Groups, measure_groups
 from solah.evaluation.policies import ChosenPolicy, choose_policy, with_costs, with_policy
 from solah.evaluation.scores import (
     bin_probabilities,
@@ -46,8 +46,7 @@ __all__ = [
     "cross_validate",
     "groups_for",
     "log_loss",
-    "measure_class_groups",
-    "measure_number_groups",
+    "measure_groups",
     "minimum_limit",
     "over_all_classes",
     "plan_splits",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import binomtest, norm
 
-from solah.data import to_numbers, to_text
+from solah.data import Column, as_array, as_column, to_numbers, to_text
 from solah.data.spelling import is_number, spell
 from solah.evaluation.scores import brier_score, calibration_error, log_loss
 from solah.exceptions import DataError, ParameterError, did_you_mean
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.data import Column
     from solah.kernels.arrays import Float
 
 N_RANGES = 4
@@ -138,6 +137,25 @@ class Groups:
     whole: ClassGroup | NumberGroup
     positive: str = ""
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a dict of plain values for each group, and one for all rows."""
+        return [self._row(one) for one in (*self.groups, self.whole)]
+
+    def _row(self, group: ClassGroup | NumberGroup) -> dict[str, Any]:
+        if isinstance(group, NumberGroup):
+            facts = {key: value for key, value in vars(group).items() if key != "name"}
+            return {"group": group.name, **facts}
+        row: dict[str, Any] = {"group": group.name, "n_rows": group.n_rows}
+        row |= {"accuracy": group.accuracy.share, "log_loss": group.log_loss}
+        each = list(zip(self.classes, group.decided, group.recall, strict=True))
+        row |= {f"predicted {name}": rate.share for name, rate, _ in each}
+        row |= {f"recall {name}": rate.share for name, _, rate in each}
+        if self.positive:
+            place = self.classes.index(self.positive)
+            row["false positive"] = group.recall[1 - place].rest.share
+            row["false negative"] = group.recall[place].rest.share
+        return row
+
 
 def rows_by_value(column: Column) -> dict[str, NDArray[np.intp]]:
     """Group rows by the values of a column; numbers with many values by ranges of equal shares.
@@ -199,62 +217,100 @@ def _ranges(numbers: Float) -> dict[str, NDArray[np.intp]]:
     return {name: np.flatnonzero(places == k) for k, name in enumerate(names)}
 
 
-def measure_class_groups(
-    column: Column,
-    y_true: NDArray[np.intp],
-    decided: NDArray[np.intp],
-    probabilities: Float,
-    classes: Sequence[str],
-    positive: str | None = None,
+def measure_groups(
+    by: Any,
+    y_true: Any,
+    predicted: Any,
+    probabilities: Float | None = None,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
 ) -> Groups:
-    """Measure the predicted classes of the groups of a column.
+    """Measure predictions by the values of a column, such as sex or site.
 
     Parameters
     ----------
-    column : Column
-        One that the model need not have.
-    y_true, decided : ndarray of shape (n_rows,)
-        The indices of the true classes, below 0 where they are missing, and of the predicted.
-    probabilities : ndarray of shape (n_rows, n_classes)
-    classes : sequence of str
-    positive : str, default=None
+    by : column, series or array of shape (n_rows,)
+        The model need not have it. Of a number with many values, ranges are groups.
+    y_true, predicted : array of shape (n_rows,)
+        The true and the predicted classes, or numbers. A true class that is not among ``classes``,
+        and a true number that is NaN, is missing.
+    probabilities : ndarray of shape (n_rows, n_classes), default=None
+        Those of the classes; None for numbers.
+    classes : sequence, default=None
+        The classes, in the order of the columns of ``probabilities``; None for numbers.
+    positive : object, default=None
         Of two classes, the one whose false positives are counted; by default the second.
+
+    Returns
+    -------
+    groups : Groups
+        ``groups.rows()`` is a list of dicts, which pandas makes a frame of.
 
     Raises
     ------
     ParameterError
         If ``positive`` is not a class, or there are more than two.
+
+    Examples
+    --------
+    >>> groups = measure_groups(
+    ...     by=["f", "f", "m", "m"],
+    ...     y_true=["sick", "well", "sick", "well"],
+    ...     predicted=["sick", "sick", "well", "well"],
+    ...     probabilities=np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]),
+    ...     classes=["sick", "well"],
+    ...     positive="sick",
+    ... )
+    >>> for row in groups.rows():
+    ...     print(row["group"], row["predicted sick"], row["false positive"], row["recall sick"])
+    f 1.0 1.0 1.0
+    m 0.0 0.0 0.0
+    all 0.5 0.5 0.5
     """
-    if positive is None:
-        positive = classes[1] if len(classes) == 2 else ""
-    elif positive not in classes:
-        raise ParameterError(f"there is no class {positive!r}{did_you_mean(positive, classes)}")
-    elif len(classes) != 2:
-        raise ParameterError(
-            f"a positive class is for two classes; there are {len(classes)}, each with its rates"
-        )
-    places = np.arange(len(classes))
+    name = str(getattr(by, "name", None) or "by")
+    column = by if isinstance(by, Column) else as_column(name, as_array(by))
+    true, guessed = as_array(y_true), as_array(predicted)
+    if classes is None:
+        return _number_groups(column, to_numbers(as_column("y", true)).values, guessed)
+    assert probabilities is not None, "classes have probabilities"
+    names = [spell(one) for one in classes]
+    if positive is not None:
+        positive = spell(positive)
+        if positive not in names:
+            raise ParameterError(f"there is no class {positive!r}{did_you_mean(positive, names)}")
+        if len(names) != 2:
+            raise ParameterError(
+                f"a positive class is for two classes; there are {len(names)}, each with its rates"
+            )
+    elif len(names) == 2:
+        positive = names[1]
+    place_of = {one: place for place, one in enumerate(as_array(list(classes)).tolist())}
+    truth, decided = (
+        np.array([place_of.get(one, -1) for one in given.tolist()], dtype=np.intp)
+        for given in (true, guessed)
+    )
+    places = np.arange(len(names))
 
     def measure(name: str, rows: NDArray[np.intp]) -> ClassGroup:
-        known = rows[y_true[rows] >= 0]
-        true, predicted, shares = y_true[known], decided[known], probabilities[known]
-        right, has_some = predicted == true, len(known) > 0
+        known = rows[truth[rows] >= 0]
+        here, there, shares = truth[known], decided[known], probabilities[known]
+        right, has_some = there == here, len(known) > 0
         return ClassGroup(
             name=name,
             n_rows=len(rows),
             decided=tuple(Rate(int((decided[rows] == c).sum()), len(rows)) for c in places),
             accuracy=Rate(int(right.sum()), len(known)),
-            recall=tuple(Rate(int(right[true == c].sum()), int((true == c).sum())) for c in places),
+            recall=tuple(Rate(int(right[here == c].sum()), int((here == c).sum())) for c in places),
             mean_probabilities=tuple(shares.mean(axis=0).tolist()) if has_some else (),
-            calibration_error=calibration_error(true, shares, predicted) if has_some else None,
-            log_loss=log_loss(true, shares, places) if has_some else None,
-            brier=brier_score(true, shares, places) if has_some else None,
+            calibration_error=calibration_error(here, shares, there) if has_some else None,
+            log_loss=log_loss(here, shares, places) if has_some else None,
+            brier=brier_score(here, shares, places) if has_some else None,
         )
 
-    return _measured(column, measure, tuple(classes), positive)
+    return _measured(column, measure, tuple(names), positive or "")
 
 
-def measure_number_groups(column: Column, y_true: Float, estimates: Float) -> Groups:
+def _number_groups(column: Column, y_true: Float, estimates: Float) -> Groups:
     """Measure the predicted numbers of the groups of a column; NaN is a missing target."""
 
     def measure(name: str, rows: NDArray[np.intp]) -> NumberGroup:

@@ -354,16 +354,17 @@ class DecidedRows:
 
     def measured_by(self, name: str, positive: str | None) -> dict[str, Any]:
         """Measure the decisions on the rows with each value of a column."""
-        from solah.evaluation import measure_class_groups, measure_number_groups
+        from solah.evaluation import measure_groups
 
         column = self.table.column(name)
         if self._is_number:
-            groups = measure_number_groups(column, self._truth, self._decided)
+            groups = measure_groups(column, self._truth, self._decided)
         else:
-            truth = np.where(self._is_known, self._truth, -1).astype(np.intp)
-            names = [spell(state) for state in self._target.classes]
-            decided = self._decided.astype(np.intp)
-            groups = measure_class_groups(column, truth, decided, self._beliefs, names, positive)
+            names = np.array([*map(spell, self._target.classes), None], dtype=object)
+            truth = names[np.where(self._is_known, self._truth, -1).astype(np.intp)]
+            decided = names[self._decided.astype(np.intp)]
+            classes = names[:-1].tolist()
+            groups = measure_groups(column, truth, decided, self._beliefs, classes, positive)
         return describe_groups(groups)
 
     def shown(self) -> list[dict[str, Any]]:
