@@ -67,6 +67,13 @@ def tolerant_tags(tags: Any) -> Any:
     return tags
 
 
+def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether an array has the form that the estimator was fitted to, so that no check is left."""
+    is_matrix = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
+    named = hasattr(estimator, "feature_names_in_")
+    return is_matrix and not named and X.shape[1] == getattr(estimator, "n_features_in_", -1)
+
+
 def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     """Read features from an array, a list, a frame, a table or a file.
 
@@ -91,9 +98,11 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
                 "rows in several files or frames cannot be taken here; give one array, frame or "
                 "file at a time"
             )
-        array = validate_data(
-            estimator, X, "no_validation", dtype=None, ensure_all_finite=False, reset=reset
-        )
+        array = X
+        if reset or not _is_plain(estimator, X):
+            array = validate_data(
+                estimator, X, "no_validation", dtype=None, ensure_all_finite=False, reset=reset
+            )
         names = _numbered(estimator) if reset else _given_names(estimator)
         table = from_array(as_array(X) if array.dtype.kind in "US" else array, names)
     shape = table.n_rows, len(table.columns)
@@ -367,10 +376,12 @@ def class_target(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> T
 
 def read_known_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[np.intp]:
     """Return the index of each row's class among those of a fitted estimator."""
-    name, observed = read_classes(estimator, y, n_rows)
+    target = as_truth(y) if isinstance(y, Column) else y
+    name, observed = _read_target(estimator, target, n_rows, "class")
     codes_of = {one: code for code, one in enumerate(estimator.classes_.tolist())}
     codes = [codes_of.get(one, -1) for one in observed.tolist()]
     if -1 in codes:
+        read_classes(estimator, y, n_rows)  # its errors are about missing values and numbers
         row = codes.index(-1)
         raise DataError(
             f"row {row + 1} of {name!r} is {shorten(observed[row])}, which no row was when the "

@@ -218,13 +218,22 @@ class LearningSimulator(FixedSimulator):
         beliefs: Integers,
     ) -> None:
         """Compare predictions before the updates with those of the flashed model."""
-        x = self._read(rows)
-        self._used = self._start
-        flashed = self._believe(x)[1][-1]
         is_right = beliefs.argmax(axis=1) == observed
-        was_right = flashed.argmax(axis=1) == observed
+        was_right = self._flashed(rows).argmax(axis=1) == observed
         for i in np.flatnonzero(is_class).tolist():
             self.trust = self.trust.after(bool(is_right[i]), bool(was_right[i]))
+
+    def _flashed(self, rows: NDArray[np.floating]) -> Integers:
+        """Return the probabilities of the flashed model ``(n_rows, n_classes)``."""
+        if not native.is_used():
+            x = self._read(rows)
+            self._used = self._start
+            return np.asarray(self._believe(x)[1][-1])
+        readings, start = np.require(rows, np.float64, "A"), self._start
+        beliefs = np.empty((len(rows), self._n_values + 1), dtype=np.int64)
+        nothing = np.full(len(rows), -1, dtype=np.int64)  # without a class, no rule moves
+        native.learn(self.flat(), readings, nothing, start, start.copy(), beliefs)
+        return beliefs
 
     def _learn_row(self, x: Integers, observed: int, slower: int) -> Integers:
         """Return the probabilities for one row, and update all stages with it."""
