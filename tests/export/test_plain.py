@@ -138,10 +138,7 @@ def test_counts_of_a_converter_need_no_conversion(style, bits, gain, tmp_path, f
     adc = {"CO2": Counts(bits, gain, 200.0)}
     export = export_c(room_model(), name="m", numbers="q15", style=style, adc=adc)
     header = export.files["m.h"]
-    assert (
-        f"the count of an ADC, 0 to {2**bits - 1}, which stands for 200 + {gain:g} * count"
-        in header
-    )
+    assert f"the count of an ADC, 0 to {2**bits - 1}, of 200 + {gain:g} * count" in header
     assert "M_BITS_CO2" not in header
     counts = np.arange(0, 2**bits, 7)
     rows = np.column_stack([200.0 + gain * counts, counts % 2])

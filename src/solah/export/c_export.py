@@ -154,7 +154,7 @@ def export_c(
     if learning is not None:
         if style == "plain" or not missing or (adc and model.signals is None):
             raise ParameterError(
-                "a device that learns has tables, readings may be missing, and are no counts"
+                "a device that learns has tables, readings may be missing, and are not counts"
             )
         export = _learning(model, name, numbers, learning, adc)
         return replace(export, gives_reasons=reasons)

@@ -77,7 +77,7 @@ def write_c(
         The model's header and source, and the runtime that the source includes.
     """
     _refuse_more("features", len(model.features), 2**8 - 1)
-    _refuse_more("nodes that believe", len(tables.stages), 2**8 - 1)
+    _refuse_more("nodes", len(tables.stages), 2**8 - 1)
     _refuse_more("rules", len(tables.layout.rules), 2**16 - 1)
     is_fixed = tables.is_fixed
     kind = "fixed" if is_fixed else "float"
@@ -306,7 +306,7 @@ def class_enumerators(model: Model) -> list[str]:
 def state_enumerators(model: Model) -> dict[str, list[tuple[str, str]]]:
     """Name the states of features as the header does, behind ``STATE_``, with their texts.
 
-    All of them are told apart together: the state "c" of "a b" and "b c" of "a" would be one.
+    All of them are distinguished together: the state "c" of "a b" and "b c" of "a" would be one.
     """
     owners = zip(model.features, feature_enumerators(model), strict=True)
     states = [
@@ -335,7 +335,7 @@ def _kinds_of_numbers(tables: Tables) -> dict[str, Any]:
         "number": "int32_t" if is_fixed else "float",
         "reading": "int32_t" if is_fixed else "float",
         "belief": "uint16_t" if is_fixed else "float",
-        "unknown": f"{unknown} (or a code that is none) stands for an unknown one.",
+        "unknown": f"{unknown} (or an invalid code) means missing.",
         "walks": [_walk(walk) for walk in tables.walks],
     }
 
@@ -345,7 +345,7 @@ def _about(feature: Feature, unit: Unit | None) -> str:
     if unit is not None and unit.counts is not None:
         counts = unit.counts
         scale = f"{counts.offset:.6g} + {counts.gain:.6g} * count"
-        return f"the count of an ADC, 0 to {2**counts.bits - 1}, which stands for {scale}"
+        return f"the count of an ADC, 0 to {2**counts.bits - 1}, of {scale}"
     if not feature.is_coded:
         low, high = training_range(feature)
         return f"a number, {low:.6g} to {high:.6g} in training rows"

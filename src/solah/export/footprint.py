@@ -42,12 +42,12 @@ void solah_probe(const void *row, void *answer)
 _DECIDE = "(void){name}_decide({row}, ({belief} *)answer);"
 _JUDGE = """static {name}_state state;
     static int is_begun;
-    {name}_verdict verdict;
+    {name}_verdict now;
     if (!is_begun) {{
         {name}_settle_start(&state);
         is_begun = 1;
     }}
-    (void){name}_judge(&state, {row}, ({belief} *)answer, &verdict);"""
+    (void){name}_judge(&state, {row}, ({belief} *)answer, &now);"""
 _LEARN = """static {name}_memory memory;
     *(int *)answer = {name}_learn(&memory, {row}, 0);"""
 _ESTIMATE = "*({reading} *)answer = {name}_estimate({row});"
@@ -83,7 +83,7 @@ void solah_probe(const void *row, void *answer)
 {{
     static int is_begun;
     const int32_t *const readings = (const int32_t *)row;
-    uint16_t *const beliefs = (uint16_t *)answer;
+    uint16_t *const answers = (uint16_t *)answer;
     if (!is_begun) {{
         is_begun = solah_blob_open(&blob, place, {size}u, NULL) == SOLAH_BLOB_OK;
         solah_blob_settle_start(&blob, &state);
@@ -92,10 +92,10 @@ void solah_probe(const void *row, void *answer)
 }}
 """
 _BLOB_CALLS = {
-    "estimate": "*(int32_t *)answer = solah_blob_estimate(&blob, readings); (void)beliefs;",
-    "decide": "(void)solah_blob_decide(&blob, readings, beliefs);",
-    "judge": "solah_blob_verdict verdict;\n    "
-    "(void)solah_blob_judge(&blob, &state, readings, beliefs, &verdict);",
+    "estimate": "*(int32_t *)answer = solah_blob_estimate(&blob, readings); (void)answers;",
+    "decide": "(void)solah_blob_decide(&blob, readings, answers);",
+    "judge": "solah_blob_verdict now;\n    "
+    "(void)solah_blob_judge(&blob, &state, readings, answers, &now);",
 }
 _MEASURE = """{reading} readings[{NAME}_N_READINGS];
         {name}_measure(&signals, readings);

@@ -225,7 +225,7 @@ class Tables:
 
 
 class TableBuilder(ABC):
-    """Makes the tables of a layout; subclasses say in which numbers."""
+    """Makes the tables of a layout; subclasses choose the numbers."""
 
     bits = 0
     """The unit of the scores of the stage that is written."""

@@ -26,11 +26,11 @@ typedef SOLAH_REAL solah_real;
 /* The focal sets of all features, end to end: those of feature a are [offset[a], offset[a+1]). */
 typedef struct {
     const SOLAH_FLASH solah_real *peak;      /* where a focal set has all the mass; increasing */
-    const SOLAH_FLASH solah_real *mean_masses; /* the masses of an unknown reading; they sum to 1 */
+    const SOLAH_FLASH solah_real *mean_masses; /* the masses of a missing reading; they sum to 1 */
     const SOLAH_FLASH SOLAH_NODE *offset;
 } solah_sets;
 
-/* A tree as a table of nodes. The children of an inner node stand together, one a focal set of its
+/* A tree as a table of nodes. The children of an inner node are consecutive, one a focal set of its
  * feature; a leaf has attribute -1. */
 typedef struct {
     const SOLAH_FLASH SOLAH_INPUT *feature;
@@ -39,7 +39,7 @@ typedef struct {
 
 /* A reading described by its focal sets: masses on neighbouring sets, from `first` on. */
 typedef struct {
-    const solah_real *mass; /* NULL where they stand in a flash apart */
+    const solah_real *mass; /* NULL if they are in a separate flash */
 #if SOLAH_FLASH_IS_APART
     const SOLAH_FLASH solah_real *mean_masses;
 #endif
@@ -92,7 +92,7 @@ static inline void solah_describe(solah_real x, const solah_sets *sets, int32_t 
     run->count = 2;
 }
 
-/* Stand at the root, before the first branch. */
+/* Begin at the root, before the first branch. */
 static inline void solah_begin(solah_step *steps)
 {
     steps[0].weight = (solah_real)1;
@@ -108,7 +108,7 @@ static inline solah_real solah_weight_below(const solah_step *step, const solah_
 
 /* Go on to the next branch that the row x takes: return its leaf, the step at whose depth has the
  * branch's weight; -1 behind the last one. `runs` has one a feature: those of count 0 are
- * described from x when they are needed, others are given (the belief of a tree below). `steps` has
+ * described from x when they are needed, others are given (the output of a tree below). `steps` has
  * one more than the tree is deep, and `depth` is 0 at first. */
 static inline int32_t solah_next_branch(const solah_real *x, const solah_sets *sets,
                                         const solah_tree *tree, solah_run *runs, solah_step *steps,

@@ -124,7 +124,7 @@ SOLAH_INLINE void solah_add_walk(solah_model *model,
 #endif
 
 #if SOLAH_MAX_INPUTS > 0
-/* Whether what an input asks is known: a reading may be unknown, a belief never is. */
+/* Whether what an input asks is known: a reading may be missing, an output never is. */
 static inline int solah_is_read(const SOLAH_FLASH solah_walk *walk, int32_t a,
                                 const solah_reading *x)
 {
@@ -138,7 +138,7 @@ static inline int solah_is_read(const SOLAH_FLASH solah_walk *walk, int32_t a,
 }
 #endif
 
-/* What is lost of the evidence of a stage: the shares of its unknown parts, and their squares. */
+/* What a stage lacks: the shares of its missing parts, and their squares. */
 typedef struct {
     solah_weight shares;
     solah_weight squares;
@@ -167,7 +167,7 @@ static inline int solah_is_all_read(const SOLAH_FLASH solah_walk *walk, const so
 }
 #endif
 
-/* Weaken what is known by what is lost: scores go back to the shares of the classes. */
+/* Weaken the scores beside missing ones: scores go back to the overall shares. */
 SOLAH_INLINE void solah_weaken(solah_model *model, const SOLAH_FLASH solah_stage *stage,
                                const solah_loss *loss, solah_number *total)
 {
@@ -243,7 +243,7 @@ SOLAH_INLINE solah_loss solah_add_up(solah_model *model,
     return loss;
 }
 
-/* Turn what a stage adds up into beliefs. */
+/* Turn what a stage adds up into probabilities. */
 SOLAH_INLINE void solah_conclude(solah_model *model, const SOLAH_FLASH solah_stage *stage,
                                  const solah_number *total, solah_belief *belief)
 {
@@ -254,7 +254,7 @@ SOLAH_INLINE void solah_conclude(solah_model *model, const SOLAH_FLASH solah_sta
     }
 }
 
-/* Compute all beliefs, from bottom to top; `total` keeps the scores of the last stage. */
+/* Compute all probabilities, from bottom to top; `total` keeps the scores of the last stage. */
 SOLAH_INLINE void solah_believe(solah_model *model, const solah_reading *x,
                                 solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
@@ -297,7 +297,7 @@ SOLAH_INLINE int32_t solah_best(solah_model *model, const solah_belief *belief,
     return best;
 }
 
-/* Decide on readings: return the class, and write the belief in each. */
+/* Decide on readings: return the class, and write the probability of each. */
 static inline int solah_decide(solah_model *model, const solah_reading *x,
                                solah_belief *belief)
 {
@@ -312,7 +312,7 @@ static inline int solah_decide(solah_model *model, const solah_reading *x,
     return (int)solah_best(model, decided, total, -1);
 }
 
-/* Decide without the beliefs of the last stage, unless these decide. */
+/* Decide without the probabilities of the last stage, unless these decide. */
 static inline int solah_predict(solah_model *model, const solah_reading *x)
 {
     solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
@@ -340,7 +340,7 @@ typedef struct {
     const SOLAH_FLASH uint16_t *first_node;
 } solah_rules;
 
-/* The two classes that a reason tells apart: the decision, and the one that comes next. */
+/* The two classes that a reason compares: the decision, and the one that comes next. */
 typedef struct {
     int32_t first;
     int32_t second;
@@ -383,7 +383,7 @@ static inline void solah_note(solah_reasons *reasons, uint16_t rule, solah_numbe
     }
 }
 
-/* How far scores, with this share of all belief, put one class before another. A number has no
+/* How far scores, with this share of all probability, put one class before another. A number has no
  * classes: of one that is added up, how far scores move it is taken, else the share itself. */
 static inline solah_number solah_lead(solah_model *model, const solah_number *scores,
                                       solah_number share, solah_pair classes)
@@ -408,9 +408,9 @@ static inline solah_number solah_lead(solah_model *model, const solah_number *sc
 }
 
 #if SOLAH_MAX_INPUTS > 0
-/* The weight of the rule whose branch a walk stands at, over all its branches. Those are leaves of
+/* The weight of the rule whose branch a walk is at, over all its branches. Those are leaves of
  * one node, so that the node above has the weights of all. The first that is taken counts for the
- * others, which return 0. So does a rule that names an unknown reading: it names what is asked on
+ * others, which return 0. So does a rule that names a missing reading: it names what is asked on
  * the way, but not what the last node asks if it has all leaves of that node. */
 static inline solah_weight solah_weight_of_rule(const SOLAH_FLASH solah_walk *walk,
                                                 const SOLAH_FLASH uint16_t *rules,

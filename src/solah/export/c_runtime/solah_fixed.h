@@ -4,17 +4,17 @@
  *
  *   SOLAH_N_CLASSES    the classes; 1 for a number
  *   SOLAH_N_VALUES     the scores of a branch: one per class but the first
- *   SOLAH_N_STAGES     beliefs that are computed, the last of which decides
+ *   SOLAH_N_STAGES     probabilities that are computed, the last of which decides
  *   SOLAH_GRIDS        defined, if two features add scores together
  *   SOLAH_MAX_INPUTS   the most inputs of a tree; 0 if there is no tree
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
  *   SOLAH_AT           the type of a place in a table
  *   SOLAH_NODE, SOLAH_INPUT   the types of the numbers of nodes and of inputs
  *   SOLAH_REASON       the type of a reason, which has a rule and an amount
- *   SOLAH_LOSES        defined, if evidence that is unknown weakens what is known
+ *   SOLAH_LOSES        defined, if missing scores weaken the others
  *
  * Readings are integers in units of their own (see solah_reading.h), values have the unit
- * 2^-value_bits, masses and beliefs 2^-15. Every platform computes the same integers as solah's
+ * 2^-value_bits, masses and probabilities 2^-15. Every platform computes the same integers as solah's
  * Python simulator of this file.
  */
 #ifndef SOLAH_FIXED_H
@@ -34,10 +34,10 @@ typedef uint32_t solah_weight;
 
 #define SOLAH_REACH (INT16_MAX - 1)
 #define SOLAH_SURE SOLAH_ONE /* the weight of one word alone */
-#define SOLAH_WHOLE 16384 /* all of a tree's belief, in the unit 2^-14 */
+#define SOLAH_WHOLE 16384 /* all of a tree's probability, in the unit 2^-14 */
 
 /* A curve's values are, piece by piece, how far to shift, those at the left knot and the slopes;
- * behind the pieces, those of an unknown reading. */
+ * behind the pieces, those of a missing reading. */
 
 /* The focal sets of all inputs of a tree, end to end, with the inverse of the way to the next peak. */
 typedef struct {
@@ -55,8 +55,8 @@ struct solah_walk {
     const SOLAH_FLASH SOLAH_INPUT *split; /* the input that a node asks; -1 for a leaf */
     const SOLAH_FLASH SOLAH_NODE *child;  /* the first of a node's children; of a leaf, its number */
 #ifdef SOLAH_LEARNS
-    uint16_t first_rule; /* where its leaves stand among all rules */
-    uint8_t learned_bits; /* what is learned is finer than values by so many bits */
+    uint16_t first_rule; /* where its leaves begin among all rules */
+    uint8_t learned_bits; /* what is learned is finer than values by this many bits */
 #else
     const SOLAH_FLASH int16_t *leaf;
 #endif
@@ -111,7 +111,7 @@ static inline uint32_t solah_upper(const SOLAH_FLASH int16_t *slope, int32_t k, 
 }
 #endif
 
-/* The place of a state; `n_states` for what is none of them. */
+/* The place of a state; `n_states` for any other. */
 static inline int32_t solah_state(int32_t x, int32_t n_states)
 {
     return (x >= 0 && x < n_states) ? x : n_states;
@@ -139,7 +139,7 @@ static inline int32_t solah_part(uint32_t weight, int16_t value)
 #if SOLAH_MAX_INPUTS > 0
 /* A reading described by its focal sets: masses on neighbouring sets, from `first` on. */
 typedef struct {
-    const uint16_t *mass; /* NULL where they stand in a flash apart */
+    const uint16_t *mass; /* NULL if they are in a separate flash */
 #if SOLAH_FLASH_IS_APART
     const SOLAH_FLASH uint16_t *mean_masses;
 #endif
@@ -156,7 +156,7 @@ typedef struct {
     uint8_t next;
 } solah_step;
 
-/* Where a walk stands: in `steps[depth]`. */
+/* The position of a walk is in `steps[depth]`. */
 typedef struct {
     solah_run runs[SOLAH_MAX_INPUTS];
     solah_step steps[SOLAH_MAX_DEPTH + 1];
@@ -232,7 +232,7 @@ static inline void solah_ask(solah_model *model,
     solah_describe(&walk->sets, a, reading, run);
 }
 
-/* Stand at the root of a tree, before the first branch. */
+/* Begin at the root of a tree, before the first branch. */
 SOLAH_INLINE void solah_begin_walk(solah_model *model,
                                    const SOLAH_FLASH solah_walk *walk, const int32_t *x,
                                    uint16_t beliefs[][SOLAH_N_CLASSES], solah_path *way)
@@ -307,7 +307,7 @@ static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH sol
 }
 #endif
 
-/* Turn evidence against the first class into shares of belief. */
+/* Turn scores against the first class into probabilities. */
 SOLAH_INLINE void solah_share(solah_model *model,
                               const SOLAH_FLASH solah_stage *stage, const int32_t *evidence,
                               uint16_t *belief)
@@ -326,7 +326,7 @@ SOLAH_INLINE void solah_share(solah_model *model,
         part[c] = solah_exp((uint32_t)below, (int32_t)stage->value_bits);
         sum += part[c];
     }
-    /* The first class has what rounding leaves, so that beliefs sum to one. */
+    /* The first class has what rounding leaves, so that probabilities sum to one. */
     uint32_t left = SOLAH_ONE;
     for (int32_t c = 1; c < SOLAH_CLASSES(model); c++) {
         belief[c] = solah_share_of(part[c], sum);
@@ -335,7 +335,7 @@ SOLAH_INLINE void solah_share(solah_model *model,
     belief[0] = (uint16_t)left;
 }
 
-/* A tree's belief, which has the unit 2^-14: the first class has what the others leave. */
+/* The probabilities of a tree, which has the unit 2^-14: the first class has what the others leave. */
 SOLAH_INLINE void solah_complete(solah_model *model, const int32_t *scores,
                                  uint16_t *belief)
 {
@@ -349,7 +349,7 @@ SOLAH_INLINE void solah_complete(solah_model *model, const int32_t *scores,
 }
 
 #ifdef SOLAH_LOSES
-/* What is left of evidence beside what is lost. */
+/* The scores beside missing ones. */
 static inline uint32_t solah_damping(const SOLAH_FLASH solah_stage *stage, uint32_t squares)
 {
     return solah_inverse_root(4096u + (solah_product(squares, stage->factor) >> stage->factor_shift));

@@ -12,8 +12,8 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-/* What a decision runs through stands in one piece, though reasons need it too: calls would cost.
- * Where sizes are not known beforehand, the pieces are too large for that. */
+/* What a decision runs through is in one piece, though reasons need it too: calls would cost.
+ * Where sizes vary, the pieces are too large for that. */
 #if defined(__GNUC__) && !defined(SOLAH_SIZES_IN_MODEL)
 #define SOLAH_INLINE static inline __attribute__((always_inline))
 #else
@@ -22,7 +22,7 @@
 
 #if defined(__AVR__) && !defined(__STRICT_ANSI__) && !defined(__cplusplus) && \
     !defined(SOLAH_SIZES_IN_MODEL)
-#pragma GCC diagnostic ignored "-Wpedantic" /* __flash is none of ISO C */
+#pragma GCC diagnostic ignored "-Wpedantic" /* __flash is not ISO C */
 #define SOLAH_FLASH __flash
 #define SOLAH_FLASH_IS_APART 1
 #define SOLAH_POINT_TO_FLASH(run, masses) ((run)->mass = NULL, (run)->mean_masses = (masses))

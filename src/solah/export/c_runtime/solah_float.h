@@ -3,14 +3,14 @@
  *
  *   SOLAH_N_CLASSES    the classes; 1 for a number
  *   SOLAH_N_VALUES     the scores of a branch: one per class but the first
- *   SOLAH_N_STAGES     beliefs that are computed, the last of which decides
+ *   SOLAH_N_STAGES     probabilities that are computed, the last of which decides
  *   SOLAH_GRIDS        defined, if two features add scores together
  *   SOLAH_MAX_INPUTS   the most inputs of a tree; 0 if there is no tree
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
  *   SOLAH_AT           the type of a place in a table
  *   SOLAH_NODE, SOLAH_INPUT   the types of the numbers of nodes and of inputs
  *   SOLAH_REASON       the type of a reason, which has a rule and an amount
- *   SOLAH_LOSES        defined, if evidence that is unknown weakens what is known
+ *   SOLAH_LOSES        defined, if missing scores weaken the others
  *
  * Compiled without contraction (-ffp-contract=off, or -std=c99), every platform computes the same
  * bits as solah's Python simulator of this file.
@@ -34,7 +34,7 @@ typedef float solah_weight;
 #include <string.h>
 
 /* A curve's values are, piece by piece, those at the left knot and then the slopes; behind the
- * pieces, those of an unknown reading. */
+ * pieces, those of a missing reading. */
 
 struct solah_walk {
     const SOLAH_FLASH solah_asked *asked;
@@ -44,7 +44,7 @@ struct solah_walk {
     const SOLAH_FLASH float *leaf;
 };
 
-#define SOLAH_WHOLE 1.0f /* all of a belief */
+#define SOLAH_WHOLE 1.0f /* all of a probability */
 #define SOLAH_SURE 1.0f  /* the weight of one word alone */
 
 static inline int solah_is_known(float x) { return x == x; }
@@ -86,7 +86,7 @@ static inline float solah_upper(const SOLAH_FLASH float *slope, int32_t k, float
 }
 #endif
 
-/* The place of a state; `n_states` for what is none of them. */
+/* The place of a state; `n_states` for any other. */
 static inline int32_t solah_state(float x, int32_t n_states)
 {
     const int32_t place = (x >= 0.0f && x < (float)n_states) ? (int32_t)x : n_states;
@@ -94,7 +94,7 @@ static inline int32_t solah_state(float x, int32_t n_states)
 }
 
 #if SOLAH_MAX_INPUTS > 0
-/* Where a walk stands: in `steps[depth]`. */
+/* The position of a walk is in `steps[depth]`. */
 typedef struct {
     float reading[SOLAH_MAX_INPUTS];
     solah_run runs[SOLAH_MAX_INPUTS];
@@ -102,7 +102,7 @@ typedef struct {
     int32_t depth;
 } solah_path;
 
-/* A quiet NaN, which stands for an unknown reading. */
+/* A quiet NaN, for a missing reading. */
 static inline float solah_unread(void)
 {
     const uint32_t bits = 0x7fc00000u;
@@ -111,7 +111,7 @@ static inline float solah_unread(void)
     return x;
 }
 
-/* Stand at the root of a tree, before the first branch. */
+/* Begin at the root of a tree, before the first branch. */
 SOLAH_INLINE void solah_begin_walk(solah_model *model,
                                    const SOLAH_FLASH solah_walk *walk, const float *x,
                                    float beliefs[][SOLAH_N_CLASSES], solah_path *way)
@@ -186,7 +186,7 @@ static inline float solah_weighed(float weight, float value) { return weight * v
 static inline float solah_rounded(float sum) { return sum; }
 static inline float solah_joint(float first, float second) { return first * second; }
 
-/* Turn evidence against the first class into shares of belief. */
+/* Turn scores against the first class into probabilities. */
 SOLAH_INLINE void solah_share(solah_model *model,
                               const SOLAH_FLASH solah_stage *stage, const float *evidence,
                               float *belief)
@@ -210,8 +210,8 @@ SOLAH_INLINE void solah_share(solah_model *model,
     }
 }
 
-/* A tree's belief: the first class has what the others leave. Rounding may make them more than all,
- * or less than nothing; beliefs are neither. */
+/* The probabilities of a tree: the first class has what the others leave. Rounding may make them more than all,
+ * or less than nothing; probabilities are neither. */
 SOLAH_INLINE void solah_complete(solah_model *model, const float *scores,
                                  float *belief)
 {
@@ -227,7 +227,7 @@ SOLAH_INLINE void solah_complete(solah_model *model, const float *scores,
 }
 
 #ifdef SOLAH_LOSES
-/* What is left of evidence beside what is lost. */
+/* The scores beside missing ones. */
 static inline float solah_damping(const SOLAH_FLASH solah_stage *stage, float squares)
 {
     return solah_inverse_root(1.0f + stage->factor * squares);

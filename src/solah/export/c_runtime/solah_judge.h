@@ -1,14 +1,14 @@
-/* When a decision is held back, and when one that was taken changes: C99, also C++11. No malloc, no
- * libm, no static data. It is included behind solah_float.h or solah_fixed.h, which say what is
- * believed; before it stand
+/* When a decision is withheld, and when one that was taken changes: C99, also C++11. No malloc, no
+ * libm, no static data. It is included behind solah_float.h or solah_fixed.h, which define what is
+ * computed; define before it
  *
  *   SOLAH_N_READINGS   the readings
  *   SOLAH_SETTLING        the type of what is remembered, whose fields are described at solah_settle
- *   SOLAH_VERDICT      the type of what is answered: decision, settled, abstain_reasons, n_unseen
- *   SOLAH_SMOOTHS      defined, if evidence is averaged
+ *   SOLAH_VERDICT      the type of the answer: decision, `settled`, abstain_reasons, n_unseen
+ *   SOLAH_SMOOTHS      defined, if scores are averaged
  *
- * Decisions come in the order of time. Evidence is smoothed, the class that is settled stays unless
- * another is ahead by a hysteresis, abstain_reasons hold a decision back, and votes and a min_hold settle it.
+ * Decisions come in the order of time. Scores are smoothed, the stable class stays unless
+ * another is ahead by a hysteresis, abstain_reasons withhold a decision, and votes and a min_hold make it stable.
  */
 #ifndef SOLAH_JUDGE_H
 #define SOLAH_JUDGE_H
@@ -16,11 +16,11 @@
 /* Why a decision is in abstain_reason. */
 enum { SOLAH_LOW_PROBABILITY = 1, SOLAH_FEW_READINGS = 2, SOLAH_OUT_OF_RANGE = 4, SOLAH_UNSEEN = 8 };
 
-#define SOLAH_NOTHING 255 /* in place of a class or a cell: "don't know", and an unknown reading */
+#define SOLAH_NOTHING 255 /* in place of a class or a cell: "don't know", and a missing reading */
 
 /* What the training rows held of a reading. Its states are its cells, or its cuts part them. */
 typedef struct {
-    solah_reading low, high; /* beyond these it is out of range; a low above the high is no range */
+    solah_reading low, high; /* beyond these it is out of range; a low above the high means no range */
     uint16_t first_cut;
     uint8_t n_cuts;
     uint8_t n_states; /* 0 where it is measured */
@@ -33,7 +33,7 @@ typedef struct {
     uint16_t byte;
 } solah_seen;
 
-/* What is lost with a reading that is unknown, where no evidence is added up. */
+/* The share of a missing reading, if no scores are added up. */
 typedef struct {
     solah_belief share;
     uint8_t feature;
@@ -53,7 +53,7 @@ typedef struct {
 #endif
     uint16_t min_hold;
     uint8_t n_pairs, n_shares;
-    uint8_t holds_back; /* the abstain_reasons for which a decision is held back */
+    uint8_t holds_back; /* the abstain_reasons for which a decision is withheld */
     uint8_t most_unseen;
     uint8_t smoothing_bits;
     uint8_t votes, window;
@@ -190,7 +190,7 @@ static inline uint8_t solah_doubt_cells(const SOLAH_FLASH solah_policy *policy,
     return abstain_reasons;
 }
 
-/* Whether too little is known, of all evidence. */
+/* Whether the completeness is too low. */
 static inline int solah_is_little(const SOLAH_FLASH solah_policy *policy, const solah_reading *x,
                                   solah_weight lost)
 {
@@ -207,7 +207,7 @@ static inline int solah_is_little(const SOLAH_FLASH solah_policy *policy, const 
 #endif
 }
 
-/* The class to decide for: the settled one, unless the best is ahead by the hysteresis. */
+/* The class to decide for: the stable one, unless the best is ahead by the hysteresis. */
 static inline int32_t solah_keep(solah_model *model, const SOLAH_FLASH solah_policy *policy,
                                  const SOLAH_SETTLING *state, const solah_belief *belief,
                                  int32_t best)
@@ -224,11 +224,11 @@ static inline int32_t solah_keep(solah_model *model, const SOLAH_FLASH solah_pol
 #endif
 }
 
-/* Take the next decision, the place of a class or SOLAH_NOTHING: return the settled one.
+/* Take the next decision, the place of a class or SOLAH_NOTHING: return the stable one.
  *
  * The state has `last` with the last decisions, `next` with the place behind the newest of them,
- * `settled`, and `age` with for how many decisions it has been; where evidence is averaged,
- * `is_begun`, `evidence` with the means and, in integers, `rest`. */
+ * `settled`, and `age` with for how many decisions it has been; where scores are averaged,
+ * `is_begun`, the means of the scores and, in integers, `rest`. */
 static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH_SETTLING *state,
                                    uint8_t place)
 {
@@ -254,7 +254,7 @@ static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH
     return state->settled;
 }
 
-/* Compute beliefs of evidence that is smoothed: return the share of it that is unknown. */
+/* Compute probabilities from smoothed scores: return the share of the missing ones. */
 SOLAH_INLINE solah_weight solah_believe_smoothly(solah_model *model,
                                                  const SOLAH_FLASH solah_policy *policy,
                                                  SOLAH_SETTLING *state, const solah_reading *x,
@@ -278,7 +278,7 @@ SOLAH_INLINE solah_weight solah_believe_smoothly(solah_model *model,
     return loss.shares;
 }
 
-/* Judge readings: return the settled decision, and write the belief in each class. */
+/* Decide by the policy: return the stable decision, and write the probability of each class. */
 static inline int solah_judge(solah_model *model, const SOLAH_FLASH solah_policy *policy,
                               SOLAH_SETTLING *state, const solah_reading *x, int32_t n_readings,
                               solah_belief *belief, SOLAH_VERDICT *verdict)

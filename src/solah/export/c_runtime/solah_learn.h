@@ -3,10 +3,10 @@
  * then this file.
  *
  * A value has the unit 2^-24. A rule that a row takes with some weight moves by that weight, times
- * the error, times 2^-step_bits. In a stage that weighs evidence the error is that of the stage's
- * belief: what was observed less what was expected; elsewhere it is that of the rule's own belief.
- * With forget_bits, evidence goes back towards what was flashed, by 2^-forget_bits a row. A step that
- * would break what a monotonic model promises is not taken.
+ * the error, times 2^-step_bits. In an additive stage the error is that of the stage's
+ * probability: what was observed less what was expected; elsewhere it is that of the rule's own share.
+ * With forget_bits, scores go back towards what was flashed, by 2^-forget_bits a row. A step that
+ * would break a monotonic constraint is not taken.
  */
 #ifndef SOLAH_LEARN_H
 #define SOLAH_LEARN_H
@@ -18,7 +18,7 @@
 #define SOLAH_ALL_LEARNT (INT32_C(1) << 24)
 #define SOLAH_LEARNT_ROUNDING 512 /* how far rounding may take shares beyond nothing and all */
 
-/* An inequality: evidence for class more, less that for class less, is not smaller in rule higher
+/* An inequality: the score of class more, less that of class less, is not smaller in rule higher
  * than in rule lower. */
 typedef struct {
     uint16_t lower, higher;
@@ -30,7 +30,7 @@ typedef struct {
  *   step_bits    how slowly each stage learns
  *   bounds       what rules keep
  *   n_bounds     how many they are
- *   forget_bits  how slowly evidence goes back to the start; 0 for never */
+ *   forget_bits  how slowly scores go back to the start; 0 for never */
 typedef struct {
     const SOLAH_FLASH int32_t *start;
     const SOLAH_FLASH uint8_t *step_bits;
@@ -39,12 +39,12 @@ typedef struct {
     uint8_t forget_bits;
 } solah_learning;
 
-#define SOLAH_ROWS_AT_FIRST_PACE 8u /* after so many the pace is halved, and again at about twice as many */
+#define SOLAH_ROWS_AT_FIRST_PACE 8u /* after these the pace is halved, and again at about twice as many */
 #define SOLAH_MOST_HALVINGS 15
 #define SOLAH_WINS_TO_TRUST 3
 #define SOLAH_MOST_LOSSES 8
 
-/* What the rows that were learned from say: how many there were, and how many more of the last ones
+/* What the learned rows showed: how many there were, and how many more of the last ones
  * were predicted right by what was learned than by the flashed model. What was learned is used from
  * three wins on, until they are below 0. */
 typedef struct {
@@ -65,7 +65,7 @@ static inline int32_t solah_halvings(uint32_t n_rows)
     return halvings;
 }
 
-/* The class that is believed in most, the first of equal ones. */
+/* The most probable class, the first of equal ones. */
 static inline int32_t solah_most_believed(const uint16_t *belief)
 {
     int32_t best = 0;
@@ -130,7 +130,7 @@ static inline int solah_breaks(const SOLAH_FLASH solah_learning *learning, int32
     return 0;
 }
 
-/* Move the evidence of a rule: error[v] is that of class v + 1 less that of the first class. */
+/* Move the scores of a rule: error[v] is that of class v + 1 less that of the first class. */
 static inline void solah_move_evidence(const SOLAH_FLASH solah_learning *learning, int32_t rule,
                                        uint32_t weight, const int32_t *error, int32_t step_bits,
                                        int32_t *learned)
@@ -153,7 +153,7 @@ static inline void solah_move_evidence(const SOLAH_FLASH solah_learning *learnin
     }
 }
 
-/* Move the belief of a rule towards the class that was observed. */
+/* Move the shares of a rule towards the class that was observed. */
 static inline void solah_move_belief(int32_t rule, uint32_t weight, int32_t observed,
                                      int32_t step_bits, int32_t *learned)
 {
@@ -223,7 +223,7 @@ static inline int solah_learn(const struct solah_tables *flashed,
     return decision;
 }
 
-/* What is saved: the hash of the model, the scores of rules, the evidence in two numbers, and a
+/* What is saved: the hash of the model, the scores of rules, what rows showed in two numbers, and a
  * checksum; all from the lowest byte. */
 static inline void solah_put(uint8_t *bytes, uint32_t number)
 {
@@ -263,7 +263,7 @@ static inline int32_t solah_saved(const uint8_t *bytes, int32_t place)
     return number > INT32_MAX ? -(int32_t)(UINT32_MAX - number) - 1 : (int32_t)number;
 }
 
-/* Whether a rule may have learned what was saved of it: evidence within bounds, or shares of one. */
+/* Whether a rule may have learned what was saved of it: scores within bounds, or shares of one. */
 static inline int solah_is_learned(const uint8_t *bytes, int32_t rule, int is_weighed)
 {
     const int32_t least = is_weighed ? -SOLAH_MOST_LEARNT : -SOLAH_LEARNT_ROUNDING;
@@ -300,7 +300,7 @@ static inline int solah_restore(solah_model *model, const char *hash, int32_t *l
             return 0;
         }
     }
-    for (int32_t s = 0; s < SOLAH_N_STAGES; s++) { /* their rules stand end to end */
+    for (int32_t s = 0; s < SOLAH_N_STAGES; s++) { /* their rules are consecutive */
         const int32_t end = s + 1 < SOLAH_N_STAGES
                                 ? (int32_t)model->walks[model->stages[s + 1].first_walk].first_rule
                                 : n_learned / SOLAH_N_VALUES;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The scores of one reading: straight between knots, level beyond them. The runtimes tell how its
+/* The scores of one reading: straight between knots, level beyond them. The runtimes define how its
  * values are laid out. */
 typedef struct {
     uint8_t feature;
@@ -17,7 +17,7 @@ typedef struct {
     SOLAH_AT value;
 } solah_curve;
 
-/* The scores of states: a line of values each, and one for a reading that is no state. */
+/* The scores of states: a line of values each, and one for an unseen one. */
 typedef struct {
     uint8_t feature;
     uint8_t n_states;
@@ -42,18 +42,18 @@ typedef struct {
 } solah_grid;
 #endif
 
-/* What a tree asks: a reading, or what an earlier stage believes. */
+/* What a tree asks: a reading, or what an earlier stage puts out. */
 enum { SOLAH_READING, SOLAH_STATE, SOLAH_BELIEF, SOLAH_ALL_BELIEFS };
 typedef struct {
     uint8_t kind;
     uint8_t from;  /* the feature, or the stage */
-    uint8_t place; /* the class, of one belief */
+    uint8_t place; /* the class, of one output */
 } solah_asked;
 
 /* A tree over several inputs; the runtimes define what it holds. */
 typedef struct solah_walk solah_walk;
 
-/* What leads to one belief: evidence that is weighed, or a tree's belief as it is. */
+/* What leads to one output: scores that are added up, or the probabilities of a tree. */
 typedef struct {
     const SOLAH_FLASH solah_number *start;
     uint8_t is_weighed;
@@ -64,7 +64,7 @@ typedef struct {
     SOLAH_AT first_walk, n_walks;
 #ifdef SOLAH_LOSES
     /* The share of each term that is lost with a missing reading, of curves, tables, grids and walks.
-     * The variance of evidence that is lost is the sum of the squares of shares, times a factor. */
+     * The variance of missing scores is the sum of the squares of shares, times a factor. */
     const SOLAH_FLASH solah_belief *lost;
     const SOLAH_FLASH solah_number *prior; /* the log shares of classes; what the bias adds to them */
     solah_belief factor;
@@ -90,7 +90,7 @@ struct solah_tables {
 #endif
     const SOLAH_FLASH solah_walk *walks;
     const SOLAH_FLASH solah_stage *stages;
-    /* What the decision adds to evidence, or multiplies beliefs by; or NULL. */
+    /* What the decision adds to scores, or multiplies probabilities by; or NULL. */
     const SOLAH_FLASH solah_number *preference;
 #ifdef SOLAH_LEARNS
     const int32_t *learned; /* the scores of rules, in RAM; NULL for those in the flash */

@@ -140,7 +140,7 @@ function decide({ thresholds }, belief) {
   return scores.indexOf(Math.max(...scores));
 }
 
-/** The number that outputs are, or the mean of what they stand for. */
+/** The number that outputs are, or the mean of their meanings. */
 function estimate({ centres }, belief) {
   return centres ? belief.reduce((sum, share, c) => sum + share * centres[c], 0) : belief[0];
 }

@@ -128,7 +128,7 @@ size_t room_copy_rule_text(int place, char *text, size_t size)
 const char *room_rule_text(int place) { return solah_find_rule_text(place); }
 #endif
 
-/* When a decision is held back, and when it changes. */
+/* When a decision is withheld, and when it changes. */
 #define SOLAH_N_READINGS ROOM_N_READINGS
 #define SOLAH_SETTLING room_state
 #define SOLAH_VERDICT room_verdict
@@ -151,7 +151,7 @@ static const SOLAH_FLASH uint8_t policy_seen[] = {
 static const SOLAH_FLASH float policy_min_probability[] = {
     0.7f, 0.55f
 };
-static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_probability, NULL, 0.5f, 0.1f, 0.25f, 5, 1, 0, ROOM_HOLDS_BACK, 1, 2, 2, 3};
+static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_probability, NULL, 0.5f, 0.1f, 0.25f, 5, 1, 0, ROOM_ABSTAINS_FOR, 1, 2, 2, 3};
 
 void room_settle_start(room_state *state) { solah_settle_start(&policy, state); }
 

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* The readings, in this order. NAN (or a code that is none) stands for an unknown one. */
+/* The readings, in this order. NAN (or an invalid code) means missing. */
 enum {
     SHAKEN_READING_SHAKING_RMS_OVER_1_S, /* shaking RMS over 1 s: a number, 1.59993 to 4.68453 in training rows */
     SHAKEN_READING_TEMPERATURE_90_QUANTILE_OVER_1_S, /* temperature 90 % quantile over 1 s: a number, -2.088 to 5.92 in training rows */
@@ -38,13 +38,13 @@ enum {
 };
 #define SHAKEN_N_CLASSES 3
 
-/* Decide on readings: return the class, and write the belief in each class. */
+/* Decide on readings: return the class, and write the probability of each class. */
 int shaken_decide(const float readings[SHAKEN_N_READINGS], float belief[SHAKEN_N_CLASSES]);
 
-/* Return the class alone, without beliefs: less code, and fewer instructions. */
+/* Return the class alone, without probabilities: less code, and fewer instructions. */
 int shaken_predict(const float readings[SHAKEN_N_READINGS]);
 
-/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+/* Copy the name of a class, in UTF-8, into a buffer of this size, cut if need be: return
  * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
 #define SHAKEN_CLASS_NAME_SIZE 2
 size_t shaken_copy_class_name(int place, char *text, size_t size);
@@ -61,8 +61,8 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int shaken_why(const float readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most);
 
-/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
- * whole length. The linker leaves sentences out of firmware that asks for none. */
+/* Copy a rule in short, in UTF-8, into a buffer of this size, cut if need be: return its
+ * whole length. The linker drops texts that firmware does not use. */
 #define SHAKEN_N_RULES 8
 #define SHAKEN_RULE_TEXT_SIZE 54
 size_t shaken_copy_rule_text(int rule, char *text, size_t size);
@@ -119,7 +119,7 @@ void shaken_measure(const shaken_signals *signals, float readings[SHAKEN_N_READI
 #define SHAKEN_CHECKSUM 0x86128130u
 uint32_t shaken_checksum(void);
 
-/* The hash of the model document. */
+/* The hash of the model file. */
 #define SHAKEN_MODEL "5456c12fd13c156f"
 
 #ifdef __cplusplus

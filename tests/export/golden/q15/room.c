@@ -129,7 +129,7 @@ size_t room_copy_rule_text(int place, char *text, size_t size)
 const char *room_rule_text(int place) { return solah_find_rule_text(place); }
 #endif
 
-/* When a decision is held back, and when it changes. */
+/* When a decision is withheld, and when it changes. */
 #define SOLAH_N_READINGS ROOM_N_READINGS
 #define SOLAH_SETTLING room_state
 #define SOLAH_VERDICT room_verdict
@@ -152,7 +152,7 @@ static const SOLAH_FLASH uint8_t policy_seen[] = {
 static const SOLAH_FLASH uint16_t policy_min_probability[] = {
     22938, 18022
 };
-static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_probability, NULL, 16384, 3277, 5, 1, 0, ROOM_HOLDS_BACK, 1, 2, 2, 3};
+static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_probability, NULL, 16384, 3277, 5, 1, 0, ROOM_ABSTAINS_FOR, 1, 2, 2, 3};
 
 void room_settle_start(room_state *state) { solah_settle_start(&policy, state); }
 

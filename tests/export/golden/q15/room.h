@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
+/* The readings, in this order. INT32_MIN (or an invalid code) means missing. */
 enum {
     ROOM_READING_CO2, /* CO2: a number, 390 to 1500 in training rows */
     ROOM_READING_DOOR, /* door: a code: 0 = open, 1 = shut */
@@ -48,15 +48,15 @@ enum {
 };
 #define ROOM_N_CLASSES 2
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
- * solah_value_of(belief, ROOM_BELIEF_BITS). */
+/* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
+ * solah_value_of(probability, ROOM_BELIEF_BITS). */
 #define ROOM_BELIEF_BITS (15)
 int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES]);
 
-/* Return the class alone, without beliefs: less code, and fewer instructions. */
+/* Return the class alone, without probabilities: less code, and fewer instructions. */
 int room_predict(const int32_t readings[ROOM_N_READINGS]);
 
-/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+/* Copy the name of a class, in UTF-8, into a buffer of this size, cut if need be: return
  * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
 #define ROOM_CLASS_NAME_SIZE 4
 size_t room_copy_class_name(int place, char *text, size_t size);
@@ -75,8 +75,8 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int room_why(const int32_t readings[ROOM_N_READINGS], room_reason *reasons, int n_most);
 
-/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
- * whole length. The linker leaves sentences out of firmware that asks for none. */
+/* Copy a rule in short, in UTF-8, into a buffer of this size, cut if need be: return its
+ * whole length. The linker drops texts that firmware does not use. */
 #define ROOM_N_RULES 5
 #define ROOM_RULE_TEXT_SIZE 22
 size_t room_copy_rule_text(int rule, char *text, size_t size);
@@ -89,26 +89,26 @@ const char *room_rule_text(int rule);
  *   static room_state state;
  *   room_settle_start(&state);
  *   ...
- *   room_verdict verdict;
- *   settled = room_judge(&state, readings, belief, &verdict);
+ *   room_verdict now;
+ *   stable = room_judge(&state, readings, probability, &now);
  *
  * Classes are places, and ROOM_UNDECIDED is "don't know". */
 #define ROOM_UNDECIDED (-1)
 
 /* Why a decision is in abstain_reason; several may hold at once. */
 enum {
-    ROOM_DOUBT_LOW_PROBABILITY = 1, /* the belief in the class is below its limit */
-    ROOM_DOUBT_FEW_READINGS = 2, /* too little of the evidence is known */
-    ROOM_DOUBT_OUT_OF_RANGE = 4, /* a reading is beyond those of the training rows */
-    ROOM_DOUBT_UNSEEN = 8 /* readings that never occurred together */
+    ROOM_ABSTAIN_LOW_PROBABILITY = 1, /* the probability of the class is below its limit */
+    ROOM_ABSTAIN_FEW_READINGS = 2, /* the completeness is too low */
+    ROOM_ABSTAIN_OUT_OF_RANGE = 4, /* a reading is beyond those of the training rows */
+    ROOM_ABSTAIN_UNSEEN = 8 /* readings that never occurred together */
 };
-/* The abstain_reasons for which a decision is held back; of others, the verdict tells. */
-#define ROOM_HOLDS_BACK 15
+/* The reasons for which a decision is withheld; `abstain_reasons` has the others, too. */
+#define ROOM_ABSTAINS_FOR 15
 
 typedef struct {
-    int decision;     /* of these readings; ROOM_UNDECIDED where it is held back */
-    int settled;      /* the decision that stands */
-    uint8_t abstain_reasons;   /* ROOM_DOUBT_... */
+    int decision;     /* of these readings; ROOM_UNDECIDED if it is withheld */
+    int settled;      /* the stable decision */
+    uint8_t abstain_reasons;   /* ROOM_ABSTAIN_... */
     uint8_t n_unseen; /* how many pairs of readings never occurred together so */
 } room_verdict;
 
@@ -126,14 +126,14 @@ typedef struct {
 /* Begin with no decision: nothing is known. */
 void room_settle_start(room_state *state);
 
-/* Judge readings: return the settled decision, and write the belief in each class, times 32768, of evidence over about 4 decisions. */
+/* Decide by the policy: return the stable decision, and write the probability of each class, times 32768, averaged over about 4 decisions. */
 int room_judge(room_state *state, const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES], room_verdict *verdict);
 
 /* The CRC-32 of all numbers in the tables: ROOM_CHECKSUM, unless a bit of them flipped. */
 #define ROOM_CHECKSUM 0x0A9A9B73u
 uint32_t room_checksum(void);
 
-/* The hash of the model document. */
+/* The hash of the model file. */
 #define ROOM_MODEL "1880ce6d9cededf3"
 
 #ifdef __cplusplus

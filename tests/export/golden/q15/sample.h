@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
+/* The readings, in this order. INT32_MIN (or an invalid code) means missing. */
 enum {
     SAMPLE_READING_X0, /* x0: a number, -1.58917 to 2.53919 in training rows */
     SAMPLE_READING_X1, /* x1: a number, -1.94368 to 2.63767 in training rows */
@@ -58,15 +58,15 @@ enum {
 };
 #define SAMPLE_N_CLASSES 3
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
- * solah_value_of(belief, SAMPLE_BELIEF_BITS). */
+/* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
+ * solah_value_of(probability, SAMPLE_BELIEF_BITS). */
 #define SAMPLE_BELIEF_BITS (15)
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES]);
 
-/* Return the class alone, without beliefs: less code, and fewer instructions. */
+/* Return the class alone, without probabilities: less code, and fewer instructions. */
 int sample_predict(const int32_t readings[SAMPLE_N_READINGS]);
 
-/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+/* Copy the name of a class, in UTF-8, into a buffer of this size, cut if need be: return
  * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
 #define SAMPLE_CLASS_NAME_SIZE 3
 size_t sample_copy_class_name(int place, char *text, size_t size);
@@ -85,8 +85,8 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most);
 
-/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
- * whole length. The linker leaves sentences out of firmware that asks for none. */
+/* Copy a rule in short, in UTF-8, into a buffer of this size, cut if need be: return its
+ * whole length. The linker drops texts that firmware does not use. */
 #define SAMPLE_N_RULES 31
 #define SAMPLE_RULE_TEXT_SIZE 45
 size_t sample_copy_rule_text(int rule, char *text, size_t size);
@@ -98,7 +98,7 @@ const char *sample_rule_text(int rule);
 #define SAMPLE_CHECKSUM 0xC6233C66u
 uint32_t sample_checksum(void);
 
-/* The hash of the model document. */
+/* The hash of the model file. */
 #define SAMPLE_MODEL "7ee677e2c1d20566"
 
 #ifdef __cplusplus

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
+/* The readings, in this order. INT32_MIN (or an invalid code) means missing. */
 enum {
     SHAKEN_READING_SHAKING_RMS_OVER_1_S, /* shaking RMS over 1 s: a number, 1.59993 to 4.68453 in training rows */
     SHAKEN_READING_TEMPERATURE_90_QUANTILE_OVER_1_S, /* temperature 90 % quantile over 1 s: a number, -2.088 to 5.92 in training rows */
@@ -48,15 +48,15 @@ enum {
 };
 #define SHAKEN_N_CLASSES 3
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
- * solah_value_of(belief, SHAKEN_BELIEF_BITS). */
+/* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
+ * solah_value_of(probability, SHAKEN_BELIEF_BITS). */
 #define SHAKEN_BELIEF_BITS (15)
 int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES]);
 
-/* Return the class alone, without beliefs: less code, and fewer instructions. */
+/* Return the class alone, without probabilities: less code, and fewer instructions. */
 int shaken_predict(const int32_t readings[SHAKEN_N_READINGS]);
 
-/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+/* Copy the name of a class, in UTF-8, into a buffer of this size, cut if need be: return
  * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
 #define SHAKEN_CLASS_NAME_SIZE 2
 size_t shaken_copy_class_name(int place, char *text, size_t size);
@@ -75,8 +75,8 @@ typedef struct {
 /* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int shaken_why(const int32_t readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most);
 
-/* Copy a rule in short, in UTF-8, to where there is room for so many bytes, cut if need be: return its
- * whole length. The linker leaves sentences out of firmware that asks for none. */
+/* Copy a rule in short, in UTF-8, into a buffer of this size, cut if need be: return its
+ * whole length. The linker drops texts that firmware does not use. */
 #define SHAKEN_N_RULES 8
 #define SHAKEN_RULE_TEXT_SIZE 54
 size_t shaken_copy_rule_text(int rule, char *text, size_t size);
@@ -138,7 +138,7 @@ void shaken_measure(const shaken_signals *signals, int32_t readings[SHAKEN_N_REA
 #define SHAKEN_CHECKSUM 0x05D89B5Cu
 uint32_t shaken_checksum(void);
 
-/* The hash of the model document. */
+/* The hash of the model file. */
 #define SHAKEN_MODEL "5456c12fd13c156f"
 
 #ifdef __cplusplus

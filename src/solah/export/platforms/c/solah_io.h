@@ -6,17 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read so many bytes of the input. Returns how many came: fewer only where the input ends. */
+/* Read a number of bytes of the input. Returns how many came: fewer only where the input ends. */
 size_t solah_io_read(void *to, size_t bytes);
 
-/* Write so many bytes to the output. */
+/* Write a number of bytes to the output. */
 void solah_io_write(const void *from, size_t bytes);
 
 /* A counter that runs with the instructions, of 24 bits on Cortex-M. Always 0 where there is an
  * operating system: there they are counted from outside. */
 uint32_t solah_io_clock(void);
 
-/* Let the counter begin again where it is short, and tell whether it ran over since then: 1, else 0. */
+/* Let the counter begin again where it is short, and return whether it ran over since then: 1, else 0. */
 void solah_io_clock_start(void);
 int solah_io_clock_ran_over(void);
 

@@ -107,7 +107,7 @@ static void add_door(sum *to, float x)
 
 /* The scores of the baseline. */
 static const SOLAH_FLASH float start[N_VALUES] = {0.4f};
-/* The log shares of the classes, and the baseline less these. */
+/* The logarithms of the overall shares, and the baseline less these. */
 static const SOLAH_FLASH float prior[N_VALUES] = {-0.4054651f};
 static const SOLAH_FLASH float lean[N_VALUES] = {0.8054651f};
 
@@ -126,7 +126,7 @@ static void sum_up(const float readings[ROOM_N_READINGS], sum *to)
     if (!(to->missing > 0.0f)) {
         return;
     }
-    /* What is missing weakens the rest: scores go back to the shares of the classes. */
+    /* What is missing weakens the rest: scores go back to the overall shares. */
     left = solah_inverse_root(1.0f + 1.2566371f * to->squares);
     for (int v = 0; v < N_VALUES; v++) {
         to->score[v] = prior[v] + ((to->score[v] - prior[v]) - lean[v] * to->missing) * left;

@@ -109,7 +109,7 @@ static void add_door(sum *to, int32_t x)
 
 /* The scores of the baseline. */
 static const SOLAH_FLASH int32_t start[N_VALUES] = {6554};
-/* The log shares of the classes, and the baseline less these. */
+/* The logarithms of the overall shares, and the baseline less these. */
 static const SOLAH_FLASH int32_t prior[N_VALUES] = {-6643};
 static const SOLAH_FLASH int32_t lean[N_VALUES] = {13197};
 
@@ -128,7 +128,7 @@ static void sum_up(const int32_t readings[ROOM_N_READINGS], sum *to)
     if (!(to->missing > 0u)) {
         return;
     }
-    /* What is missing weakens the rest: scores go back to the shares of the classes. */
+    /* What is missing weakens the rest: scores go back to the overall shares. */
     left = solah_inverse_root(4096u + (solah_product(to->squares, 41177u) >> 18));
     for (int v = 0; v < N_VALUES; v++) {
         to->score[v] = prior[v] + solah_scaled((to->score[v] - prior[v]) - solah_scaled(lean[v], to->missing), left);
@@ -182,7 +182,7 @@ int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_
         belief[c] = solah_share_of(part[c], all);
         left -= belief[c];
     }
-    belief[0] = (uint16_t)left; /* what rounding leaves, so that beliefs sum to one */
+    belief[0] = (uint16_t)left; /* what rounding leaves, so that probabilities sum to one */
     return best(&total);
 }
 

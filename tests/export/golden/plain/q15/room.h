@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
+/* The readings, in this order. INT32_MIN (or an invalid code) means missing. */
 enum {
     ROOM_READING_CO2, /* CO2: a number, 390 to 1500 in training rows */
     ROOM_READING_DOOR, /* door: a code: 0 = open, 1 = shut */
@@ -48,15 +48,15 @@ enum {
 };
 #define ROOM_N_CLASSES 2
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
- * solah_value_of(belief, ROOM_BELIEF_BITS). */
+/* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
+ * solah_value_of(probability, ROOM_BELIEF_BITS). */
 #define ROOM_BELIEF_BITS (15)
 int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES]);
 
-/* Return the class alone, without beliefs: less code, and fewer instructions. */
+/* Return the class alone, without probabilities: less code, and fewer instructions. */
 int room_predict(const int32_t readings[ROOM_N_READINGS]);
 
-/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+/* Copy the name of a class, in UTF-8, into a buffer of this size, cut if need be: return
  * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
 #define ROOM_CLASS_NAME_SIZE 4
 size_t room_copy_class_name(int place, char *text, size_t size);
@@ -68,7 +68,7 @@ const char *room_class_name(int place);
 #define ROOM_CHECKSUM 0x5B553D0Au
 uint32_t room_checksum(void);
 
-/* The hash of the model document. */
+/* The hash of the model file. */
 #define ROOM_MODEL "9c5f0272050d09f6"
 
 #ifdef __cplusplus
