@@ -1,17 +1,16 @@
 """Choose which rows a node that sends on change sends.
 
-What a node sent last of the rows before is what the receiver goes on with. So a row is compared
-with the last sent one below it; and when a row is sent afterwards, because somebody asked for it or
-because new terms allow less, the silent rows behind it are compared again.
+The receiver goes on with the last sent row below. So a row is compared with that; and when a row is
+sent afterwards, because it is asked for or because new terms allow less, the silent rows behind it
+are compared again.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from solah.site.send_on_change import TermsBook, hides_more
+from solah.site.send_on_change import ByRow, TermsBook, hides_more
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,14 +20,7 @@ if TYPE_CHECKING:
 
 MOST_SILENT = 250
 """Rows after which one is sent though nothing changed, so that those who replay rows go on."""
-
-
-_ALWAYS = (
-    "unknown",
-    "readings",
-    "missing",
-    "abstain_reasons",
-)  # which are sent whenever they change
+_ALWAYS = ("unknown", "readings", "missing", "abstain_reasons")  # sent whenever they change
 
 
 class Reporter:
@@ -42,34 +34,36 @@ class Reporter:
     """
 
     def __init__(self, sending: Sending, keep: int) -> None:
-        self._sending, self._keep = sending, keep
-        self._terms = TermsBook()
-        self._rows: dict[int, NodeOutput] = {}  # with exact scores
-        self._order: list[int] = []
-        self._sent: dict[int, NodeOutput] = {}  # as the receiver sees them
-        self._sent_order: list[int] = []
+        self._sending, self._terms = sending, TermsBook()
+        self._rows = ByRow["NodeOutput"](keep)  # with exact scores
+        self._sent = ByRow["NodeOutput"](keep)  # as the receiver sees them
+        self._newest = -1
         self._next_alive = -float("inf")
 
     def take(self, row: NodeOutput, now: float) -> Iterator[NodeOutput]:
         """Take the next row; yield what is to be sent."""
-        if row.sequence in self._rows:
+        if self.holds(row.sequence):
             return
-        self._rows[row.sequence] = row
-        insort(self._order, row.sequence)
-        self._forget()
-        if self._is_due(row, now) or self._matters(row):
-            yield self._send(row, now)
+        self._rows.add(row.sequence, row)
+        self._newest = max(self._newest, row.sequence)
+        last = self._sent.at(row.sequence - 1)
+        is_long = last is None or row.sequence - last.sequence > MOST_SILENT
+        if now >= self._next_alive or is_long or self._matters(row):
+            self._next_alive = now + self._sending.keep_alive
+            yield self._send(row)
 
     def answer(self, sequence: int) -> Iterator[NodeOutput]:
         """Yield a row that is asked for, exactly, and rows behind it that matter now."""
-        if sequence in self._rows:
-            yield self._send(self._rows[sequence], is_answer=True)
+        if (row := self._rows.get(sequence)) is not None:
+            self._sent.add(sequence, row)
+            yield row
             yield from self._compare_again(sequence + 1)
 
     def since(self, sequence: int) -> list[int]:
-        """List what to send to somebody who knows nothing of the rows from this one on."""
-        place = max(bisect_right(self._sent_order, sequence) - 1, 0)
-        return list(dict.fromkeys([*self._sent_order[place:], *self._order[-1:]]))
+        """List what to send to a receiver without the rows from this one on."""
+        last = self._sent.at(sequence)
+        sent = self._sent.rows(sequence if last is None else last.sequence)
+        return list(dict.fromkeys([*sent, *self._rows.rows(self._newest)]))
 
     def take_terms(self, terms: Terms) -> Iterator[NodeOutput]:
         """Take terms; yield the silent rows that matter by these."""
@@ -78,23 +72,21 @@ class Reporter:
 
     def holds(self, sequence: int) -> bool:
         """Whether a row can be sent again."""
-        return sequence in self._rows
+        return self._rows.get(sequence) is not None
 
     def _compare_again(self, first: int) -> Iterator[NodeOutput]:
         """Yield the rows from one on that are to be sent by now, or more exactly than they were."""
-        for sequence in self._order[bisect_left(self._order, first) :]:
-            row, sent = self._rows[sequence], self._sent.get(sequence)
+        for sequence in self._rows.rows(first):
+            row, sent = self._rows.get(sequence), self._sent.get(sequence)
+            if row is None:
+                continue
             is_rough = sent is not None and not sent.is_exact
             if self._matters(row) if sent is None else is_rough and not self._in_units(sequence):
                 yield self._send(row)
 
-    def _is_due(self, row: NodeOutput, now: float) -> bool:
-        last = self._before(row.sequence)
-        return now >= self._next_alive or last is None or row.sequence - last.sequence > MOST_SILENT
-
     def _matters(self, row: NodeOutput) -> bool:
         """Whether a row has to be sent, given the last sent one below it."""
-        last = self._before(row.sequence)
+        last = self._sent.at(row.sequence - 1)
         if last is None or any(getattr(row, name) != getattr(last, name) for name in _ALWAYS):
             return True
         terms = self._terms.of(row.sequence)
@@ -103,40 +95,19 @@ class Reporter:
             for part, signal in row.signals.items()
         )
 
-    def _send(
-        self, row: NodeOutput, now: float | None = None, *, is_answer: bool = False
-    ) -> NodeOutput:
+    def _send(self, row: NodeOutput) -> NodeOutput:
         """Note that a row is sent; return it as it is sent."""
-        last = None if is_answer else self._before(row.sequence)
-        if not is_answer and self._in_units(row.sequence):
+        last = self._sent.at(row.sequence - 1)
+        if self._in_units(row.sequence):
             signals = {part: self._sending.written(one) for part, one in row.signals.items()}
             row = replace(row, signals=signals, is_exact=False)
-        if row.sequence not in self._sent:
-            insort(self._sent_order, row.sequence)
-        self._sent[row.sequence] = row
-        if now is not None:
-            self._next_alive = now + self._sending.keep_alive
+        self._sent.add(row.sequence, row)
         if last is None:
             return row
-        changed = {
-            name: reading
-            for name, reading in row.readings.items()
-            if reading != last.readings[name]
-        }
+        before, readings = last.readings, row.readings.items()
+        changed = {name: reading for name, reading in readings if reading != before[name]}
         return replace(row, readings=changed, previous=last.sequence)
 
     def _in_units(self, sequence: int) -> bool:
         terms = self._terms.of(sequence)
         return self._sending.unit > 0 and (terms is None or bool(terms.allowed))
-
-    def _before(self, sequence: int) -> NodeOutput | None:
-        place = bisect_left(self._sent_order, sequence)
-        return self._sent[self._sent_order[place - 1]] if place else None
-
-    def _forget(self) -> None:
-        """Forget the rows that came first."""
-        for rows, order in ((self._rows, self._order), (self._sent, self._sent_order)):
-            while len(rows) > self._keep:
-                gone = next(iter(rows))
-                del rows[gone]
-                del order[bisect_left(order, gone)]

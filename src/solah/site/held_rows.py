@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from solah.site.messages import Terms
-from solah.site.send_on_change import TermsBook, hidden
+from solah.site.send_on_change import ByRow, TermsBook, hidden
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -37,29 +36,6 @@ class Lead(NamedTuple):
     over: Float
 
 
-class _Held:
-    """The rows that one node sent."""
-
-    def __init__(self) -> None:
-        self.rows: dict[int, NodeOutput] = {}
-        self.order: list[int] = []
-        self.received = _NEVER
-
-    def add(self, row: NodeOutput) -> None:
-        known = self.rows.get(row.sequence)
-        if known is not None and known.is_exact and not row.is_exact:
-            return  # a repeated message
-        if known is None:
-            insort(self.order, row.sequence)
-        self.rows[row.sequence] = row
-        while len(self.order) > _MOST_ROWS:
-            del self.rows[self.order.pop(0)]
-
-    def at(self, sequence: int) -> NodeOutput | None:
-        place = bisect_right(self.order, sequence)
-        return self.rows[self.order[place - 1]] if place else None
-
-
 class Holding:
     """What the nodes that send on change sent last, as the node that decides knows it.
 
@@ -74,21 +50,23 @@ class Holding:
 
     def __init__(self, sending: Sending, model: str, names: Collection[str]) -> None:
         self._sending, self._model = sending, model
-        self._nodes = {name: _Held() for name in names}
+        self._nodes = {name: ByRow["NodeOutput"](_MOST_ROWS) for name in names}
+        self._received = dict.fromkeys(names, _NEVER)  # when the last row came
         self._terms = TermsBook()
         self.issued = _NEVER  # when the newest terms were given
 
     def take(self, name: str, row: NodeOutput, now: float) -> tuple[int, ...]:
         """Take a row; return those that are to be asked for, since one before it did not come."""
         node = self._nodes[name]
-        node.received = max(node.received, now)
-        if row.previous is None:
-            node.add(row)
-            return ()
-        before = node.rows.get(row.previous)
-        if before is None:
-            return row.previous, row.sequence
-        node.add(replace(row, readings={**before.readings, **row.readings}))
+        self._received[name] = max(self._received[name], now)
+        if row.previous is not None:
+            before = node.get(row.previous)
+            if before is None:
+                return row.previous, row.sequence
+            row = replace(row, readings={**before.readings, **row.readings})
+        known = node.get(row.sequence)
+        if known is None or row.is_exact or not known.is_exact:  # else a repeated message
+            node.add(row.sequence, row)
         return ()
 
     def row_of(self, name: str, sequence: int, since: float) -> NodeOutput | None:
@@ -100,13 +78,12 @@ class Holding:
         sequence : the row's number
         since : when the row came; less the time that messages may be under way
         """
-        node = self._nodes[name]
-        is_gone = since > node.received + self._sending.keep_alive
-        return None if is_gone else node.at(sequence)
+        is_gone = since > self._received[name] + self._sending.keep_alive
+        return None if is_gone else self._nodes[name].at(sequence)
 
     def is_whole(self, sequence: int, *, is_exact: bool = False) -> bool:
         """Whether all nodes sent a row itself; exactly, where that is asked for."""
-        rows = [node.rows.get(sequence) for node in self._nodes.values()]
+        rows = [node.get(sequence) for node in self._nodes.values()]
         return all(row is not None and (row.is_exact or not is_exact) for row in rows)
 
     def is_final(self, sequence: int, lead: Lead, missing: Collection[str]) -> bool:
@@ -122,10 +99,10 @@ class Holding:
         is_number = len(lead.over) == 1
         return is_number or _is_final(lead, [self._hides(one, sequence, lead) for one in nodes])
 
-    def _hides(self, node: _Held, sequence: int, lead: Lead) -> Float:
+    def _hides(self, node: ByRow[NodeOutput], sequence: int, lead: Lead) -> Float:
         """Return by how much a lead may be less than it seems, for what a node dropped."""
         size = len(lead.over)
-        row = node.rows.get(sequence)
+        row = node.get(sequence)
         if row is None and self._terms.of(sequence) is None and not self._sending.is_exact:
             return np.full(size, np.inf)  # nodes may go by terms from before a restart
         if row is None:

@@ -2,7 +2,7 @@
 
 A node that sends on change stays silent about a row if its scores are near those it sent last. The
 node that decides continues with those, and sends *terms* to all nodes: how much silence may hide.
-With w the class that is decided for, M_c the lead of w over another class c, in nats, n the number
+With w the class that leads, M_c the lead of w over another class c, in nats, n the number
 of nodes and u the unit in which scores are written, the terms allow each node::
 
     A_c = slack * M_c / n
@@ -19,9 +19,9 @@ silence, the terms allow none: every change is sent, and exactly.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from solah.model.document import Model
     from solah.site.messages import Terms
     from solah.site.plan import NodePlan
+
+T = TypeVar("T")
 
 UNIT = 2.0**-5
 KEEP_ALIVE = 60.0
@@ -106,6 +108,52 @@ def check_sending(sending: Sending, model: Model, nodes: Sequence[NodePlan]) -> 
         raise ParameterError(
             "'slack' is a share of a lead, and an estimated number has none; use 0"
         )
+
+
+class ByRow(Generic[T]):
+    """Values by the number of their row, of which the first that were added go.
+
+    Parameters
+    ----------
+    keep : int
+        How many are kept.
+
+    Examples
+    --------
+    >>> values = ByRow[str](keep=2)
+    >>> for row, value in ((3, "c"), (1, "a"), (5, "e")):
+    ...     values.add(row, value)
+    >>> values.at(4), values.at(5), values.rows(2)
+    ('a', 'e', [5])
+    """
+
+    def __init__(self, keep: int) -> None:
+        self._keep = keep
+        self._values: dict[int, T] = {}
+        self._order: list[int] = []
+
+    def add(self, row: int, value: T) -> None:
+        """Add the value of a row, or replace it."""
+        if row not in self._values:
+            insort(self._order, row)
+        self._values[row] = value
+        while len(self._order) > self._keep:
+            gone = next(iter(self._values))
+            del self._values[gone]
+            del self._order[bisect_left(self._order, gone)]
+
+    def get(self, row: int) -> T | None:
+        """Return the value of a row."""
+        return self._values.get(row)
+
+    def at(self, row: int) -> T | None:
+        """Return the value of the last row up to this one."""
+        place = bisect_right(self._order, row)
+        return self._values[self._order[place - 1]] if place else None
+
+    def rows(self, first: int) -> list[int]:
+        """List the rows from one on."""
+        return self._order[bisect_left(self._order, first) :]
 
 
 class TermsBook:
