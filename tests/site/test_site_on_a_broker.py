@@ -76,6 +76,15 @@ def test_each_decision_about_six_kinds_of_devices_is_right(broker, tmp_path):
     assert megabytes < 60
 
 
+def test_the_log_of_a_site_is_json_also_that_of_its_nodes(broker, tmp_path):
+    words = ("site", "run", write_site(tmp_path, broker.url), "--log", "json", "--seconds", "6")
+    command = [sys.executable, "-m", "solah.cli.main", *map(str, words)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
+    messages = {json.loads(line)["message"] for line in lines}
+    assert {f"node {name} of room is connected" for name in ("kitchen", "gateway")} <= messages
+    assert "decisions are published at solah/room/decision" in messages
+
+
 def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path, chaos_seconds):
     record, problems, _ = site_chaos.run(broker, tmp_path, seconds=chaos_seconds)
     assert problems == []

@@ -106,7 +106,7 @@ class Launcher:
                 [*program, json.dumps({**self._settings, **settings})],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
-                stderr=log,
+                stderr=None if self._settings.get("log") == "json" else log,  # None: as ours
             )
         self._processes[node.name] = process
 
