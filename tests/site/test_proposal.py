@@ -71,6 +71,7 @@ def test_what_got_nothing_and_what_fits_equally_is_told(tmp_path):
     messages = [("home/attic/temperature", b"21"), ("home/cellar/temperature", b"19")]
     proposal = proposed(listened(messages))
     assert proposal.silent == ("humidity", "power", "door")
+    assert "# no name fits power; values in its range: home/attic/temperature" in proposal.text
     assert proposal.ambiguous == {
         "temperature": ("home/attic/temperature", "home/cellar/temperature")
     }

@@ -28,16 +28,18 @@ _MOST_SOURCES = 20_000
 _MOST_VALUES = 20
 _LEAST_TIMES = 4
 _DEEPEST = 8
+_MOST_NEAR = 5
 _MOST_OF_THEM = 0.5
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SYNONYMS = {
-    "temp": "temperature",
-    "hum": "humidity",
-    "rh": "humidity",
-    "lux": "illuminance",
-    "lum": "illuminance",
-    "pir": "occupancy",
-    "tc": "temperature",
+    **dict.fromkeys(("temp", "tempc", "tempf", "tc"), "temperature"),
+    **dict.fromkeys(("hum", "rh"), "humidity"),
+    **dict.fromkeys(("lux", "lum", "light"), "illuminance"),
+    **dict.fromkeys(("pir", "motion", "presence", "movement", "occupied"), "occupancy"),
+    "apower": "power",
+    "watt": "power",
+    "press": "pressure",
+    "contact": "door",
 }
 _OF_SHARES = ("humidity",)
 _TRUE = ("on", "true", "1", "open", "home", "detected", "yes", "occupied")
@@ -175,7 +177,19 @@ class Learner:
         head = {"site": site, "model": model_file, "broker": broker}
         entries, remarks = self._entries(mapped, specs)
         remarks += [f"{name} could be any of: {', '.join(of)}" for name, of in ambiguous.items()]
-        remarks += [f"nothing was published for {name}" for name in silent]
+        used = {one.name for one in mapped.values()}
+        unmatched = [one for one in sources if one.name not in used]
+        for name in silent:
+            spec = specs[name]
+            fitting = (one for one in unmatched if _can_be(one, spec))
+            near = [one.name for one in fitting if not _rank(one, spec, name)][:_MOST_NEAR]
+            in_range = ", ".join(near) or "none"
+            remarks.append(f"no name fits {name}; values in its range: {in_range}")
+        changing = [name for name, one in mapped.items() if _sends_on_change(one) and one.times]
+        if changing:
+            remarks.append(
+                f"sent on change, so a longer max_age may be right: {', '.join(changing)}"
+            )
         yaml = require("yaml", "site", "writing YAML")
         text = yaml.safe_dump(
             {**head, "decide": {"every": spell_duration(EVERY)}, "sensors": entries},
@@ -184,12 +198,11 @@ class Learner:
             allow_unicode=True,
             width=1_000,
         )
-        used = {one.name for one in mapped.values()}
         return Proposal(
             text=text + "".join(f"# {harmless(' '.join(one.split()))}\n" for one in remarks),
             mapped={name: source.name for name, source in mapped.items()},
             ambiguous=ambiguous,
-            unmatched=tuple(one.name for one in sources if one.name not in used),
+            unmatched=tuple(one.name for one in unmatched),
             silent=silent,
         )
 
@@ -363,9 +376,13 @@ def _feature(name: str, source: Source, spec: InputSpec) -> Any:
     if len(source.times) >= _LEAST_TIMES:
         gaps = [after - before for before, after in pairwise(source.times)]
         options["max_age"] = spell_duration(max(2 * EVERY, ceil(learned_age(gaps))))
-    elif source.is_kept and not (source.template and TEMPLATES[source.template].is_retained):
+    elif source.is_kept and not _sends_on_change(source):
         options["retained"] = True
     return options["from"] if list(options) == ["from"] else options
+
+
+def _sends_on_change(source: Source) -> bool:
+    return bool(source.template) and TEMPLATES[source.template].is_retained
 
 
 def _remarks(name: str, source: Source, spec: InputSpec) -> Iterator[str]:
