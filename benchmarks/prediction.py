@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,13 +97,17 @@ def learning(model: Any, frame: Any) -> dict[str, Callable[[], object]]:
     learner, online = Learner(model.model_), OnlineModel(model.model_, pace=1.0, forgetting=0.0)
     names = [feature.name for feature in model.model_.features]
     row, known = frame.iloc[:1], frame[names].to_numpy()[:1]
+    observed = np.array([0])
     some = np.where(np.arange(known.shape[1]) % 5 == 0, np.nan, known)
-    table = from_array(known, names)
+    table, all_columns = from_array(known, names), frame.to_numpy()[:1]
+    by_position = deepcopy(model)  # as if it had been fitted to an array
+    del by_position.feature_names_in_
     return {
         "all readings known": lambda: learner.learn(known, [0]),
         "every fifth missing": lambda: learner.learn(some, [0]),
         "stream, table": lambda: online.test_then_learn(table, [0]),
         "partial_fit, data frame": lambda: model.partial_fit(row, [0]),
+        "partial_fit, array": lambda: by_position.partial_fit(all_columns, observed),
     }
 
 

@@ -84,7 +84,8 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         X = X.toarray()
     if is_frame(X):
         table = from_frame(X)
-        validate_data(estimator, X, "no_validation", skip_check_array=True, reset=reset)
+        if reset or list(table.names) != _given_names(estimator):
+            validate_data(estimator, X, "no_validation", skip_check_array=True, reset=reset)
     elif isinstance(X, Table) or (not isinstance(X, np.ndarray) and is_path(X)):
         table = X = X if isinstance(X, Table) else read_path(X)
         if reset:
@@ -320,7 +321,9 @@ def _read_target(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
-    target: NDArray[Any] = column_or_1d(y.values if isinstance(y, Column) else y, warn=True)
+    target: NDArray[Any] = y.values if isinstance(y, Column) else y
+    if type(target) is not np.ndarray or target.ndim != 1:
+        target = column_or_1d(target, warn=True)
     if len(target) != n_rows:
         raise DataError(f"X has {n_rows} rows, but y has {len(target)} values")
     if target.dtype.kind in "mM":
