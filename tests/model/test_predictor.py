@@ -93,7 +93,8 @@ def test_rules_come_from_the_document_alone(predictor, tree):
     assert list(map(str, predictor.rules())) == list(map(str, tree.rules()))
 
 
-NOT_OF_ESTIMATORS = {"outputs", "decide", "n_threads", "stream", "stress"}
+NOT_OF_ESTIMATORS = {"outputs", "decide", "n_threads", "predict_interval", "stream", "stress"}
+"""A regressor of rules has predict_interval, as it is fitted with residuals."""
 
 
 def test_what_a_loaded_model_has_is_called_the_same_on_an_estimator(predictor, tree, wine):

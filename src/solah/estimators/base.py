@@ -24,7 +24,7 @@ from solah.estimators.inputs import (
 )
 from solah.estimators.out_of_core import fit_scan, score_scan
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
-from solah.explain import feature_importances, rules_of
+from solah.explain import feature_importances
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.drawing import LIMITS, Limits
@@ -34,30 +34,25 @@ from solah.learn.memory import MemoryRows, is_large
 from solah.model import save_document
 from solah.model.encode import encode, is_path, warn_of_unseen
 from solah.model.evaluate import predict as run_model
-from solah.model.predictor import Predictor
+from solah.model.predictor import ModelView, Predictor
 from solah.scale import is_dask, is_scan, predict_partitions
 from solah.sklearn_private import fit_context
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Mapping
-    from datetime import datetime
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike
 
     from solah.data import Table
     from solah.data.digests import UInt64
-    from solah.edit import Editor
-    from solah.explain import Explanations
-    from solah.explain.rules import Rules
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
     from solah.labels.targets import ClassTarget
     from solah.model import Model, Target
-    from solah.report.notebook import PageInNotebook
 
 
-class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
+class LinguisticEstimator(ModelView, BaseEstimator):  # type: ignore[misc]
     """Base of all estimators; not for use by itself."""
 
     _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {}
@@ -192,98 +187,6 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         share_of = dict(zip(names, feature_importances(model), strict=True))
         return sums_by_column(self, share_of)
 
-    def rules(self) -> Rules:
-        """List the rules that carry weight, the strongest first.
-
-        Returns
-        -------
-        rules : Rules
-            A list that filters, sorts and writes itself, and that a notebook shows as a table.
-            ``str(rule)`` is a sentence; its parts are features.
-        """
-        return rules_of(self._model())
-
-    def explain(
-        self,
-        X: ArrayLike,
-        *,
-        changes: bool = False,
-        ranges: Mapping[str, tuple[float, float]] | None = None,
-        fixed: Collection[str] = (),
-    ) -> Explanations:
-        """Explain each row's prediction.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-        changes : bool, default=False
-            Whether to find counterfactuals, too.
-        ranges : mapping of feature name to (low, high), default=None
-            Which values features may take in counterfactuals; by default those of the training
-            rows.
-        fixed : collection of str, default=()
-            Features that cannot change.
-
-        Returns
-        -------
-        explanations : list of Explanation
-            ``str()`` of one is a text, a notebook shows it, and its parts are objects.
-            ``to_shap()`` of the list is a ``shap.Explanation``.
-        """
-        predictor = self._predictor()
-        table = read_features(self, X, reset=False)
-        return predictor.explain(table, changes=changes, ranges=ranges, fixed=fixed)
-
-    def show(self, X: Any = None, y: Any = None) -> PageInNotebook:
-        """Show the report page in a notebook: the model and, with rows, predictions and metrics.
-
-        Parameters
-        ----------
-        X : frame or table, default=None
-            Rows with the model's columns, to look at one by one.
-        y : array of shape (n_rows,), default=None
-            Their classes or numbers.
-
-        Returns
-        -------
-        page : PageInNotebook
-            A notebook shows it; ``page.save(path)`` writes it. It loads nothing from elsewhere.
-        """
-        return self._predictor().show(X, y)
-
-    def completeness(self, X: ArrayLike) -> Float:
-        """Return the completeness of each row: the share of importance with a value.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        shares : ndarray of shape (n_rows,)
-            1 if no value that matters is missing, 0 if all are.
-        """
-        return self._predictor().completeness(read_features(self, X, reset=False))
-
-    def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
-        """Start to edit the model; the estimator itself does not change.
-
-        Parameters
-        ----------
-        author : str, default=""
-            Who edits; kept with each edit.
-        time : datetime, default=None
-            The time that is kept with each edit; by default the current one.
-
-        Returns
-        -------
-        editor : Editor
-            Its ``model`` is the edited one.
-        """
-        from solah.edit import Editor
-
-        return Editor(self._model(), author=author, time=time)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all; ``solah.load_model`` reads it.
 
@@ -303,6 +206,10 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _set_target(self, target: Target) -> None:
         self.model_ = replace(self.model_, target=target).compiled()
+
+    def _table(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return read_features(self, X, reset=False)
 
     def _predictor(self) -> Predictor:
         n_threads = 1 if self.n_jobs is None else count_threads(self.n_jobs)

@@ -177,7 +177,7 @@ class HierarchyEstimator(BranchMixin):
         """
         check_is_fitted(self)
         if hasattr(self, "model_"):
-            return super().node_outputs(X)
+            return super().node_outputs(X)  # type: ignore[misc,no-any-return]
         table = read_features(self, X, reset=False)
         outputs: dict[str, Float] = {}
         for node in self.nodes_:

@@ -33,12 +33,10 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.estimators.base import NumberColumn
-    from solah.explain import Semantics
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.words import Placement, WordsByHand
     from solah.learn.growth import Criterion, Leaves, NullBranch
     from solah.learn.memory import MemoryRows
-    from solah.model.predictor import Predictor
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
     **LABEL_CONSTRAINTS,
@@ -55,42 +53,14 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class BranchMixin:
-    """What the models of linguistic trees have: branches, and beliefs of nodes."""
+    """What the models of linguistic trees have: branches."""
 
-    _model: Callable[[], Model]  # methods of all estimators
-    _predictor: Callable[[], Predictor]
+    _model: Callable[[], Model]  # a method of all estimators
 
     @property
     def n_branches_(self) -> int:
         """The paper's branch number (beta): every edge of a split, empty ones too."""
         return self._model().n_branches
-
-    def node_outputs(self, X: ArrayLike) -> dict[str, Float]:
-        """Return the outputs of each node, from bottom to top.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        outputs : dict of node name to ndarray of shape (n_rows, n_classes)
-        """
-        return self._predictor().node_outputs(read_features(self, X, reset=False))
-
-    def semantics(self, X: ArrayLike) -> list[Semantics]:
-        """Return, for each row, the rules that fired in each tree, from bottom to top.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        semantics : list of Semantics
-            ``str()`` of one is a text; its parts are objects.
-        """
-        return self._predictor().semantics(read_features(self, X, reset=False))
 
 
 @dataclass(eq=False, repr=False)

@@ -17,7 +17,7 @@ from solah.model.policy import AbstainReason
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from datetime import datetime
 
     from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,162 @@ if TYPE_CHECKING:
     from solah.signals.stream import SignalStream
 
 
-class Predictor:
+class ModelView:
+    """What a loaded model and a fitted estimator show of their model; not for use by itself."""
+
+    _model: Callable[[], Model]  # methods of both
+    _table: Callable[[Any], Table]
+
+    def rules(self) -> Rules:
+        """List the rules that carry weight, the strongest first.
+
+        Returns
+        -------
+        rules : Rules
+            A list that filters, sorts and writes itself, and that a notebook shows as a table.
+            ``str(rule)`` is a sentence; its parts are features.
+        """
+        from solah.explain import rules_of
+
+        return rules_of(self._model())
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        changes: bool = False,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+    ) -> Explanations:
+        """Explain the prediction for each row.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_features)
+        changes : bool, default=False
+            Whether to search for the smallest changes that flip each prediction.
+        ranges : mapping of feature name to (low, high), default=None
+            The ranges of continuous values to search; by default those of the training rows.
+        fixed : collection of str, default=()
+            Features that cannot change. Any column of X may be named, also one that the model
+            does not ask for.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            ``str()`` of one is a text, a notebook shows it, and its parts are objects.
+            ``to_shap()`` of the list is a ``shap.Explanation``.
+        """
+        from solah.explain import Explainer
+        from solah.explain.explanation import Explanations
+
+        X = read_path(X) if is_path(X) else X
+        columns = X.names if isinstance(X, Table) else frame_names(X) if is_frame(X) else ()
+        table = self._table(X)
+        explainer = Explainer(
+            self._model(), changes=changes, ranges=ranges, fixed=fixed, columns=columns
+        )
+        return Explanations(explainer.of_table(table))
+
+    def show(self, X: Any = None, y: Any = None) -> PageInNotebook:
+        """Show the report page in a notebook: the model and, with rows, predictions and metrics.
+
+        Parameters
+        ----------
+        X : frame or table, default=None
+            Rows with the model's columns, to look at one by one.
+        y : array of shape (n_rows,), default=None
+            Their classes or numbers.
+
+        Returns
+        -------
+        page : PageInNotebook
+            A notebook shows it; ``page.save(path)`` writes it. It loads nothing from elsewhere.
+        """
+        from solah.report.notebook import PageInNotebook
+
+        return PageInNotebook.of(self._model(), X, y)
+
+    def completeness(self, X: Any) -> Float:
+        """Return the completeness of each row: the share of feature importance that has a value.
+
+        It is 1 if no value that matters is missing, and 0 if all are. For additive models it is the
+        share of the terms with values in the spread of the scores. For trees it is the sum of the
+        importances of features with values.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows,)
+        """
+        from solah.explain.importance import known_of
+
+        model = self._model()
+        return known_of(model, readings_of(model, self._table(X)))
+
+    def node_outputs(self, X: Any) -> dict[str, Float]:
+        """Return the outputs of each node, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        outputs : dict of node name to ndarray of shape (n_rows, n_classes)
+        """
+        from solah.explain.traversal import TracedRows
+
+        model = self._model()
+        rows = TracedRows(model.program, readings_of(model, self._known_table(X)))
+        return {node.name: rows.outputs(node.name) for node in model.nodes}
+
+    def semantics(self, X: Any) -> list[Semantics]:
+        """Return, for each row, the rules that fired in each tree, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        semantics : list of Semantics
+            ``str()`` of one is a text; its parts are objects.
+        """
+        from solah.explain import semantics_of
+
+        return semantics_of(self._model(), self._known_table(X))
+
+    def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
+        """Start to edit the model, which itself stays as it is.
+
+        Parameters
+        ----------
+        author : str, default=""
+            Who edits; kept with each edit.
+        time : datetime, default=None
+            The time that is kept with each edit; by default the current one.
+
+        Returns
+        -------
+        editor : Editor
+            Its ``model`` is the edited one.
+        """
+        from solah.edit import Editor
+
+        return Editor(self._model(), author=author, time=time)
+
+    def _known_table(self, X: Any) -> Table:
+        """Read rows, and warn of states that the model does not know."""
+        table = self._table(X)
+        warn_of_unseen(table, self._model().features)
+        return table
+
+
+class Predictor(ModelView):
     """Predicts with a model file.
 
     Parameters
@@ -161,12 +316,6 @@ class Predictor:
         outputs = self.outputs(readings)
         return self._decided(outputs)[0], outputs[0]
 
-    def rules(self) -> Rules:
-        """List the rules that carry weight, the strongest first."""
-        from solah.explain import rules_of
-
-        return rules_of(self.model_)
-
     def outputs(self, X: Any) -> Float:
         """Return the probabilities of the classes, or the masses of a number's focal sets.
 
@@ -176,33 +325,6 @@ class Predictor:
             self._check_shape(X)
             return run(self.model_.program, X, self.n_threads)
         return predict(self.model_, self._known_table(X), self.n_threads)
-
-    def node_outputs(self, X: Any) -> dict[str, Float]:
-        """Return the outputs of each node by its name, from bottom to top."""
-        from solah.explain.traversal import TracedRows
-
-        readings = readings_of(self.model_, self._known_table(X))
-        rows = TracedRows(self.model_.program, readings)
-        return {node.name: rows.outputs(node.name) for node in self.model_.nodes}
-
-    def completeness(self, X: Any) -> Float:
-        """Return the completeness of each row: the share of feature importance that has a value.
-
-        It is 1 if no value that matters is missing, and 0 if all are. For additive models it is the
-        share of the terms with values in the spread of the scores. For trees it is the sum of the
-        importances of features with values.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_features)
-
-        Returns
-        -------
-        shares : ndarray of shape (n_rows,)
-        """
-        from solah.explain.importance import known_of
-
-        return known_of(self.model_, readings_of(self.model_, self._table(X)))
 
     def decide(self, X: Any, groups: ArrayLike | None = None) -> Decisions:
         """Decide by the model's policy: abstain, and debounce decisions.
@@ -242,79 +364,6 @@ class Predictor:
         names = None if groups is None else as_array(groups).tolist()
         return PolicyDecider(self.model_, self.n_threads).take(self._table(X), names)
 
-    def semantics(self, X: Any) -> list[Semantics]:
-        """Return, for each row, the rules that fired in each tree, from bottom to top.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_features)
-
-        Returns
-        -------
-        semantics : list of Semantics
-            ``str()`` of one is a text; its parts are objects.
-        """
-        from solah.explain import semantics_of
-
-        return semantics_of(self.model_, self._known_table(X))
-
-    def explain(
-        self,
-        X: Any,
-        *,
-        changes: bool = False,
-        ranges: Mapping[str, tuple[float, float]] | None = None,
-        fixed: Collection[str] = (),
-    ) -> Explanations:
-        """Explain the prediction for each row.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_features)
-        changes : bool, default=False
-            Whether to search for the smallest changes that flip each prediction.
-        ranges : mapping of feature name to (low, high), default=None
-            The ranges of continuous values to search; by default those of the training rows.
-        fixed : collection of str, default=()
-            Features that cannot change. Any column of X may be named, also one that the model
-            does not ask for.
-
-        Returns
-        -------
-        explanations : list of Explanation
-            ``str()`` of one is a text, a notebook shows it, and its parts are objects.
-            ``to_shap()`` of the list is a ``shap.Explanation``.
-        """
-        from solah.explain import Explainer
-        from solah.explain.explanation import Explanations
-
-        X = read_path(X) if is_path(X) else X
-        columns = X.names if isinstance(X, Table) else frame_names(X) if is_frame(X) else ()
-        table = self._table(X)
-        explainer = Explainer(
-            self.model_, changes=changes, ranges=ranges, fixed=fixed, columns=columns
-        )
-        return Explanations(explainer.of_table(table))
-
-    def show(self, X: Any = None, y: Any = None) -> PageInNotebook:
-        """Show the report page in a notebook: the model and, with rows, predictions and metrics.
-
-        Parameters
-        ----------
-        X : frame or table, default=None
-            Rows with the model's columns, to look at one by one.
-        y : array of shape (n_rows,), default=None
-            Their classes or numbers.
-
-        Returns
-        -------
-        page : PageInNotebook
-            A notebook shows it; ``page.save(path)`` writes it. It loads nothing from elsewhere.
-        """
-        from solah.report.notebook import PageInNotebook
-
-        return PageInNotebook.of(self.model_, X, y)
-
     def stress(
         self, X: Any, y: Any, *, noise: float = 0.1, budget: float = 0.1, seed: int = 0
     ) -> Stress:
@@ -346,30 +395,8 @@ class Predictor:
             raise DataError("y has missing values; drop the rows without a class")
         return stress(self.model_, rows, truth, noise=noise, budget=budget, seed=seed)
 
-    def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
-        """Begin to edit the model, which itself stays as it is.
-
-        Parameters
-        ----------
-        author : str, default=""
-            Who edits; kept with each edit.
-        time : datetime, default=None
-            The time that is kept with each edit; by default the current one.
-
-        Returns
-        -------
-        editor : Editor
-            Its ``model`` is the edited one.
-        """
-        from solah.edit import Editor
-
-        return Editor(self.model_, author=author, time=time)
-
-    def _known_table(self, X: Any) -> Table:
-        """Read rows, and warn of states that the model does not know."""
-        table = self._table(X)
-        warn_of_unseen(table, self.model_.features)
-        return table
+    def _model(self) -> Model:
+        return self.model_
 
     def _table(self, X: Any) -> Table:
         if isinstance(X, Table):
