@@ -4,11 +4,12 @@
 
 One stratified split of each set (a third is tested on, seed 0), the same for all; one compiler
 (-Os) and one emulator. Ours: the default model and models with a maximum of rules, in integers,
-two of them in float too, and the default one shrunk to 2 KB. The peers: scikit-learn's forest of 10
-trees and a network of 16 hidden units through emlearn, and the forest through m2cgen. emlearn's
-trees compare integers, so that they learn from readings scaled to 16 or 8 bits, or from floats as
-they are; of its ways to write a model, the one with the least flash counts. Bare metal has no
-tanhf: the peers may take the compiler's libm. Scaling readings for a peer is not counted.
+two of them in float too, with probabilities and with the class alone. The peers: scikit-learn's
+forest of 10 trees, a tree whose number of leaves was selected in folds, and a network of 16 hidden
+units through emlearn, and the forest through m2cgen. emlearn's trees compare integers, so that they
+learn from readings scaled to 16 or 8 bits, or from floats as they are; of its ways to write a
+model, the one with the least flash counts. Bare metal has no tanhf: the peers may take the
+compiler's libm. Scaling readings for a peer is not counted.
 
 The accuracy is that of what was exported: the peers' C is run on the test rows, ours decides by its
 Python simulator. A column has the number of random rows on which device and simulator differ. The
@@ -25,6 +26,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,9 +34,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from solah import RuleClassifier, datasets
 from solah.data import to_numbers
@@ -126,9 +129,15 @@ int main(void)
     return 0;
 }
 """
+PREDICT = """
+void solah_probe(const void *row, void *answer)
+{
+    *(int *)answer = m_predict((const int32_t *)row);
+}
+"""
 TYPES = {
-    "float": {"reading": "float", "belief": "float"},
-    "q15": {"reading": "int32_t", "belief": "uint16_t"},
+    "float": {"reading": "float", "probability": "float"},
+    "q15": {"reading": "int32_t", "probability": "uint16_t"},
 }
 
 
@@ -222,6 +231,7 @@ def show(name: str, split: Split, platform: Platform, n_rows: int) -> None:
         line = ours(f"solah, {label}, q15", model, "q15", split, platform, n_rows)
         candidates.append(Candidate(model.n_rules, fold_scores(split, settings), line))
         print_line(line, smallest)
+        print_line(class_alone(line, model, split, platform), smallest)
         if label in IN_FLOAT_TOO:
             in_float = ours(f"solah, {label}, float", model, "float", split, platform, n_rows)
             print_line(in_float, smallest)
@@ -234,6 +244,7 @@ def peers(split: Split, platform: Platform) -> tuple[list[Line], list[Line]]:
     others: list[Line] = []
     if is_installed("emlearn"):
         forests += emlearn_forests(split, platform)
+        others += emlearn_trees(split, platform)
         others += emlearn_networks(split, platform)
     if is_installed("m2cgen"):
         others += m2cgen_forests(split, platform)
@@ -318,6 +329,17 @@ def ours(
     return Line(label, accuracy, cost, note)
 
 
+def class_alone(line: Line, model: Model, split: Split, platform: Platform) -> Line:
+    """Measure the same model without probabilities, as trees and forests of others decide."""
+    export = export_c(model, name="m", numbers="q15")
+    rows = encode(split.table.take(split.test[:100]), model.features)
+    probe = '#include "m.h"\n#include "solah_probe.h"\n' + PREDICT
+    with written({**export.files, "probe.c": probe}) as folder:
+        sources = [folder / "m.c", folder / "probe.c"]
+        cost = measure(platform, sources, export.simulator.prepare(rows), includes=[folder])
+    return Line(f"{line.model}, class alone", line.accuracy, cost)
+
+
 def count_mismatches(export: Export, model: Model, platform: Platform, n_rows: int) -> int:
     """Count the random rows on which the device and its simulator differ in a bit."""
     rows = sample_rows(model, n_rows)
@@ -352,6 +374,21 @@ def emlearn_forests(split: Split, platform: Platform) -> Iterator[Line]:
         forest.fit(rows[split.train], split.codes[split.train])
         label = f"forest of 10, emlearn, {dtype}"
         yield from emlearn_lines(label, forest, dtype, methods, rows, split, platform)
+
+
+def emlearn_trees(split: Split, platform: Platform) -> Iterator[Line]:
+    """Measure a tree with the fewest leaves within a standard error of the best in folds."""
+    rows = as_type(split, "int16_t")
+    known, codes = rows[split.train], split.codes[split.train]
+    sizes = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    trees = [DecisionTreeClassifier(max_leaf_nodes=size, random_state=0) for size in sizes]
+    scores = np.array([cross_val_score(tree, known, codes, cv=folds) for tree in trees])
+    best = scores[scores.mean(axis=1).argmax()]
+    enough = scores.mean(axis=1) >= best.mean() - best.std(ddof=1) / np.sqrt(N_FOLDS)
+    tree = trees[int(enough.argmax())].fit(known, codes)
+    label = f"tree of {tree.get_n_leaves()} leaves, emlearn, int16_t"
+    yield from emlearn_lines(label, tree, "int16_t", ("inline",), rows, split, platform)
 
 
 def emlearn_networks(split: Split, platform: Platform) -> Iterator[Line]:
@@ -436,7 +473,11 @@ def peer_lines(peer: Peer, split: Split, platform: Platform) -> Iterator[Line]:
 
 
 def with_libm(platform: Platform) -> Platform:
-    return replace(platform, libraries=("-lm", *platform.libraries))
+    """Add libm where the toolchain has it; only networks need it."""
+    command = [platform.compiler, "-print-file-name=libm.a"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    own = ("-lm",) if Path(found).is_absolute() else ()
+    return replace(platform, libraries=(*own, *platform.libraries))
 
 
 def is_installed(package: str) -> bool:

@@ -96,7 +96,7 @@ def write_c(
         values["summed"] = summed = summed_parts(values)
         values["checksum"] = checksum(summed)
     else:
-        source = f"model_{kind}.c.j2"
+        source = "tables.c.j2"
         own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
         headers = (*shared, *own, "solah_decide.h", "solah_tables.h", *learning, *windows, *judging)
     environment = source_environment()
@@ -332,6 +332,7 @@ def _kinds_of_numbers(tables: Tables) -> dict[str, Any]:
     unknown = "INT32_MIN" if is_fixed else "NAN"
     return {
         "is_fixed": is_fixed,
+        "write": integers if is_fixed else floats,
         "number": "int32_t" if is_fixed else "float",
         "reading": "int32_t" if is_fixed else "float",
         "belief": "uint16_t" if is_fixed else "float",

@@ -23,7 +23,7 @@ static const SOLAH_FLASH float knots[] = {
     600.0f, 700.0f, 900.0f, 1000.0f
 };
 
-/* The scores of readings: piece by piece the values at the left knot and the slopes, then the unknown. */
+/* The scores of readings: piece by piece the values at the left knot and the slopes, then those of a missing reading. */
 static const SOLAH_FLASH float values[] = {
     -1.2f, 0.014f, 0.2f, 0.0f, 0.2f, 0.012f, 0.15f, 0.3f, -0.3f, -0.15f
 };
@@ -40,7 +40,7 @@ static const SOLAH_FLASH float start_1[] = {
     0.4f
 };
 
-/* What is lost with each part of occupied that is unknown; the log shares of classes, and what the bias adds to them. */
+/* What is lost with each part of occupied that is missing; the log shares of classes, and the baseline less these. */
 static const SOLAH_FLASH float lost_1[] = {
     0.5f, 0.5f
 };

@@ -27,7 +27,7 @@ static const SOLAH_FLASH float knots[] = {
     -1.4436764f, -0.27501845f, -1.0346731f, 0.8963099f, 1.0f, 2.5f, 7.0f, 8.0f
 };
 
-/* The scores of readings: piece by piece the values at the left knot and the slopes, then the unknown. */
+/* The scores of readings: piece by piece the values at the left knot and the slopes, then those of a missing reading. */
 static const SOLAH_FLASH float values[] = {
     1.3052794f, 0.10894631f, -7.6189938f, -0.6126038f, -2.1955512f, -0.17253731f, 0.0f, 0.0f,
     -2.1955512f, -0.17253731f, 0.9487268f, -0.43234468f, 0.0f, 0.0f, -0.08740707f,
@@ -78,7 +78,7 @@ static const SOLAH_FLASH float start_1[] = {
     1.166496f, 0.51667964f
 };
 
-/* What is lost with each part of y that is unknown; the log shares of classes, and what the bias adds to them. */
+/* What is lost with each part of y that is missing; the log shares of classes, and the baseline less these. */
 static const SOLAH_FLASH float lost_1[] = {
     0.1512144f, 0.069931164f, 0.13823715f, 0.17070585f, 0.044018023f, 0.13379343f, 0.10594379f,
     0.12793079f, 0.058225397f

@@ -24,7 +24,7 @@ static const SOLAH_FLASH float knots[] = {
     0.7868681f
 };
 
-/* The scores of readings: piece by piece the values at the left knot and the slopes, then the unknown. */
+/* The scores of readings: piece by piece the values at the left knot and the slopes, then those of a missing reading. */
 static const SOLAH_FLASH float values[] = {
     2.2012353f, 0.1837636f, 0.21915779f, 0.32716534f, 2.310149f, 0.34635338f, 3.1791945f,
     2.8618288f, -1.5447482f, -2.2481606f, 1.2482593f, 0.051628347f, 1.8232584f, 0.20548342f,
@@ -43,7 +43,7 @@ static const SOLAH_FLASH float start_1[] = {
     -0.3f, -0.3f
 };
 
-/* What is lost with each part of state that is unknown; the log shares of classes, and what the bias adds to them. */
+/* What is lost with each part of state that is missing; the log shares of classes, and the baseline less these. */
 static const SOLAH_FLASH float lost_1[] = {
     0.25f, 0.25f, 0.25f, 0.25f
 };

@@ -24,7 +24,7 @@ static const SOLAH_FLASH int16_t knots[] = {
 };
 
 /* The scores of readings: piece by piece how far to shift, the values at the left knot and the slopes,
- * then the unknown. */
+ * then those of a missing reading. */
 static const SOLAH_FLASH int16_t values[] = {
     12, -19661, 29361, 24, 3277, 0, 12, 3277, 25166, 2458, 4915, -4915, -2458
 };
@@ -41,7 +41,7 @@ static const SOLAH_FLASH int32_t start_1[] = {
     6554
 };
 
-/* What is lost with each part of occupied that is unknown; the log shares of classes, and what the bias adds to them. */
+/* What is lost with each part of occupied that is missing; the log shares of classes, and the baseline less these. */
 static const SOLAH_FLASH uint16_t lost_1[] = {
     16384, 16384
 };

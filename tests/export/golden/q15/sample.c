@@ -27,7 +27,7 @@ static const SOLAH_FLASH int16_t knots[] = {
 };
 
 /* The scores of readings: piece by piece how far to shift, the values at the left knot and the slopes,
- * then the unknown. */
+ * then those of a missing reading. */
 static const SOLAH_FLASH int16_t values[] = {
     13, 5346, 446, -31208, -2509, 24, -8993, -707, 0, 0, 16, -8993, -707, 31082, -14164, 0, 0,
     15, -358, -1573, 10223, 22918, 24, 2629, 5123, 0, 0, 14, 2629, 5123, -9883, -17417, 0, 0,
@@ -69,7 +69,7 @@ static const SOLAH_FLASH int32_t start_1[] = {
     4778, 2116
 };
 
-/* What is lost with each part of y that is unknown; the log shares of classes, and what the bias adds to them. */
+/* What is lost with each part of y that is missing; the log shares of classes, and the baseline less these. */
 static const SOLAH_FLASH uint16_t lost_1[] = {
     4955, 2292, 4530, 5593, 1442, 4384, 3472, 4192, 1908
 };

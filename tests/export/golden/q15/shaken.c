@@ -24,7 +24,7 @@ static const SOLAH_FLASH int16_t knots[] = {
 };
 
 /* The scores of readings: piece by piece how far to shift, the values at the left knot and the slopes,
- * then the unknown. */
+ * then those of a missing reading. */
 static const SOLAH_FLASH int16_t values[] = {
     16, 18033, 1505, 14360, 21443, 18925, 2837, 13, 26044, 23444, -12654, -18417, 10226, 423,
     18, 14936, 1683, -31673, -24691, 12450, -255, 15, 956, -9532, 24161, 28006, 7838, -1555
@@ -41,7 +41,7 @@ static const SOLAH_FLASH int32_t start_1[] = {
     -2458, -2458
 };
 
-/* What is lost with each part of state that is unknown; the log shares of classes, and what the bias adds to them. */
+/* What is lost with each part of state that is missing; the log shares of classes, and the baseline less these. */
 static const SOLAH_FLASH uint16_t lost_1[] = {
     8192, 8192, 8192, 8192
 };
