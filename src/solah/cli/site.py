@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from solah.site.bundle import Bundle
     from solah.site.client import Broker
     from solah.site.proposal import Learner
-    from solah.site.sensor_source import SensorMessage
     from solah.site.settings import Site
     from solah.site.topics import Topics
     from solah.site.trust import Trust
@@ -252,9 +251,8 @@ def learn(
     described = load_document(model)
     learner = Learner(root)
 
-    def take(message: "SensorMessage") -> None:
-        payload = message.payload or b""
-        learner.take(message.topic, payload, time.time(), is_retained=message.is_retained)
+    def take(topic: str, payload: bytes, is_retained: bool) -> None:
+        learner.take(topic, payload, time.time(), is_retained=is_retained)
 
     client = SensorClient(broker.find(), f"solah-{uuid4().hex[:12]}", ["#"], take)
     client.start(is_patient=False)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from solah.site.bundle import Bundle
     from solah.site.messages import Measured, SensorReport
     from solah.site.sensor_mapping import InputSpec
-    from solah.site.sensor_source import SensorMessage
     from solah.site.settings import Access, Site
     from solah.site.sparkplug import Decoded
 
@@ -196,8 +195,9 @@ class Feed:
         """
         guarded = partial(_guarded, on_problem)
 
-        def take(message: SensorMessage) -> None:
-            topic, payload, is_retained, published = message
+        def take(
+            topic: str, payload: bytes | None, is_retained: bool, published: float | None = None
+        ) -> None:
             self.take(topic, payload, time.time(), is_retained=is_retained, published=published)
 
         filters = [*self._mapper.filters, *self._devices]

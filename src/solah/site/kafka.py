@@ -22,7 +22,6 @@ from solah.site.client import BrokerError, is_kafka
 from solah.site.logs import Event
 from solah.site.messages import MAX_BYTES
 from solah.site.sensor_mapping import match
-from solah.site.sensor_source import SensorMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -112,8 +111,9 @@ class KafkaSource:
         What the name of its group begins with.
     filters : iterable of str
         The sensors' topics.
-    take : callable of SensorMessage
-        Called in a thread of its own.
+    take : callable of topic, payload, is_retained, published
+        Called in a thread of its own. A record without a value has the payload None, and one
+        without a timestamp was published at a time None.
     log : callable
         Called with what an operator should know.
     on_problem : callable
@@ -125,7 +125,7 @@ class KafkaSource:
         broker: KafkaBroker,
         name: str,
         filters: Iterable[str],
-        take: Callable[[SensorMessage], None],
+        take: Callable[[str, bytes | None, bool, float | None], None],
         log: Callable[[str], None] = lambda _: None,
         on_problem: Callable[[BaseException], None] = lambda _: None,
     ) -> None:
@@ -214,7 +214,7 @@ class KafkaSource:
         self.counters["other_keys"] += not names
         for name in names:
             measured = milliseconds / 1_000 if is_timed else None
-            self._take(SensorMessage(name, record.value(), time=measured))
+            self._take(name, record.value(), False, measured)
 
     def _names(self, topic: str, key: bytes | None) -> list[str]:
         """Return as which topics of sensors a record comes."""

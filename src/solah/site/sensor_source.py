@@ -1,9 +1,9 @@
-"""Messages of sensors, and the connection to the MQTT broker on which they are published."""
+"""The connection to the MQTT broker on which sensors publish."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from solah.site.client import Client
 
@@ -11,23 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from solah.site.client import Broker
-
-
-class SensorMessage(NamedTuple):
-    """A message of a sensor.
-
-    Attributes
-    ----------
-    topic : as sensors of the site file name it
-    payload : the content; None if the source reports that there is none any more
-    is_retained : whether the broker had kept it, nobody knows for how long
-    time : when it was published, in seconds since 1970; None if unknown
-    """
-
-    topic: str
-    payload: bytes | None
-    is_retained: bool = False
-    time: float | None = None
 
 
 class SensorClient(Client):
@@ -40,8 +23,9 @@ class SensorClient(Client):
         What the broker knows us by.
     filters : iterable of str
         The topics to subscribe to.
-    take : callable of SensorMessage
-        Called in a thread of its own.
+    take : callable of topic, payload, is_retained
+        Called in a thread of its own; whether the broker had kept the message, nobody knows for
+        how long.
     on_connect, on_lost : callable, default=None
         Called in that thread whenever a connection is made or lost.
     """
@@ -51,7 +35,7 @@ class SensorClient(Client):
         broker: Broker,
         name: str,
         filters: Iterable[str],
-        take: Callable[[SensorMessage], None],
+        take: Callable[[str, bytes, bool], None],
         *,
         on_connect: Callable[[], None] | None = None,
         on_lost: Callable[[], None] | None = None,
@@ -70,4 +54,4 @@ class SensorClient(Client):
         self._paho.publish(topic, payload, qos=0)
 
     def _received(self, _client: Any, _data: Any, message: Any) -> None:
-        self._on_message(SensorMessage(message.topic, message.payload, bool(message.retain)))
+        self._on_message(message.topic, message.payload, bool(message.retain))
