@@ -109,7 +109,7 @@ def test_within_its_safe_range_a_reading_changes_nothing(seed):
             readings = np.linspace(safe_range.low, safe_range.high, 101)
         else:
             readings = np.array(
-                [feature.peaks[feature.categories.index(s)] for s in safe_range.states]
+                [feature.peaks[feature.categories.index(s)] for s in safe_range.categories]
             )
         points = np.repeat(row[None, :], len(readings), axis=0)
         points[:, place] = readings

@@ -142,9 +142,9 @@ def read_rules(text: str) -> Model:
     return _RulesReader(text).model()
 
 
-class _RulesReader:
+class _RulesReader(Draft):
     def __init__(self, text: str) -> None:
-        self._draft = Draft(text)
+        super().__init__(text)
         self._features: dict[str, Feature] = {}
         self._nodes: dict[str, Token] = {}
         self._used: set[str] = set()
@@ -158,11 +158,10 @@ class _RulesReader:
         self._policy: dict[str, Any] | None = None
 
     def model(self) -> Model:
-        draft = self._draft
-        start = draft.next_line()
-        draft.locate("", start)
+        start = self.next_line()
+        self.locate("", start)
         self._read_version()
-        self._read_target(draft.next_line())
+        self._read_target(self.next_line())
         statements: dict[str, Callable[[Token], None]] = {
             "feature": self._read_feature,
             "belief": self._read_belief,
@@ -174,8 +173,8 @@ class _RulesReader:
             "policy": self._read_policy,
             "edit": self._read_edit,
         }
-        while (token := draft.next_line()).kind != "end":
-            statements[draft.word(*statements)](token)
+        while (token := self.next_line()).kind != "end":
+            statements[self.word(*statements)](token)
         self._check_end(token)
         document = {
             "format": FORMAT_NAME,
@@ -186,21 +185,21 @@ class _RulesReader:
         }
         document |= {key: value for key, value in self._lists.items() if value}
         document |= {} if self._policy is None else {"policy": self._policy}
-        model = draft.checked(read_model, document)
+        model = self.checked(read_model, document)
         for number, name, token in self._belief_tokens:
             if all(one.name != name for one in model.nodes[number].inputs):
                 raise token.fail(f"the node that comes next has no rules on {shorten(name)}")
         return model
 
     def _read_version(self) -> None:
-        self._draft.word("solah")
-        self._draft.word("rules")
-        token = self._draft.token
-        if self._draft.number("the version of the file") != RULES_VERSION:
+        self.word("solah")
+        self.word("rules")
+        token = self.token
+        if self.number("the version of the file") != RULES_VERSION:
             raise token.fail(
                 f"this solah reads rules files of version {RULES_VERSION}. Got {token.text}."
             )
-        self._draft.end_line()
+        self.end_line()
 
     def _check_end(self, end: Token) -> None:
         if not self._features:
@@ -216,16 +215,16 @@ class _RulesReader:
     # --- target and features ---------------------------------------------------------------------
 
     def _read_target(self, token: Token) -> None:
-        self._draft.locate(".target", token)
-        self._draft.word("target")
-        self._task, self._target_record = read_target_line(self._draft)
+        self.locate(".target", token)
+        self.word("target")
+        self._task, self._target_record = read_target_line(self)
         read = partial(read_target, task=self._task)
-        self._target: Target = self._draft.checked(read, self._target_record, ".target")
+        self._target: Target = self.checked(read, self._target_record, ".target")
 
     def _read_feature(self, token: Token) -> None:
         place = f".features[{len(self._features)}]"
-        record = read_feature_line(self._draft, token, place)
-        feature = self._draft.checked(read_feature, record, place)
+        record = read_feature_line(self, token, place)
+        feature = self.checked(read_feature, record, place)
         if feature.name in self._features:
             raise token.fail(f"the name {shorten(feature.name)} is taken already")
         self._features[feature.name] = feature
@@ -233,18 +232,18 @@ class _RulesReader:
 
     def _read_belief(self, token: Token) -> None:
         """Read words over the output of a node, for the node that comes next."""
-        draft, place = self._draft, ".beliefs"
-        name = draft.name("a name for the input")
-        self._draft.locate(place, token)
-        draft.word("of")
-        node = self._known(draft.token, draft.name("the name of a node"), self._nodes, "node")
-        draft.word("in")
-        number = read_class(draft, self._target)
-        draft.end_line()
-        record = {"name": name, **read_scale(self._draft)}
+        place = ".beliefs"
+        name = self.name("a name for the input")
+        self.locate(place, token)
+        self.word("of")
+        node = self._known(self.token, self.name("the name of a node"), self._nodes, "node")
+        self.word("in")
+        number = read_class(self, self._target)
+        self.end_line()
+        record = {"name": name, **read_scale(self)}
         # For the checks of its words, it is a feature like any other.
         described = record | {"type": "continuous", "low": 0.0, "high": 1.0}
-        words = self._draft.checked(read_feature, described, place)
+        words = self.checked(read_feature, described, place)
         if name in self._next_beliefs:
             raise token.fail(f"the name {shorten(name)} is taken already")
         self._next_beliefs[name] = (
@@ -263,11 +262,11 @@ class _RulesReader:
     def _new_node(self, token: Token) -> tuple[dict[str, Any], str]:
         """Begin a node; return its record and its path."""
         place = f".nodes[{len(self._nodes)}]"
-        self._draft.locate(f"{place}.name", self._draft.token)
-        name = self._draft.name("a name")
+        self.locate(f"{place}.name", self.token)
+        name = self.name("a name")
         if name in self._nodes:
             raise token.fail(f"the name {shorten(name)} is taken already")
-        self._draft.locate(place, token)
+        self.locate(place, token)
         record: dict[str, Any] = {"name": name}
         if self._next_beliefs:
             record["beliefs"] = [one for _, one in self._next_beliefs.values()]
@@ -277,7 +276,7 @@ class _RulesReader:
         return record, place
 
     def _read_input(self, known: Mapping[str, Feature]) -> Feature:
-        token, name = self._draft.token, self._draft.name("the name of a feature")
+        token, name = self.token, self.name("the name of a feature")
         feature = known[self._known(token, name, known, "feature")]
         self._used.add(feature.origin)
         return feature
@@ -287,12 +286,12 @@ class _RulesReader:
         if self._target.classes and not self._target.shares:
             raise token.fail("a sum needs a target whose classes have shares ('yes share 0.1')")
         self._nodes[record["name"]] = token
-        self._draft.end_line()
-        self._draft.locate(f"{place}.baseline", self._draft.next_line())
-        self._draft.word("baseline")
-        record["baseline"] = list(read_conclusion(self._draft).scores_for(self._target.classes))
+        self.end_line()
+        self.locate(f"{place}.baseline", self.next_line())
+        self.word("baseline")
+        record["baseline"] = list(read_conclusion(self).scores_for(self._target.classes))
         record["terms"] = []
-        self._draft.end_line()
+        self.end_line()
 
     def _sum(self, token: Token) -> tuple[dict[str, Any], str]:
         """Return the sum that rules or a group belong to, and its path."""
@@ -304,34 +303,32 @@ class _RulesReader:
     def _read_features(self, known: Mapping[str, Feature]) -> list[Feature]:
         """Read the features of a term: one, or two with ``and`` between them."""
         found = [self._read_input(known)]
-        return [*found, self._read_input(known)] if self._draft.took_word("and") else found
+        return [*found, self._read_input(known)] if self.took_word("and") else found
 
     def _read_rules(self, token: Token) -> None:
-        draft = self._draft
         node, place = self._sum(token)
         place = f"{place}.terms[{len(node['terms'])}]"
-        draft.word("on")
-        draft.locate(place, draft.token)
+        self.word("on")
+        self.locate(place, self.token)
         inputs = self._read_features({**self._features, **self._beliefs})
         record: dict[str, Any] = {}
-        if draft.took("bar"):
-            draft.word("variance")
-            draft.locate(f"{place}.variance", draft.token)
-            record["variance"] = draft.number("the variance")
-        draft.end_line()
-        record["rules"] = TermLines(draft, self._target, inputs).read(place)
+        if self.took("bar"):
+            self.word("variance")
+            self.locate(f"{place}.variance", self.token)
+            record["variance"] = self.number("the variance")
+        self.end_line()
+        record["rules"] = TermLines(self, self._target, inputs).read(place)
         node["terms"].append(record)
 
     def _read_group(self, token: Token) -> None:
-        draft = self._draft
         node, place = self._sum(token)
         groups = node.setdefault("groups", [])
-        name = draft.name("the name of a group")
-        draft.locate(f"{place}.groups[{len(groups)}]", token)
-        draft.end_line()
+        name = self.name("the name of a group")
+        self.locate(f"{place}.groups[{len(groups)}]", token)
+        self.end_line()
         known = [frozenset(name for name, _ in one["rules"][0]["if"]) for one in node["terms"]]
         numbers: set[int] = set()
-        for line in draft.block():
+        for line in self.block():
             names = [one.name for one in self._read_features({**self._features, **self._beliefs})]
             if frozenset(names) not in known:
                 raise line.fail(f"there are no rules on {' and '.join(map(shorten, names))} above")
@@ -342,7 +339,6 @@ class _RulesReader:
         groups.append({"name": name, "terms": sorted(numbers)})
 
     def _read_tree(self, token: Token) -> None:
-        draft = self._draft
         record, place = self._new_node(token)
         states = self._target.classes
         outputs = {
@@ -351,53 +347,53 @@ class _RulesReader:
         }
         known = {**self._features, **outputs, **self._beliefs}
         self._nodes[record["name"]] = token
-        draft.word("on")
-        draft.locate(f"{place}.inputs", draft.token)
+        self.word("on")
+        self.locate(f"{place}.inputs", self.token)
         inputs = [self._read_input(known)]
-        while draft.took("comma"):
+        while self.took("comma"):
             inputs.append(self._read_input(known))
-        draft.end_line()
+        self.end_line()
         record["inputs"] = [one.name for one in inputs]
-        begin = draft.next_line()
-        draft.locate(f"{place}.start", begin)
-        draft.word("start")
+        begin = self.next_line()
+        self.locate(f"{place}.start", begin)
+        self.word("start")
         if self._target.is_additive_number:
             raise begin.fail("a tree needs a target with classes or words")
-        record["start"] = list(read_conclusion(draft).shares_for(target_names(self._target)))
-        draft.end_line()
-        record["rules"] = read_branches(draft, self._target, inputs, place)
+        record["start"] = list(read_conclusion(self).shares_for(target_names(self._target)))
+        self.end_line()
+        record["rules"] = read_branches(self, self._target, inputs, place)
 
     # --- what else a file has --------------------------------------------------------------------
 
     def _read_constraint(self, token: Token) -> None:
-        draft, number = self._draft, len(self._lists["monotonic"])
+        number = len(self._lists["monotonic"])
         if not number:
-            self._draft.locate(".monotonic", token)
-        self._draft.locate(f".monotonic[{number}]", token)
+            self.locate(".monotonic", token)
+        self.locate(f".monotonic[{number}]", token)
         record: dict[str, Any] = {}
         if self._target.classes:
-            record["class"] = read_class(draft, self._target)
-        draft.word("never")
-        record["direction"] = 1 if draft.word("falls", "rises") == "falls" else -1
-        draft.word("with")
-        name_token, name = draft.token, draft.name("the name of a feature")
+            record["class"] = read_class(self, self._target)
+        self.word("never")
+        record["direction"] = 1 if self.word("falls", "rises") == "falls" else -1
+        self.word("with")
+        name_token, name = self.token, self.name("the name of a feature")
         record["feature"] = self._known(name_token, name, self._features, "feature")
-        draft.end_line()
+        self.end_line()
         self._lists["monotonic"].append(record)
 
     def _read_policy(self, token: Token) -> None:
         if self._policy is not None:
             raise token.fail("the file has a policy above; a model has one")
-        self._draft.locate(".policy", token)
-        self._draft.end_line()
-        self._policy = read_policy(self._draft, self._target)
+        self.locate(".policy", token)
+        self.end_line()
+        self._policy = read_policy(self, self._target)
 
     def _read_edit(self, token: Token) -> None:
-        draft, number = self._draft, len(self._lists["edits"])
-        self._draft.locate(f".edits[{number}]", token)
-        record = {"text": draft.name("what was done, in double quotes")}
+        number = len(self._lists["edits"])
+        self.locate(f".edits[{number}]", token)
+        record = {"text": self.name("what was done, in double quotes")}
         for word, key in (("by", "author"), ("at", "time"), ("because", "reason")):
-            if draft.took_word(word):
-                record[key] = draft.name(f"the {key}, in double quotes")
-        draft.end_line()
+            if self.took_word(word):
+                record[key] = self.name(f"the {key}, in double quotes")
+        self.end_line()
         self._lists["edits"].append(record)

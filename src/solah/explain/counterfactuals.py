@@ -85,23 +85,23 @@ class SafeRange:
     Attributes
     ----------
     feature : the feature's name
-    reading : the value
+    value : the value
     low, high : the ends of the range, of a continuous feature
     below, above : the prediction beyond each end; None where the allowed range ends
-    states : the categories that keep the prediction, of a categorical feature
+    categories : the categories that keep the prediction, of a categorical feature
     """
 
     feature: str
-    reading: State
+    value: State
     low: float | None = None
     high: float | None = None
     below: State | None = None
     above: State | None = None
-    states: tuple[State, ...] = ()
+    categories: tuple[State, ...] = ()
 
     def __str__(self) -> str:
-        if self.states:
-            return f"{self.feature}: {', '.join(map(spell, self.states))}"
+        if self.categories:
+            return f"{self.feature}: {', '.join(map(spell, self.categories))}"
         return f"{self.feature}: from {spell_value(self.low)} to {spell_value(self.high)}"
 
 
@@ -128,7 +128,9 @@ class Changes:
         return {
             "one": [change.to_dict() for change in self.one],
             "two": None if self.two is None else self.two.to_dict(),
-            "safe_ranges": [{**vars(one), "states": list(one.states)} for one in self.safe_ranges],
+            "safe_ranges": [
+                {**vars(one), "categories": list(one.categories)} for one in self.safe_ranges
+            ],
         }
 
 
@@ -256,8 +258,8 @@ class ChangeFinder:
             else:
                 stops, decisions = search.paths[along[0]].stops, search.decisions[along[0]]
                 kept = sorted(stops[decisions == search.decision].tolist())
-                states = tuple(_as_read(feature, number) for number in kept)
-                yield SafeRange(feature.name, _as_read(feature, value), states=states)
+                categories = tuple(_as_read(feature, number) for number in kept)
+                yield SafeRange(feature.name, _as_read(feature, value), categories=categories)
 
 
 def _points(row: Float, places: tuple[int, ...], options: Sequence[tuple[float, ...]]) -> Float:

@@ -418,7 +418,7 @@ class Explanation:
             added, unit = list(map(self._printed, scores)), "scores"
         return {
             "target": self.target.name,
-            "states": list(self.target.classes or self.target.words),
+            "classes": list(self.target.classes or self.target.words),
             "thresholds": list(self.target.thresholds),
             "decision": self.decision,
             "probability": self.probability,
