@@ -5,6 +5,7 @@ import math
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from edge_nodes import DOUBLE, EdgeNode, message, metric
@@ -18,7 +19,7 @@ from solah.site import sparkplug
 from solah.site.acl import acl_text
 from solah.site.aligner import Aligner
 from solah.site.feed import sensor_commands, sensor_topics
-from solah.site.payloads import Message
+from solah.site.messages import MessageError
 from solah.site.sensor_mapping import InputSpec, Mapper
 from solah.site.sensors import Sensor, TimeField
 from solah.site.site_file import load_site
@@ -62,18 +63,18 @@ def play(decoder, *names):
     for name in names:
         topic = TOPICS[name.split()[-1].upper()]
         decoded = decoder.read(topic, bytes.fromhex(GOLDEN[name]))
-    return {one.place: one for one in decoded}
+    return dict(decoded)
 
 
 def values(decoded):
-    return {name: one["value"] for name, one in decoded.metrics.items()}
+    return {name: one["value"] for name, one in decoded.document.items()}
 
 
 def test_what_cannot_be_read_in_place_of_a_death_ends_devices():
     decoder = Decoder({DEVICE: ["Motor/Temperature"]})
     play(decoder, "nbirth", "dbirth")
-    (ended,) = decoder.read(TOPICS["NDEATH"], b"\xff\xff")
-    assert ended.place == DEVICE
+    ((place, ended),) = decoder.read(TOPICS["NDEATH"], b"\xff\xff")
+    assert place == DEVICE
     assert values(ended) == {"Motor/Temperature": None}
     assert decoder.read(TOPICS["NBIRTH"], b"\xff\xff") == []
     assert decoder.counters["sparkplug_unreadable"] == 2
@@ -86,7 +87,7 @@ def test_what_cannot_be_read_in_place_of_a_death_ends_devices():
 def test_births_name_metrics_with_their_types():
     node = play(Decoder(WANTED), "nbirth")[NODE]
     assert node.begins
-    assert node.metrics["Ambient"] == {"value": -5, "time": T}
+    assert node.document["Ambient"] == {"value": -5, "time": T}
     assert values(node)["Voltage"] == 230.5
     device = play(Decoder(WANTED), "dbirth")[DEVICE]
     assert values(device) == {
@@ -110,7 +111,7 @@ def test_data_follow_by_alias():
     decoder = Decoder(WANTED)
     node = play(decoder, "nbirth", "dbirth", "ndata")[NODE]
     assert not node.begins
-    assert node.metrics == {
+    assert node.document == {
         "Ambient": {"value": -6, "time": T + 1500},
         "Voltage": {"value": 231.5, "time": T + 2000},  # when the message was sent
     }
@@ -176,9 +177,10 @@ def test_gaps_in_the_count_are_lost_messages(first, gaps):
 def test_garbage_breaks_nothing(payload, topic):
     decoder = Decoder(WANTED)
     for one in (payload, bytes.fromhex(GOLDEN["dbirth"]), payload):
-        for place, metrics, _ in decoder.read(topic, one):
+        for place, decoded in decoder.read(topic, one):
             assert place in WANTED
-            assert metrics is None or all("value" in metric for metric in metrics.values())
+            with suppress(MessageError):
+                assert all("value" in metric for metric in decoded.document.values())
     decoder.requests(0.0)
 
 
@@ -191,8 +193,8 @@ def test_damaged_messages_break_nothing(name, data):
         payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
     mapper, aligner, decoder = assembled()
     for one in (bytes(payload), bytes.fromhex(GOLDEN["dbirth"])):
-        for place, metrics, begins in decoder.read(TOPICS["DBIRTH"], one):
-            for found in mapper.read(place, Message.of(metrics, begins=begins)):
+        for place, decoded in decoder.read(TOPICS["DBIRTH"], one):
+            for found in mapper.read(place, decoded):
                 aligner.take(found, place, T / 1000)
     assert aligner.row(T / 1000).readings["temperature"] in (71.25, None)
 
@@ -255,8 +257,8 @@ def test_a_reading_lasts_from_birth_to_death_and_clocks_may_begin_again():
     mapper, aligner, decoder = assembled()
 
     def take(kind, payload, now):
-        for place, metrics, begins in decoder.read(TOPICS[kind], payload):
-            for found in mapper.read(place, Message.of(metrics, begins=begins)):
+        for place, decoded in decoder.read(TOPICS[kind], payload):
+            for found in mapper.read(place, decoded):
                 aligner.take(found, place, now)
         return aligner.row(now).readings["temperature"]
 

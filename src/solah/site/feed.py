@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from solah.site.messages import Measured, SensorReport
     from solah.site.sensor_mapping import InputSpec
     from solah.site.settings import Access, Site
-    from solah.site.sparkplug import Decoded
 
 _MOST_STRANGERS = 50
 _OTHERS = "others"
@@ -112,10 +111,12 @@ class Feed:
             for one in found:
                 self._aligner.take(one, topic, now, is_retained=is_retained)
 
-    def _take_decoded(self, decoded: list[Decoded], now: float, is_retained: bool = False) -> None:
+    def _take_decoded(
+        self, decoded: list[tuple[str, Message]], now: float, is_retained: bool = False
+    ) -> None:
         """Take messages of Sparkplug."""
-        for place, metrics, begins in decoded:
-            for one in self._mapper.read(place, Message.of(metrics, begins=begins)):
+        for place, message in decoded:
+            for one in self._mapper.read(place, message):
                 self._aligner.take(one, place, now, is_retained=is_retained)
 
     def _ask_for_births(self, now: float) -> None:

@@ -12,15 +12,18 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, require, shorten
 from solah.site.messages import MessageError
+from solah.site.payloads import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from solah.site.sensors import Sensor
+
+    _Decoded = tuple[str, Message]
 
 NAMESPACE = "spBv1.0"
 UNTIL_DEATH = math.inf
@@ -90,22 +93,6 @@ def metrics_of(sensors: Iterable[Sensor]) -> dict[str, list[str]]:
     return wanted
 
 
-class Decoded(NamedTuple):
-    """The content of a message about a device.
-
-    Attributes
-    ----------
-    place : the device, as :func:`place_of` writes it
-    metrics : by name ``value``, None where unknown, and ``time`` in milliseconds, None where there
-        has none; None if the message is unreadable
-    begins : whether the device begins again, or ended, so that what came before counts no more
-    """
-
-    place: str
-    metrics: dict[str, dict[str, Any]] | None
-    begins: bool = False
-
-
 @dataclass
 class _Device:
     """A subscribed device, or an edge node itself, and the content of its birth."""
@@ -122,10 +109,10 @@ class _Device:
         self.names = {one.alias: one.name for one in message.metrics if one.HasField("alias")}
         self.datatypes = {one.name: one.datatype for one in message.metrics}
 
-    def end(self) -> Decoded:
+    def end(self) -> _Decoded:
         """Forget the birth; what was known is unknown."""
         self.is_born, self.names, self.datatypes = False, {}, {}
-        return Decoded(self.place, dict.fromkeys(self.wanted, _UNKNOWN), begins=True)
+        return self.place, Message.of(dict.fromkeys(self.wanted, _UNKNOWN), begins=True)
 
 
 @dataclass
@@ -151,8 +138,9 @@ class Decoder:
     Examples
     --------
     >>> decoder = Decoder({"spBv1.0/plant/line1": ["Speed"]})
-    >>> decoder.read("spBv1.0/plant/NDEATH/line1", b"")
-    [Decoded(place='spBv1.0/plant/line1', metrics={'Speed': {'value': None}}, begins=True)]
+    >>> ((place, message),) = decoder.read("spBv1.0/plant/NDEATH/line1", b"")
+    >>> place, message.document, message.begins
+    ('spBv1.0/plant/line1', {'Speed': {'value': None}}, True)
     """
 
     def __init__(self, wanted: Mapping[str, Iterable[str]]) -> None:
@@ -168,8 +156,12 @@ class Decoder:
         """Whether a topic is that of an edge node that is wanted."""
         return self._address(topic) is not None
 
-    def read(self, topic: str, payload: bytes) -> list[Decoded]:
-        """Return the content of a message about subscribed devices."""
+    def read(self, topic: str, payload: bytes) -> list[_Decoded]:
+        """Return what a message has about devices: for each its place, and a message of its own.
+
+        That has the metrics by name, with ``value``, None where missing, and ``time`` in
+        milliseconds.
+        """
         address = self._address(topic)
         if address is None:
             return []
@@ -182,7 +174,7 @@ class Decoder:
             edge.needs_birth = True
             if kind == "NDEATH":
                 return [one.end() for one in edge.devices.values()]
-            return [] if device is None else [Decoded(device.place, None)]
+            return [] if device is None else [(device.place, Message.of(None))]
         if kind == "NDEATH":
             return self._end_all(edge, message)
         self._count(edge, kind, message)
@@ -198,9 +190,9 @@ class Decoder:
         metrics = self._metrics(edge, device, message)
         if is_birth:  # it lists all metrics, so that others are gone
             metrics = dict.fromkeys(device.wanted, _UNKNOWN) | metrics
-        return [*ended, Decoded(device.place, metrics, is_birth)]
+        return [*ended, (device.place, Message.of(metrics, begins=is_birth))]
 
-    def lose_all(self) -> list[Decoded]:
+    def lose_all(self) -> list[_Decoded]:
         """Note that messages may be lost: nothing is known before births, which are requested."""
         ended = []
         for edge in self._edges.values():
@@ -243,7 +235,7 @@ class Decoder:
         self.counters["sparkplug_lost"] += n_lost
         edge.needs_birth |= n_lost > 0
 
-    def _begin_session(self, edge: _Edge, message: Any) -> list[Decoded]:
+    def _begin_session(self, edge: _Edge, message: Any) -> list[_Decoded]:
         """Take in which session begins; with a new one, devices are not there until their birth."""
         before, edge.session = edge.session, _session(message)
         edge.needs_birth = False
@@ -251,7 +243,7 @@ class Decoder:
             return []
         return [device.end() for name, device in edge.devices.items() if name]
 
-    def _end_all(self, edge: _Edge, message: Any) -> list[Decoded]:
+    def _end_all(self, edge: _Edge, message: Any) -> list[_Decoded]:
         """End an edge node and its devices, unless it is the death of a session before."""
         session = _session(message)
         if None not in (session, edge.session) and session != edge.session:
