@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from solah.data import is_frame
 from solah.estimators.inputs import (
     complete_thresholds,
     read_class_target,
@@ -236,7 +237,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> None:
-        if is_scan(X):
+        if not is_frame(X) and is_scan(X):
             fit_scan(self, X, y, sample_weight, groups)
             return
         table = read_features(self, X, reset=True)

@@ -28,6 +28,7 @@ from solah.data.cells import as_truth
 from solah.data.dates import are_dates, date_part
 from solah.data.digests import digest_column
 from solah.data.spelling import plain, read_number, spell
+from solah.evaluation.policies import thresholds_of
 from solah.exceptions import (
     ColumnError,
     DataError,
@@ -465,11 +466,7 @@ def _thresholds_of_costs(given: Any, n_classes: int) -> tuple[float, ...]:
             "with more than two classes, the cost of an error may depend on the true class, and "
             "not on the predicted one: the costs beside the diagonal must be equal in each row"
         )
-    shares = 1 / of_errors[:, 0]
-    thresholds = shares / shares.sum()
-    if thresholds.min() < LEAST_THRESHOLD:
-        raise ParameterError(f"costs may differ by a factor of up to {1 / LEAST_THRESHOLD:g}")
-    return () if np.ptp(shares) == 0 else tuple(thresholds.tolist())
+    return thresholds_of(of_errors[:, 0])
 
 
 def match_class_weight(

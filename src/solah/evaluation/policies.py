@@ -143,13 +143,16 @@ def with_costs(model: Model, costs: Mapping[Any, float]) -> Model:
         if not (math.isfinite(cost) and cost > 0):
             raise ParameterError(f"the cost of {shorten(name)} must be above 0. Got {cost!r}.")
         by_place[names.index(spell(name))] = float(cost)
-    shares = np.array([1 / cost for cost in by_place])
-    thresholds = shares / shares.sum()
+    target = replace(model.target, thresholds=thresholds_of(np.array(by_place)))
+    return replace(model, target=target)
+
+
+def thresholds_of(costs: Float) -> tuple[float, ...]:
+    """Return the thresholds for what it costs to miss each class; none if all cost the same."""
+    thresholds = (1 / costs) / (1 / costs).sum()
     if thresholds.min() < LEAST_THRESHOLD:
         raise ParameterError(f"costs may differ by a factor of up to {1 / LEAST_THRESHOLD:g}")
-    equal = len(set(by_place)) == 1
-    target = replace(model.target, thresholds=() if equal else tuple(thresholds.tolist()))
-    return replace(model, target=target)
+    return () if np.ptp(costs) == 0 else tuple(thresholds.tolist())
 
 
 def choose_policy(
