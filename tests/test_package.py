@@ -22,6 +22,7 @@ PUBLIC = [
     "LinguisticLabeller",
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
+    "RareCategoriesWarning",
     "RuleClassifier",
     "RuleRegressor",
     "SelfOrganisedHierarchyClassifier",

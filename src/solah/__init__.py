@@ -21,7 +21,11 @@ if TYPE_CHECKING:
         RuleRegressor,
         SelfOrganisedHierarchyClassifier,
     )
-    from solah.exceptions import IdentifierWarning, UnseenCategoryWarning
+    from solah.exceptions import (
+        IdentifierWarning,
+        RareCategoriesWarning,
+        UnseenCategoryWarning,
+    )
     from solah.learn.recipe import FixedRule
     from solah.model.predictor import load_model
     from solah.model.structure import Hierarchy
@@ -40,6 +44,7 @@ __all__ = [
     "LinguisticLabeller",
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
+    "RareCategoriesWarning",
     "RuleClassifier",
     "RuleRegressor",
     "SelfOrganisedHierarchyClassifier",
@@ -64,6 +69,7 @@ _HOME_OF = {
     "LinguisticLabeller": "solah.estimators",
     "LinguisticTreeClassifier": "solah.estimators",
     "LinguisticTreeRegressor": "solah.estimators",
+    "RareCategoriesWarning": "solah.exceptions",
     "RuleClassifier": "solah.estimators",
     "RuleRegressor": "solah.estimators",
     "SelfOrganisedHierarchyClassifier": "solah.estimators",

@@ -30,6 +30,7 @@ Errors of devices and networks are in their packages.
     └── BrokerError (ConnectionError)     a broker that cannot be reached, or refuses
 
     IdentifierWarning (UserWarning)       a column that names each row, which solah drops
+    RareCategoriesWarning (UserWarning)   a column with too many categories to keep all
     LeakageWarning (UserWarning)          folds that share samples, so that metrics are too good
     UnseenCategoryWarning (UserWarning)   values that are absent from the training rows
 
@@ -153,6 +154,33 @@ class IdentifierWarning(UserWarning):
         super().__init__(
             f"column {column!r} {how} and is dropped; to use it, declare its type: "
             f"feature_types={{{column!r}: {kind!r}}} (--type {column}={kind})"
+        )
+
+
+class RareCategoriesWarning(UserWarning):
+    """A column has more categories than a model can have, so rare ones count as missing.
+
+    Parameters
+    ----------
+    column : str
+    n_categories, n_kept : int
+        How many categories the column has, and how many of them the model keeps.
+    n_rare, n_rows : int
+        How many rows have a rare category, and how many have any.
+    """
+
+    def __init__(
+        self, column: str, n_categories: int, n_kept: int, n_rare: int, n_rows: int
+    ) -> None:
+        super().__init__(column, n_categories, n_kept, n_rare, n_rows)
+        self.column, self.n_categories, self.n_kept = column, n_categories, n_kept
+        self.n_rare, self.n_rows = n_rare, n_rows
+
+    def __str__(self) -> str:
+        return (
+            f"column {self.column!r} has {self.n_categories:,} categories; the {self.n_kept} most "
+            f"frequent are kept, and the others ({self.n_rare / self.n_rows:.0%} of the rows) "
+            "count as missing"
         )
 
 

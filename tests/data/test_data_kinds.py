@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from solah.data import Column, Kind, Table, from_frame, infer_types, states_of
 from solah.data.kinds import MAX_CATEGORIES
-from solah.exceptions import ColumnError, DataError
+from solah.exceptions import ColumnError, DataError, RareCategoriesWarning
 
 
 def column(*values: Any, name: str = "age", **known: Any) -> Column:
@@ -120,15 +120,41 @@ def test_unknown_columns_and_kinds_are_named() -> None:
         infer_types(table, {"age": {1}})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("declared", [None, "categorical", "ordinal"])
+@pytest.mark.parametrize("declared", [None, "ordinal"])
 def test_identifiers_are_refused(declared: str | None) -> None:
-    words = [f"id {j}" for j in range(MAX_CATEGORIES + 1)]
+    words = [f"id {j}" for j in range(2 * MAX_CATEGORIES + 2)]
     with pytest.raises(
         DataError,
-        match=r"'age' has 255 distinct values, .* identifier or free text: drop it \(--drop age\)",
+        match=r"'age' has 510 distinct values, .* drop it \(--drop age\), or keep its most",
     ):
         settled(column(*words), declared)
-    settled(column(*words[1:]), declared)
+    settled(column(*words[:MAX_CATEGORIES]), declared)
+
+
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_rare_categories_count_as_missing(as_numbers: bool) -> None:
+    frequent = [n for n in range(MAX_CATEGORIES) for _ in range(5)]
+    rare = list(range(MAX_CATEGORIES, MAX_CATEGORIES + 300))
+    values = [n if as_numbers else f"town {n:03}" for n in [*rare, *frequent]]
+    declared = "categorical" if as_numbers else None
+    with pytest.warns(
+        RareCategoriesWarning, match=r"554 categories; the 254 most frequent .* \(19% of the rows\)"
+    ):
+        found, kind = settled(column(*values, np.nan if as_numbers else None), declared)
+    assert kind is Kind.CATEGORICAL
+    assert found.missing().tolist() == [True] * 300 + [False] * len(frequent) + [True]
+    assert len(states_of(found, kind)) == MAX_CATEGORIES
+    # Those that are as frequent are kept by their value, whatever the order of the rows.
+    with pytest.warns(RareCategoriesWarning):
+        other, _ = settled(column(*values[::-1]), declared)
+    assert states_of(other, kind) == states_of(found, kind)
+
+
+def test_declared_categories_are_kept_however_rare() -> None:
+    words = [f"id {j:03}" for j in range(2 * MAX_CATEGORIES + 2)]
+    with pytest.warns(RareCategoriesWarning, match=r"\(50% of the rows\) count as missing"):
+        found, _ = settled(column(*words), "categorical")
+    assert states_of(found, Kind.CATEGORICAL) == tuple(words[:MAX_CATEGORIES])
 
 
 @given(st.lists(st.integers(-3, 3) | st.none(), min_size=1, max_size=3000))

@@ -17,7 +17,7 @@ from solah import (
     scan,
 )
 from solah.estimators.base import LinguisticEstimator
-from solah.exceptions import ColumnError, DataError, ParameterError
+from solah.exceptions import ColumnError, DataError, ParameterError, RareCategoriesWarning
 from solah.kernels import native
 from solah.labels.drawing import LIMITS
 
@@ -62,6 +62,17 @@ def test_neither_the_parts_nor_their_order_leave_a_trace(rows, name):
             assert getattr(here, fitted) == getattr(there, fitted)
         np.testing.assert_array_equal(here.dependence_, there.dependence_)
         np.testing.assert_array_equal(here.relevance_, there.relevance_)
+
+
+def test_rare_categories_are_missing_in_files_as_in_memory():
+    rows, rng = plant(1_500), np.random.default_rng(0)
+    rows["town"] = [f"town {number:.0f}" for number in rng.exponential(90, 1_500)]
+    model = RuleClassifier(max_rules=12)
+    with pytest.warns(RareCategoriesWarning, match="the 254 most frequent"):
+        in_memory = document_in_memory(clone(model), rows)
+    with pytest.warns(RareCategoriesWarning) as warned:
+        assert document(clone(model), cut(rows, 4), "y") == in_memory
+    assert len(warned) == 1
 
 
 @pytest.mark.parametrize("way", ["parquet", "folder", "csv", "arrow", "scan"])

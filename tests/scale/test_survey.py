@@ -188,8 +188,8 @@ def test_texts_without_end_are_no_category(monkeypatch):
 
 
 def test_too_many_categories_are_refused_as_in_memory():
-    frame = with_target(texts(*(f"name {j}" for j in range(300))))
-    with pytest.raises(DataError, match="'x' has 300 distinct values, more than 254"):
+    frame = with_target(texts(*(f"name {j}" for j in range(600))))
+    with pytest.raises(DataError, match="'x' has 600 distinct values, more than 254"):
         survey_of([frame])
 
 

@@ -16,12 +16,16 @@ The rules, the first that fits:
 7. Other numbers are continuous.
 
 A column without any value is continuous if it is numeric, else categorical without categories. A
-discrete column has at most ``MAX_CATEGORIES`` distinct values, which a byte can number.
+discrete column has at most ``MAX_CATEGORIES`` categories, which a byte can number. A categorical
+column with more keeps the most frequent ones, if it is declared or if those with a few rows each
+cover half of its rows. Otherwise it looks like an identifier.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
@@ -42,7 +46,7 @@ from solah.data.dates import are_ambiguous_dates, are_dates
 from solah.data.frames import no_times
 from solah.data.spelling import TRUTH, is_number, plain, spell
 from solah.data.table import Column, Kind, Table
-from solah.exceptions import ColumnError, DataError
+from solah.exceptions import ColumnError, DataError, RareCategoriesWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +57,8 @@ MAX_CATEGORIES = 254
 Declared: TypeAlias = Mapping[str, Kind | str | Sequence[State]]
 
 _FIRST_LOOK = 1_000
+_FEWEST_ROWS = 5
+"""Values with fewer rows may be those of an identifier."""
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -153,8 +159,52 @@ def _infer_type(column: Column, wanted: Kind | str | Sequence[State] | None) -> 
         column, kind = _declared(column, wanted)
     else:
         column, kind = _in_order(column, list(wanted)), Kind.ORDINAL
+    if kind is Kind.CATEGORICAL:
+        column = _with_frequent_categories(column, is_declared=wanted is not None)
     _check_states(column, kind)
     return column, kind
+
+
+def _with_frequent_categories(column: Column, *, is_declared: bool) -> Column:
+    """Return the column with rare categories as missing, if there are more than can be numbered."""
+    present = column.values[~column.missing()]
+    counts = Counter(present.tolist())
+    kept = frequent_categories(counts, is_declared=is_declared)
+    if len(kept) == len(counts) or (column.is_text and likely_numbers(column) is not None):
+        return column
+    warn_of_rare_categories(column.name, counts, kept)
+    is_rare = [value not in kept for value in column.values.tolist()]
+    values = column.values.copy() if column.is_text else column.values.astype(np.float64)
+    values[is_rare] = None if column.is_text else np.nan
+    return replace(column, values=values)
+
+
+def frequent_categories(counts: Mapping[Any, int], *, is_declared: bool) -> set[Any]:
+    """Select the most frequent of too many categories; all of them if these look like identifiers.
+
+    Ties are broken by the value, so that the order of rows does not matter.
+
+    Examples
+    --------
+    >>> counts = {f"city {number}": 1 + number % 15 for number in range(500)}
+    >>> kept = frequent_categories(counts, is_declared=False)
+    >>> len(kept), min(counts[one] for one in kept)
+    (254, 8)
+    """
+    if len(counts) <= MAX_CATEGORIES:
+        return set(counts)
+    kept = sorted(counts, key=lambda value: (-counts[value], value))[:MAX_CATEGORIES]
+    covered = sum(counts[value] for value in kept if counts[value] >= _FEWEST_ROWS)
+    return set(kept) if is_declared or 2 * covered >= sum(counts.values()) else set(counts)
+
+
+def warn_of_rare_categories(name: str, counts: Mapping[Any, int], kept: set[Any]) -> None:
+    """Warn that rare categories of a column count as missing."""
+    n_rows = sum(number for value, number in counts.items() if value not in kept)
+    warnings.warn(
+        RareCategoriesWarning(name, len(counts), len(kept), n_rows, sum(counts.values())),
+        stacklevel=4,
+    )
 
 
 def _inferred(column: Column) -> tuple[Column, Kind]:
@@ -266,8 +316,8 @@ def _check_states(column: Column, kind: Kind) -> None:
     if n_states > MAX_CATEGORIES:
         raise (likely_numbers(column) if column.is_text else None) or DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
-            f"it looks like an identifier or free text: drop it (--drop {quote(column.name)}) "
-            f"or group its rare values",
+            f"it looks like an identifier or free text: drop it (--drop {quote(column.name)}), or "
+            f"keep its most frequent values (--type {quote(column.name)}=categorical)",
             remedy=f"--drop {quote(column.name)}",
         )
 

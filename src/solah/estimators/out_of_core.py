@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from solah.data.cells import encode_states
 from solah.estimators.inputs import class_target, known_names, read_problem, refuse_one_group
-from solah.exceptions import ColumnError, DataError, ParameterError, shorten
+from solah.exceptions import (
+    ColumnError,
+    DataError,
+    ParameterError,
+    RareCategoriesWarning,
+    shorten,
+)
 from solah.kernels.choose import count_threads
 from solah.model.encode import encode_target, is_path
 from solah.scale import Scan, scan
@@ -50,7 +57,9 @@ def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups:
         classes = np.array(list(facts.classes))
         codes = encode_states(column, tuple(facts.classes)).astype(np.intp)
         column = replace(column, values=classes[codes])
-        estimator._fit(table.select(names), column, weights, of_rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RareCategoriesWarning)  # the survey has warned
+            estimator._fit(table.select(names), column, weights, of_rows)
     else:
         described = class_target(estimator, roles.target, np.array(list(facts.classes)))
         settings, weight = estimator._word_settings(), estimator.class_weight

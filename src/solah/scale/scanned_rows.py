@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Column, Kind, Table, join_tables, states_of
+from solah.data import MAX_CATEGORIES, Column, Kind, Table, join_tables, states_of
 from solah.data.cells import encode_states
 from solah.data.digests import LARGEST
 from solah.data.spelling import spell
@@ -123,6 +123,18 @@ class Gathered:
     n_waiting: int = 0
 
 
+def without_rare_categories(table: Table, features: Sequence[Feature]) -> Table:
+    """Return the table with rare categories as missing, where a feature has as many as it can."""
+    columns = []
+    for column, feature in zip(table.columns, features, strict=True):
+        if column.is_text and len(feature.categories) == MAX_CATEGORIES:
+            values = column.values.copy()
+            values[np.isnan(encode_states(column, feature.categories))] = None
+            column = replace(column, values=values)
+        columns.append(column)
+    return Table(tuple(columns), table.n_rows)
+
+
 class Draw:
     """Draws a sample, and sums up the weight of each class."""
 
@@ -148,6 +160,7 @@ class Draw:
         np.add.at(gathered.classes, codes, weights)
         groups = reader.roles.groups(table)
         features = table.select([one.name for one in reader.features])
+        features = without_rare_categories(features, reader.features)
         digests = digest_within(digest_rows(features, self.of_classes[codes]), groups)
         few = np.flatnonzero((digests <= gathered.bound) & (weights > 0))
         drawn = Drawn(

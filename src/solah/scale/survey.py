@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Column, Kind, Table, infer_types, states_of
+from solah.data import MAX_CATEGORIES, Column, Kind, Table, infer_types, states_of
 from solah.data.cells import are_truth, likely_numbers, to_numbers
 from solah.data.digests import digest_column
+from solah.data.kinds import frequent_categories, warn_of_rare_categories
 from solah.data.spelling import TRUTH, is_number, parse_written_numbers, spell
 from solah.exceptions import ColumnError, DataError, ParameterError
 
@@ -396,15 +397,16 @@ class ColumnSummary:
                 f"column {self.name!r} is numbers in some of the data and text in others; make it "
                 "one of both throughout"
             )
-        column = self._column(is_declared=bool(wanted))
+        column = self._column(wanted.get(self.name))
         try:
             table, (kind,) = infer_types(Table((column,), len(column.values)), wanted)
         except DataError as error:  # which would count rows among the values that were kept
             raise type(error)(_ROW.sub("", str(error))) from None
         return table.columns[0], kind
 
-    def _column(self, *, is_declared: bool) -> Column:
-        """Make a column of the values that represent it."""
+    def _column(self, wanted: Kind | str | Sequence[State] | None) -> Column:
+        """Make a column of the values that represent it, for the type that is declared, if any."""
+        is_declared = wanted is not None
         if not self.is_typed and not self.is_text:
             nothing = np.array([None], dtype=object)
             return Column(self.name, nothing, self.order, self.is_nominal)
@@ -414,13 +416,25 @@ class ColumnSummary:
             are_numbers = {t: is_number(t) and t.lower() != "nan" for t in texts}
             n_numbers = sum(self.texts[text] for text in texts if are_numbers[text])
             is_mostly = 2 * n_numbers >= self.texts.total()
+            if wanted == Kind.CATEGORICAL or (wanted is None and not is_mostly and not self.order):
+                texts = self._frequent(texts, is_declared=wanted is not None)
             most = [text for text in texts if are_numbers[text] == is_mostly]
-            values = np.array([*texts, *most[:1] * len(texts)], dtype=object)
+            n_more = len(texts) if is_mostly or len(texts) <= MAX_CATEGORIES else 0
+            values = np.array([*texts, *most[:1] * n_more], dtype=object)
             return Column(self.name, values, self.order, self.is_nominal)
         is_saturated = len(self.kept) == _KEPT and self.high > self.kept[-1]
         kept = np.append(self.kept, self.high) if is_saturated else self.kept
         is_bool = not self.is_number and (self.is_truth or self.marks == {_TRUTH})
         return Column(self.name, kept.astype(bool) if is_bool else kept)
+
+    def _frequent(self, texts: list[str], *, is_declared: bool) -> list[str]:
+        """Return the texts without rare categories, as in memory."""
+        kept = frequent_categories(self.texts, is_declared=is_declared)
+        every = Column(self.name, np.array(texts, dtype=object))
+        if len(kept) == len(texts) or likely_numbers(every) is not None:
+            return texts
+        warn_of_rare_categories(self.name, self.texts, kept)
+        return sorted(kept)
 
 
 def _distinct(column: Column) -> tuple[list[str], NDArray[np.intp]]:
