@@ -298,14 +298,14 @@ DAMAGES = {
         "blob orders bytes in another way",
     ),
     "a later version": (
-        lambda data: data[:4] + b"\6\0" + data[6:],
+        lambda data: data[:4] + b"\7\0" + data[6:],
         VERSION,
-        "blob has version 6, and this module reads 5",
+        "blob has version 7, and this module reads 6",
     ),
     "an earlier version": (
         lambda data: data[:4] + b"\2\0" + data[6:],
         VERSION,
-        "blob has version 2, and this module reads 5",
+        "blob has version 2, and this module reads 6",
     ),
     "a bit that flipped": (
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),

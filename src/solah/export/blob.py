@@ -470,7 +470,9 @@ def _inputs(model: Model, name: str, signals: SignalTables | None) -> dict[str, 
 
 
 def _python_runtime() -> str:
-    """Join what opens blobs in MicroPython with what decides."""
+    """Join the reader of blobs in MicroPython, its sections and the runtime."""
     parts = ("fixed", "lost", "judge", "signals")
     runtime = "\n\n\n".join(python_text(part) for part in parts)
-    return f"{python_text('blob')}\n".replace("# The runtime stands here.\n", f"{runtime}\n")
+    sections = "".join(f"    {entry!r},\n".replace("'", '"') for entry in LAYOUT.items())
+    text = python_text("blob").replace("_SECTIONS = ()", f"_SECTIONS = (\n{sections})")
+    return f"{text}\n".replace("# The runtime stands here.\n", f"{runtime}\n")

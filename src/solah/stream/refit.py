@@ -208,13 +208,16 @@ class Trainer:
     def refit(self, kept: Reservoir, n_since_change: int, now: int, min_rows: int) -> Candidate:
         """Train new models and compare the best of them with the model in use.
 
-        With at least ``min_rows`` rows since the change, one of them is trained on these alone.
+        With at least ``min_rows`` rows since the change, one of them is trained on these alone. From
+        twice as many on, it is the only one: older rows no longer help.
         """
         n_fresh = min(n_since_change, kept.n_recent)
         n_held = max(n_fresh // _HELD_OUT, 1)
-        sets = [kept.rows(kept.n_recent, leave_out=n_held)]
+        sets = []
         if min_rows <= n_fresh < kept.n_recent:
-            sets.insert(0, kept.rows(n_fresh, leave_out=n_held))
+            sets.append(kept.rows(n_fresh, leave_out=n_held))
+        if not sets or n_fresh < 2 * min_rows:
+            sets.append(kept.rows(kept.n_recent, leave_out=n_held))
         held_out = kept.recent(n_held)
         table = as_table([row.values for row in held_out], self.like)
         labels = [row.label for row in held_out]

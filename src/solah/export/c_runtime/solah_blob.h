@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The most that is accepted; define others before this file is included. A walk is a tree over
  * several inputs. On 32-bit processors a solah_blob takes 124 bytes, 36 a stage and 40 a walk: 1,052
@@ -161,28 +162,18 @@ static inline int solah_blob_open(solah_blob *blob, const void *bytes, size_t si
                                   const uint8_t *inputs)
 {
     const solah_blob_header *header = (const solah_blob_header *)bytes;
-    int fault = solah_blob_check_header(header, size);
 
     blob->header = NULL;
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_sections(header);
+    SOLAH_BLOB_TRY(solah_blob_check_header(header, size));
+    SOLAH_BLOB_TRY(solah_blob_check_sections(header));
+    SOLAH_BLOB_TRY(solah_blob_check_counts(header));
+    solah_blob_point(blob, header);
+    SOLAH_BLOB_TRY(solah_blob_check_contents(blob, header));
+    if (inputs != NULL && memcmp(header->inputs, inputs, sizeof header->inputs) != 0) {
+        return SOLAH_BLOB_OTHER_INPUTS;
     }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_counts(header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        solah_blob_point(blob, header);
-        fault = solah_blob_check_contents(blob, header);
-    }
-    for (int i = 0; fault == SOLAH_BLOB_OK && inputs != NULL && i < 8; i++) {
-        if (header->inputs[i] != inputs[i]) {
-            fault = SOLAH_BLOB_OTHER_INPUTS;
-        }
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        blob->header = header;
-    }
-    return fault;
+    blob->header = header;
+    return SOLAH_BLOB_OK;
 }
 
 /* What a fault is, for people. */

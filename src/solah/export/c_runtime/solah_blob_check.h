@@ -5,6 +5,19 @@
 
 #include "solah_blob_format.h"
 
+/* Return what a check finds, unless it finds nothing. */
+#define SOLAH_BLOB_TRY(check) \
+    do { \
+        const int found = (check); \
+        if (found != SOLAH_BLOB_OK) { \
+            return found; \
+        } \
+    } while (0)
+
+/* Whether so many lines from a first one on are in a section. */
+#define SOLAH_BLOB_HAS(header, name, first, count) \
+    ((uint32_t)(first) + (uint32_t)(count) <= solah_blob_count(header, SOLAH_BLOB_##name))
+
 static inline int solah_blob_check_header(const solah_blob_header *header, size_t size)
 {
     const size_t unsummed = offsetof(solah_blob_header, hash);
@@ -80,14 +93,14 @@ static inline void solah_blob_point(solah_blob *blob, const solah_blob_header *h
     tables->n_classes = header->n_classes;
     tables->n_values = (uint8_t)(header->n_classes == 1u ? 1u : header->n_classes - 1u);
     tables->n_stages = (uint8_t)solah_blob_count(header, SOLAH_BLOB_STAGES);
-    tables->zero = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_ZEROS);
-    tables->knots = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_KNOTS);
-    tables->values = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_VALUES);
-    tables->curves = (const solah_curve *)solah_blob_at(header, SOLAH_BLOB_CURVES);
-    tables->tables = (const solah_table *)solah_blob_at(header, SOLAH_BLOB_TABLES);
-    tables->grids = (const solah_grid *)solah_blob_at(header, SOLAH_BLOB_GRIDS);
-    tables->cells = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_LINES);
-    tables->preference = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_PREFERENCE);
+    tables->zero = SOLAH_BLOB_AT(header, ZEROS);
+    tables->knots = SOLAH_BLOB_AT(header, KNOTS);
+    tables->values = SOLAH_BLOB_AT(header, VALUES);
+    tables->curves = SOLAH_BLOB_AT(header, CURVES);
+    tables->tables = SOLAH_BLOB_AT(header, TABLES);
+    tables->grids = SOLAH_BLOB_AT(header, GRIDS);
+    tables->cells = SOLAH_BLOB_AT(header, LINES);
+    tables->preference = SOLAH_BLOB_AT(header, PREFERENCE);
     tables->walks = blob->walks;
     tables->stages = blob->stages;
     if (solah_blob_count(header, SOLAH_BLOB_ZEROS) == 0u) {
@@ -96,14 +109,14 @@ static inline void solah_blob_point(solah_blob *blob, const solah_blob_header *h
     if (solah_blob_count(header, SOLAH_BLOB_PREFERENCE) == 0u) {
         tables->preference = NULL;
     }
-    blob->rules.of_knots = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_KNOTS);
-    blob->rules.of_states = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_STATES);
-    blob->rules.of_grids = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_GRIDS);
-    blob->rules.of_nodes = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_NODES);
-    blob->rules.first_node = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_FIRST_NODE);
-    blob->bits = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_BITS);
-    blob->names = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_NAMES);
-    blob->categories = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_CATEGORIES);
+    blob->rules.of_knots = SOLAH_BLOB_AT(header, OF_KNOTS);
+    blob->rules.of_states = SOLAH_BLOB_AT(header, OF_STATES);
+    blob->rules.of_grids = SOLAH_BLOB_AT(header, OF_GRIDS);
+    blob->rules.of_nodes = SOLAH_BLOB_AT(header, OF_NODES);
+    blob->rules.first_node = SOLAH_BLOB_AT(header, FIRST_NODE);
+    blob->bits = SOLAH_BLOB_AT(header, BITS);
+    blob->names = SOLAH_BLOB_AT(header, NAMES);
+    blob->categories = SOLAH_BLOB_AT(header, CATEGORIES);
     blob->n_readings = (uint8_t)solah_blob_count(header, SOLAH_BLOB_BITS);
 }
 
@@ -160,8 +173,9 @@ static inline int solah_blob_is_within(int32_t number, int32_t least, int32_t mo
     return number >= least && number <= most;
 }
 
-static inline int solah_blob_check_numbers(const solah_blob *blob, int is_weighed)
+static inline int solah_blob_check_numbers(const solah_blob *blob)
 {
+    const int is_weighed = blob->stages[blob->tables.n_stages - 1u].is_weighed != 0u;
     const int32_t large = (int32_t)1 << 30; /* so that 16 bits can be added */
     const struct solah_tables *tables = &blob->tables;
 
@@ -206,8 +220,8 @@ static inline int solah_blob_check_curve(const solah_blob *blob, const solah_blo
     const uint32_t last = (uint32_t)curve->n_knots - 1u;
 
     if (curve->feature >= blob->n_readings || curve->n_knots < 2u ||
-        curve->knot + last >= solah_blob_count(header, SOLAH_BLOB_KNOTS) ||
-        curve->value + last * width + n_values > solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+        !SOLAH_BLOB_HAS(header, KNOTS, curve->knot, curve->n_knots) ||
+        !SOLAH_BLOB_HAS(header, VALUES, curve->value, last * width + n_values)) {
         return SOLAH_BLOB_PLACE;
     }
     const int16_t *knot = blob->tables.knots + curve->knot;
@@ -223,12 +237,10 @@ static inline int solah_blob_check_curve(const solah_blob *blob, const solah_blo
 
 static inline int solah_blob_check_curves(const solah_blob *blob, const solah_blob_header *header)
 {
-    int fault = SOLAH_BLOB_OK;
-    const uint32_t n_curves = solah_blob_count(header, SOLAH_BLOB_CURVES);
-    for (uint32_t i = 0; i < n_curves && fault == SOLAH_BLOB_OK; i++) {
-        fault = solah_blob_check_curve(blob, header, &blob->tables.curves[i]);
+    for (uint32_t i = 0; i < solah_blob_count(header, SOLAH_BLOB_CURVES); i++) {
+        SOLAH_BLOB_TRY(solah_blob_check_curve(blob, header, &blob->tables.curves[i]));
     }
-    return fault;
+    return SOLAH_BLOB_OK;
 }
 
 static inline int solah_blob_check_tables(const solah_blob *blob, const solah_blob_header *header)
@@ -238,8 +250,7 @@ static inline int solah_blob_check_tables(const solah_blob *blob, const solah_bl
         const solah_table *table = &blob->tables.tables[i];
         const uint32_t n_lines = (uint32_t)table->n_states + 1u;
         if (table->feature >= blob->n_readings ||
-            table->value + n_lines * blob->tables.n_values >
-                solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+            !SOLAH_BLOB_HAS(header, VALUES, table->value, n_lines * blob->tables.n_values)) {
             return SOLAH_BLOB_PLACE;
         }
     }
@@ -258,8 +269,8 @@ static inline int solah_blob_check_side(const solah_blob *blob, const solah_blob
     if (side->is_state) {
         return SOLAH_BLOB_OK;
     }
-    if (side->knot + n_pieces >= solah_blob_count(header, SOLAH_BLOB_KNOTS) ||
-        side->value + 2u * n_pieces > solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+    if (!SOLAH_BLOB_HAS(header, KNOTS, side->knot, side->n_lines) ||
+        !SOLAH_BLOB_HAS(header, VALUES, side->value, 2u * n_pieces)) {
         return SOLAH_BLOB_PLACE;
     }
     const int16_t *knot = blob->tables.knots + side->knot;
@@ -278,68 +289,59 @@ static inline int solah_blob_check_grid(const solah_blob *blob, const solah_blob
 {
     const uint32_t n_cells = ((uint32_t)grid->sides[0].n_lines + 1u) *
                              ((uint32_t)grid->sides[1].n_lines + 1u);
-    int fault = solah_blob_check_side(blob, header, &grid->sides[0]);
 
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_side(blob, header, &grid->sides[1]);
-    }
-    if (grid->cell + n_cells > solah_blob_count(header, SOLAH_BLOB_LINES)) {
+    SOLAH_BLOB_TRY(solah_blob_check_side(blob, header, &grid->sides[0]));
+    SOLAH_BLOB_TRY(solah_blob_check_side(blob, header, &grid->sides[1]));
+    if (!SOLAH_BLOB_HAS(header, LINES, grid->cell, n_cells)) {
         return SOLAH_BLOB_PLACE;
     }
     for (uint32_t c = 0; c < n_cells; c++) {
         const uint32_t line = blob->tables.cells[grid->cell + c];
-        if (grid->value + (line + 1u) * blob->tables.n_values >
-            solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+        if (!SOLAH_BLOB_HAS(header, VALUES, grid->value, (line + 1u) * blob->tables.n_values)) {
             return SOLAH_BLOB_PLACE;
         }
     }
-    return fault;
+    return SOLAH_BLOB_OK;
 }
 
 static inline int solah_blob_check_grids(const solah_blob *blob, const solah_blob_header *header)
 {
-    int fault = SOLAH_BLOB_OK;
-    const uint32_t n_grids = solah_blob_count(header, SOLAH_BLOB_GRIDS);
-    for (uint32_t i = 0; i < n_grids && fault == SOLAH_BLOB_OK; i++) {
-        fault = solah_blob_check_grid(blob, header, &blob->tables.grids[i]);
+    for (uint32_t i = 0; i < solah_blob_count(header, SOLAH_BLOB_GRIDS); i++) {
+        SOLAH_BLOB_TRY(solah_blob_check_grid(blob, header, &blob->tables.grids[i]));
     }
-    return fault;
+    return SOLAH_BLOB_OK;
 }
 
 #if SOLAH_BLOB_MAX_WALKS > 0
 /* Point to the parts of all trees, which stand end to end. */
 static inline int solah_blob_point_to_trees(solah_blob *blob, const solah_blob_header *header)
 {
-    const solah_blob_tree *tree = (const solah_blob_tree *)solah_blob_at(header, SOLAH_BLOB_TREES);
+    const solah_blob_tree *tree = SOLAH_BLOB_AT(header, TREES);
     const uint32_t n_trees = solah_blob_count(header, SOLAH_BLOB_TREES);
     uint32_t asked = 0, offset = 0, set = 0, node = 0, leaf = 0;
 
     for (uint32_t i = 0; i < n_trees; i++, tree++) {
         solah_walk *walk = &blob->walks[i];
-        walk->asked = (const solah_asked *)solah_blob_at(header, SOLAH_BLOB_ASKED) + asked;
+        walk->asked = SOLAH_BLOB_AT(header, ASKED) + asked;
         walk->n_asked = tree->n_asked;
-        walk->sets.peak = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_PEAKS) + set;
-        walk->sets.inverse = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_INVERSES) + set;
-        walk->sets.shift = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_SHIFTS) + set;
-        walk->sets.mean_masses = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_MEAN_MASSES) + set;
-        walk->sets.offset = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OFFSETS) + offset;
-        walk->split = (const int8_t *)solah_blob_at(header, SOLAH_BLOB_SPLITS) + node;
-        walk->child = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_CHILDREN) + node;
-        walk->leaf = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_LEAVES) + leaf;
+        walk->sets.peak = SOLAH_BLOB_AT(header, PEAKS) + set;
+        walk->sets.inverse = SOLAH_BLOB_AT(header, INVERSES) + set;
+        walk->sets.shift = SOLAH_BLOB_AT(header, SHIFTS) + set;
+        walk->sets.mean_masses = SOLAH_BLOB_AT(header, MEAN_MASSES) + set;
+        walk->sets.offset = SOLAH_BLOB_AT(header, OFFSETS) + offset;
+        walk->split = SOLAH_BLOB_AT(header, SPLITS) + node;
+        walk->child = SOLAH_BLOB_AT(header, CHILDREN) + node;
+        walk->leaf = SOLAH_BLOB_AT(header, LEAVES) + leaf;
         asked += tree->n_asked;
         offset += tree->n_asked + 1u;
         set += tree->n_sets;
         node += tree->n_nodes;
         leaf += (uint32_t)tree->n_leaves * blob->tables.n_values;
-        if (asked > solah_blob_count(header, SOLAH_BLOB_ASKED) ||
-            offset > solah_blob_count(header, SOLAH_BLOB_OFFSETS) ||
-            set > solah_blob_count(header, SOLAH_BLOB_PEAKS) ||
-            set > solah_blob_count(header, SOLAH_BLOB_INVERSES) ||
-            set > solah_blob_count(header, SOLAH_BLOB_SHIFTS) ||
-            set > solah_blob_count(header, SOLAH_BLOB_MEAN_MASSES) ||
-            node > solah_blob_count(header, SOLAH_BLOB_SPLITS) ||
-            node > solah_blob_count(header, SOLAH_BLOB_CHILDREN) ||
-            leaf > solah_blob_count(header, SOLAH_BLOB_LEAVES)) {
+        if (!SOLAH_BLOB_HAS(header, ASKED, asked, 0) || !SOLAH_BLOB_HAS(header, OFFSETS, offset, 0) ||
+            !SOLAH_BLOB_HAS(header, PEAKS, set, 0) || !SOLAH_BLOB_HAS(header, INVERSES, set, 0) ||
+            !SOLAH_BLOB_HAS(header, SHIFTS, set, 0) || !SOLAH_BLOB_HAS(header, MEAN_MASSES, set, 0) ||
+            !SOLAH_BLOB_HAS(header, SPLITS, node, 0) || !SOLAH_BLOB_HAS(header, CHILDREN, node, 0) ||
+            !SOLAH_BLOB_HAS(header, LEAVES, leaf, 0)) {
             return SOLAH_BLOB_PLACE;
         }
     }
@@ -433,34 +435,24 @@ static inline int solah_blob_check_shape(const solah_walk *walk, const solah_blo
     return next == tree->n_nodes ? SOLAH_BLOB_OK : SOLAH_BLOB_NOT_A_TREE;
 }
 
-/* The scores of a tree that is not weighed are beliefs; a number may be any. */
-static inline int solah_blob_are_beliefs(const solah_walk *walk, uint32_t n_numbers)
-{
-    for (uint32_t i = 0; i < n_numbers; i++) {
-        if (!solah_blob_is_within(walk->leaf[i], 0, SOLAH_WHOLE)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static inline int solah_blob_check_tree(const solah_blob *blob, const solah_blob_header *header,
                                         uint32_t place, uint32_t stage)
 {
     const solah_walk *walk = &blob->walks[place];
     const solah_blob_tree *tree =
-        (const solah_blob_tree *)solah_blob_at(header, SOLAH_BLOB_TREES) + place;
+        SOLAH_BLOB_AT(header, TREES) + place;
     const uint32_t n_numbers = (uint32_t)tree->n_leaves * blob->tables.n_values;
-    int fault = solah_blob_check_inputs(blob, walk, tree, stage);
 
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_shape(walk, tree);
+    SOLAH_BLOB_TRY(solah_blob_check_inputs(blob, walk, tree, stage));
+    SOLAH_BLOB_TRY(solah_blob_check_shape(walk, tree));
+    /* The scores of a tree that is not weighed are beliefs; a number may be any. */
+    for (uint32_t i = 0; i < n_numbers; i++) {
+        if (!blob->stages[stage].is_weighed && blob->tables.n_classes > 1u &&
+            !solah_blob_is_within(walk->leaf[i], 0, SOLAH_WHOLE)) {
+            return SOLAH_BLOB_NUMBERS;
+        }
     }
-    if (fault == SOLAH_BLOB_OK && !blob->stages[stage].is_weighed && blob->tables.n_classes > 1u &&
-        !solah_blob_are_beliefs(walk, n_numbers)) {
-        fault = SOLAH_BLOB_NUMBERS;
-    }
-    return fault;
+    return SOLAH_BLOB_OK;
 }
 #endif
 
@@ -536,23 +528,22 @@ static inline int solah_blob_point_to_lost(const solah_blob_header *header,
     if (row->loses == 0u) {
         return SOLAH_BLOB_OK;
     }
-    stage->lost = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_LOST) + *n_lost;
-    stage->prior = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_PRIORS) + *n_priors;
+    stage->lost = SOLAH_BLOB_AT(header, LOST) + *n_lost;
+    stage->prior = SOLAH_BLOB_AT(header, PRIORS) + *n_priors;
     *n_lost += (uint32_t)row->n_curves + row->n_tables + row->n_grids + row->n_walks;
     *n_priors += 2u * n_values;
-    if (row->loses > 1u || *n_lost > solah_blob_count(header, SOLAH_BLOB_LOST) ||
-        *n_priors > solah_blob_count(header, SOLAH_BLOB_PRIORS)) {
-        return SOLAH_BLOB_PLACE;
-    }
-    return SOLAH_BLOB_OK;
+    return row->loses > 1u || !SOLAH_BLOB_HAS(header, LOST, *n_lost, 0) ||
+                   !SOLAH_BLOB_HAS(header, PRIORS, *n_priors, 0)
+               ? SOLAH_BLOB_PLACE
+               : SOLAH_BLOB_OK;
 }
 
 /* Point to the stages, which take curves, tables, grids and trees one after the other and leave none. */
 static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_header *header)
 {
     const solah_blob_stage *row =
-        (const solah_blob_stage *)solah_blob_at(header, SOLAH_BLOB_STAGES);
-    const int32_t *start = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_STARTS);
+        SOLAH_BLOB_AT(header, STAGES);
+    const int32_t *start = SOLAH_BLOB_AT(header, STARTS);
     const uint32_t n_values = blob->tables.n_values;
     uint32_t n_curves = 0, n_tables = 0, n_grids = 0, n_walks = 0, n_lost = 0, n_priors = 0;
 
@@ -570,11 +561,10 @@ static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_hea
         stage->first_walk = row->first_walk;
         stage->n_walks = row->n_walks;
         if (row->first_curve != n_curves || row->first_table != n_tables ||
-            row->first_grid != n_grids || row->first_walk != n_walks ||
-            solah_blob_point_to_lost(header, row, n_values, &n_lost, &n_priors, stage) !=
-                SOLAH_BLOB_OK) {
+            row->first_grid != n_grids || row->first_walk != n_walks) {
             return SOLAH_BLOB_PLACE;
         }
+        SOLAH_BLOB_TRY(solah_blob_point_to_lost(header, row, n_values, &n_lost, &n_priors, stage));
         if (!solah_blob_is_stage(stage, blob->tables.n_classes, n_values)) {
             return SOLAH_BLOB_NUMBERS;
         }
@@ -583,32 +573,29 @@ static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_hea
         n_grids += row->n_grids;
         n_walks += row->n_walks;
     }
-    if (n_curves != solah_blob_count(header, SOLAH_BLOB_CURVES) ||
-        n_tables != solah_blob_count(header, SOLAH_BLOB_TABLES) ||
-        n_grids != solah_blob_count(header, SOLAH_BLOB_GRIDS) ||
-        n_walks != solah_blob_count(header, SOLAH_BLOB_TREES)) {
-        return SOLAH_BLOB_PLACE;
-    }
-    return SOLAH_BLOB_OK;
+    return n_curves == solah_blob_count(header, SOLAH_BLOB_CURVES) &&
+                   n_tables == solah_blob_count(header, SOLAH_BLOB_TABLES) &&
+                   n_grids == solah_blob_count(header, SOLAH_BLOB_GRIDS) &&
+                   n_walks == solah_blob_count(header, SOLAH_BLOB_TREES)
+               ? SOLAH_BLOB_OK
+               : SOLAH_BLOB_PLACE;
 }
 
 static inline int solah_blob_check_trees(solah_blob *blob, const solah_blob_header *header)
 {
 #if SOLAH_BLOB_MAX_WALKS > 0
-    int fault = solah_blob_point_to_trees(blob, header);
+    SOLAH_BLOB_TRY(solah_blob_point_to_trees(blob, header));
     for (uint32_t s = 0; s < blob->tables.n_stages; s++) {
         const uint32_t first = blob->stages[s].first_walk;
-        const uint32_t n_walks = blob->stages[s].n_walks;
-        for (uint32_t i = first; i < first + n_walks && fault == SOLAH_BLOB_OK; i++) {
-            fault = solah_blob_check_tree(blob, header, i, s);
+        for (uint32_t i = first; i < first + blob->stages[s].n_walks; i++) {
+            SOLAH_BLOB_TRY(solah_blob_check_tree(blob, header, i, s));
         }
     }
-    return fault;
 #else
     (void)blob;
     (void)header;
-    return SOLAH_BLOB_OK;
 #endif
+    return SOLAH_BLOB_OK;
 }
 
 /* Whether rules have numbers that there are. */
@@ -628,7 +615,7 @@ static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blo
 {
     const solah_stage *last = &blob->stages[blob->tables.n_stages - 1u];
     const solah_blob_tree *tree =
-        (const solah_blob_tree *)solah_blob_at(header, SOLAH_BLOB_TREES) + last->first_walk;
+        SOLAH_BLOB_AT(header, TREES) + last->first_walk;
     uint32_t n_knots = 0, n_states = 0;
 
     for (uint32_t i = 0; i < last->n_curves; i++) {
@@ -637,15 +624,14 @@ static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blo
     for (uint32_t i = 0; i < last->n_tables; i++) {
         n_states += blob->tables.tables[last->first_table + i].n_states;
     }
-    if (n_knots > solah_blob_count(header, SOLAH_BLOB_OF_KNOTS) ||
-        n_states > solah_blob_count(header, SOLAH_BLOB_OF_STATES) ||
-        2u * last->n_grids > solah_blob_count(header, SOLAH_BLOB_OF_GRIDS) ||
-        last->n_walks > solah_blob_count(header, SOLAH_BLOB_FIRST_NODE)) {
+    if (!SOLAH_BLOB_HAS(header, OF_KNOTS, n_knots, 0) ||
+        !SOLAH_BLOB_HAS(header, OF_STATES, n_states, 0) ||
+        !SOLAH_BLOB_HAS(header, OF_GRIDS, 2u * last->n_grids, 0) ||
+        !SOLAH_BLOB_HAS(header, FIRST_NODE, last->n_walks, 0)) {
         return SOLAH_BLOB_PLACE;
     }
     for (uint32_t i = 0; i < last->n_walks; i++) {
-        if ((uint32_t)blob->rules.first_node[i] + tree[i].n_nodes >
-            solah_blob_count(header, SOLAH_BLOB_OF_NODES)) {
+        if (!SOLAH_BLOB_HAS(header, OF_NODES, blob->rules.first_node[i], tree[i].n_nodes)) {
             return SOLAH_BLOB_PLACE;
         }
     }
@@ -655,48 +641,27 @@ static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blo
             return SOLAH_BLOB_PLACE;
         }
     }
-    if (!solah_blob_are_rules(header, SOLAH_BLOB_OF_KNOTS) ||
-        !solah_blob_are_rules(header, SOLAH_BLOB_OF_STATES) ||
-        !solah_blob_are_rules(header, SOLAH_BLOB_OF_NODES)) {
-        return SOLAH_BLOB_PLACE;
-    }
-    return SOLAH_BLOB_OK;
+    return solah_blob_are_rules(header, SOLAH_BLOB_OF_KNOTS) &&
+                   solah_blob_are_rules(header, SOLAH_BLOB_OF_STATES) &&
+                   solah_blob_are_rules(header, SOLAH_BLOB_OF_NODES)
+               ? SOLAH_BLOB_OK
+               : SOLAH_BLOB_PLACE;
 }
 
 #include "solah_blob_parts.h"
 
 static inline int solah_blob_check_contents(solah_blob *blob, const solah_blob_header *header)
 {
-    int fault = solah_blob_check_names(blob, header);
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_curves(blob, header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_tables(blob, header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_grids(blob, header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_stages(blob, header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_trees(blob, header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_rules(blob, header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_numbers(
-            blob, blob->stages[blob->tables.n_stages - 1u].is_weighed != 0u);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_policy(blob, header);
-    }
-    if (fault == SOLAH_BLOB_OK) {
-        fault = solah_blob_check_signals(blob, header);
-    }
-    return fault;
+    SOLAH_BLOB_TRY(solah_blob_check_names(blob, header));
+    SOLAH_BLOB_TRY(solah_blob_check_curves(blob, header));
+    SOLAH_BLOB_TRY(solah_blob_check_tables(blob, header));
+    SOLAH_BLOB_TRY(solah_blob_check_grids(blob, header));
+    SOLAH_BLOB_TRY(solah_blob_check_stages(blob, header));
+    SOLAH_BLOB_TRY(solah_blob_check_trees(blob, header));
+    SOLAH_BLOB_TRY(solah_blob_check_rules(blob, header));
+    SOLAH_BLOB_TRY(solah_blob_check_numbers(blob));
+    SOLAH_BLOB_TRY(solah_blob_check_policy(blob, header));
+    return solah_blob_check_signals(blob, header);
 }
 
 #endif

@@ -156,6 +156,12 @@ static inline const void *solah_blob_at(const solah_blob_header *header, int sec
     return (const uint8_t *)header + 4u * (size_t)header->sections[section].place;
 }
 
+/* SOLAH_BLOB_AT(header, KNOTS) points to the lines of a section, as what they are. */
+#define SOLAH_BLOB_LINE_TYPE(name, line) typedef line solah_blob_line_##name;
+SOLAH_BLOB_SECTIONS(SOLAH_BLOB_LINE_TYPE)
+#define SOLAH_BLOB_AT(header, name) \
+    ((const solah_blob_line_##name *)solah_blob_at(header, SOLAH_BLOB_##name))
+
 static inline uint32_t solah_blob_count(const solah_blob_header *header, int section)
 {
     return header->sections[section].count;

@@ -13,20 +13,20 @@ static inline uint32_t solah_blob_n_cells(const solah_cells *cells)
 static inline void solah_blob_point_to_policy(solah_blob *blob, const solah_blob_header *header)
 {
     const solah_blob_policy *line =
-        (const solah_blob_policy *)solah_blob_at(header, SOLAH_BLOB_POLICY);
+        SOLAH_BLOB_AT(header, POLICY);
     const int is_there = solah_blob_count(header, SOLAH_BLOB_POLICY) > 0u;
     const int has_cells = solah_blob_count(header, SOLAH_BLOB_CELLS) > 0u;
     const int has_limits = solah_blob_count(header, SOLAH_BLOB_MIN_PROBABILITY) > 0u;
     solah_policy *policy = &blob->policy;
 
     policy->cells =
-        has_cells ? (const solah_cells *)solah_blob_at(header, SOLAH_BLOB_CELLS) : NULL;
-    policy->cuts = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_CUTS);
-    policy->pairs = (const solah_seen *)solah_blob_at(header, SOLAH_BLOB_PAIRS);
-    policy->seen = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_SEEN);
+        has_cells ? SOLAH_BLOB_AT(header, CELLS) : NULL;
+    policy->cuts = SOLAH_BLOB_AT(header, CUTS);
+    policy->pairs = SOLAH_BLOB_AT(header, PAIRS);
+    policy->seen = SOLAH_BLOB_AT(header, SEEN);
     policy->min_probability =
-        has_limits ? (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_MIN_PROBABILITY) : NULL;
-    policy->shares = (const solah_known *)solah_blob_at(header, SOLAH_BLOB_SHARES);
+        has_limits ? SOLAH_BLOB_AT(header, MIN_PROBABILITY) : NULL;
+    policy->shares = SOLAH_BLOB_AT(header, SHARES);
     policy->n_pairs = (uint8_t)solah_blob_count(header, SOLAH_BLOB_PAIRS);
     policy->n_shares = (uint8_t)solah_blob_count(header, SOLAH_BLOB_SHARES);
     policy->min_completeness = is_there ? line->min_completeness : 0;
@@ -61,8 +61,7 @@ static inline int solah_blob_are_cells(const solah_blob *blob, const solah_blob_
     const solah_policy *policy = &blob->policy;
     for (uint32_t a = 0; policy->cells != NULL && a < blob->n_readings; a++) {
         const solah_cells *cells = &policy->cells[a];
-        if ((uint32_t)cells->first_cut + cells->n_cuts >
-                solah_blob_count(header, SOLAH_BLOB_CUTS) ||
+        if (!SOLAH_BLOB_HAS(header, CUTS, cells->first_cut, cells->n_cuts) ||
             cells->n_cuts == SOLAH_NOTHING) {
             return 0;
         }
@@ -74,7 +73,7 @@ static inline int solah_blob_are_cells(const solah_blob *blob, const solah_blob_
         }
         const uint32_t n_bits = solah_blob_n_cells(&policy->cells[pair->first]) *
                                 solah_blob_n_cells(&policy->cells[pair->second]);
-        if (pair->byte + ((n_bits + 7u) >> 3) > solah_blob_count(header, SOLAH_BLOB_SEEN)) {
+        if (!SOLAH_BLOB_HAS(header, SEEN, pair->byte, (n_bits + 7u) >> 3)) {
             return 0;
         }
     }
@@ -109,8 +108,7 @@ static inline int solah_blob_check_policy(solah_blob *blob, const solah_blob_hea
 static inline int solah_blob_is_stored(const solah_way *way, const solah_blob_header *header,
                                        const solah_stored *stored)
 {
-    if (stored->n_axes == 0u || (uint32_t)stored->first_axis + stored->n_axes >
-                                    solah_blob_count(header, SOLAH_BLOB_AXES)) {
+    if (stored->n_axes == 0u || !SOLAH_BLOB_HAS(header, AXES, stored->first_axis, stored->n_axes)) {
         return 0;
     }
     for (uint32_t k = 0; k < stored->n_axes; k++) {
@@ -141,7 +139,7 @@ static inline int solah_blob_is_feature(const solah_blob *blob, const solah_blob
     case SOLAH_ENERGY:
     case SOLAH_PITCH:
         return (uint32_t)feature->low + feature->count <= length &&
-               feature->first + 2u * length <= solah_blob_count(header, SOLAH_BLOB_WAVES);
+               SOLAH_BLOB_HAS(header, WAVES, feature->first, 2u * length);
     default:
         return 1;
     }
@@ -188,7 +186,7 @@ static inline int solah_blob_check_way(const solah_blob *blob, const solah_blob_
 static inline int solah_blob_check_signals(solah_blob *blob, const solah_blob_header *header)
 {
     const solah_blob_windows *windows =
-        (const solah_blob_windows *)solah_blob_at(header, SOLAH_BLOB_WINDOWS);
+        SOLAH_BLOB_AT(header, WINDOWS);
     const uint32_t n_measured = solah_blob_count(header, SOLAH_BLOB_MEASURED);
     const uint32_t n_stored = solah_blob_count(header, SOLAH_BLOB_STORED);
     const uint32_t n_features = solah_blob_count(header, SOLAH_BLOB_FEATURES);
@@ -204,11 +202,11 @@ static inline int solah_blob_check_signals(solah_blob *blob, const solah_blob_he
     if (n_measured == 0u || n_stored == 0u || n_features == 0u || n_features > 255u) {
         return SOLAH_BLOB_PLACE;
     }
-    way->measured = (const solah_measured *)solah_blob_at(header, SOLAH_BLOB_MEASURED);
-    way->stored = (const solah_stored *)solah_blob_at(header, SOLAH_BLOB_STORED);
-    way->axes = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_AXES);
-    way->features = (const solah_feature *)solah_blob_at(header, SOLAH_BLOB_FEATURES);
-    way->waves = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_WAVES);
+    way->measured = SOLAH_BLOB_AT(header, MEASURED);
+    way->stored = SOLAH_BLOB_AT(header, STORED);
+    way->axes = SOLAH_BLOB_AT(header, AXES);
+    way->features = SOLAH_BLOB_AT(header, FEATURES);
+    way->waves = SOLAH_BLOB_AT(header, WAVES);
     way->window = windows->window;
     way->step = windows->step;
     way->n_measured = (uint8_t)n_measured;
