@@ -147,15 +147,6 @@ class Signals:
         """The length of a window."""
         return self.window / self.rate
 
-    @property
-    def step_seconds(self) -> float:
-        """The time from the start of a window to that of the next."""
-        return self.step / self.rate
-
-    def last_row(self, tick: int) -> int:
-        """Return the number of the last window that ends up to a tick, counted from its first."""
-        return (tick - self.window) // self.step
-
     @cached_property
     def _by_name(self) -> dict[str, Channel]:
         return {channel.name: channel for channel in self.channels}

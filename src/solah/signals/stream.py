@@ -78,7 +78,15 @@ class SignalStream:
     ) -> None:
         self.signals = signals
         self._decide = decide
-        self._windows = WindowReadings(signals, arithmetic=arithmetic)
+        self._arithmetic = arithmetic or Float32(signals)
+        self._tick = 0
+        self._measured = [_Held(channel, signals) for channel in signals.measured]
+        used = {name for feature in signals.features for name in feature.channels}
+        self._stored: dict[Channel, deque[float]] = {
+            channel: deque(maxlen=signals.length(channel.name))
+            for channel in signals.channels
+            if channel.name in used
+        }
 
     def push(self, sample: Sequence[float]) -> WindowDecision | None:
         """Take a sample of every measured channel; decide if it completes a window.
@@ -93,49 +101,20 @@ class SignalStream:
         -------
         decision : WindowDecision or None
         """
-        readings = self._windows.push(sample)
-        if readings is None:
+        self._store(sample)
+        self._tick += 1
+        past = self._tick - self.signals.window
+        if past < 0 or past % self.signals.step:
             return None
-        decision, probabilities, *more = self._decide(readings[None, :])
-        return WindowDecision(decision, probabilities, readings, *(more or [decision]))
+        windows = {
+            channel.name: np.array(ring, dtype=np.float32)[:, None]
+            for channel, ring in self._stored.items()
+        }
+        readings = self._arithmetic.features(windows)
+        decision, beliefs, *judged = self._decide(readings)
+        return WindowDecision(decision, beliefs, readings[0], *(judged or [decision]))
 
-
-class WindowReadings:
-    """Computes the features of windows as samples come, and decides nothing.
-
-    Parameters
-    ----------
-    signals : Signals
-    tick : int, default=0
-        The number of the first sample; all before it are missing.
-    arithmetic : Arithmetic, default=None
-        That of a device; None for float32.
-
-    Examples
-    --------
-    >>> from solah.signals import describe_signals
-    >>> signals = describe_signals(["x"], rate=10, window=4, overlap=0.5, features=["mean"])
-    >>> windows = WindowReadings(signals, tick=1)
-    >>> [windows.push([sample]) for sample in range(1, 6)]
-    [None, None, array([nan]), None, array([3.5])]
-    """
-
-    def __init__(
-        self, signals: Signals, tick: int = 0, arithmetic: Arithmetic | None = None
-    ) -> None:
-        self.signals = signals
-        self.tick = tick
-        self._arithmetic = arithmetic or Float32(signals)
-        self._measured = [_Held(channel, signals) for channel in signals.measured]
-        asked = {name for feature in signals.features for name in feature.channels}
-        self._stored: dict[Channel, deque[float]] = {}
-        for channel in signals.channels:
-            if channel.name in asked:
-                n_samples = signals.window // channel.every
-                self._stored[channel] = deque([np.nan] * n_samples, n_samples)
-
-    def push(self, sample: Sequence[float]) -> NDArray[np.float64] | None:
-        """Take a sample of every measured channel; return the readings of a complete window."""
+    def _store(self, sample: Sequence[float]) -> None:
         if len(sample) != len(self._measured):
             raise DataError(
                 f"a sample must have a value for each of {len(self._measured)} channels; got "
@@ -144,32 +123,13 @@ class WindowReadings:
         current = {
             held.channel.name: held.take(self._arithmetic, value)
             for held, value in zip(self._measured, sample, strict=True)
-            if self.tick % held.channel.every == 0
+            if self._tick % held.channel.every == 0
         }
         for channel, ring in self._stored.items():
-            if self.tick % channel.every:
-                continue
-            if channel.axes:
-                axes = [current[axis] for axis in channel.axes]
-                ring.append(self._arithmetic.magnitude(channel.name, axes)[0])
-            else:
-                ring.append(current[channel.name][0])
-        self.tick += 1
-        past = self.tick - self.signals.window
-        if past < 0 or past % self.signals.step:
-            return None
-        windows = {
-            channel.name: np.array(ring, dtype=np.float32)[:, None]
-            for channel, ring in self._stored.items()
-        }
-        return self._arithmetic.features(windows).reshape(-1)
-
-    @property
-    def lacking(self) -> frozenset[str]:
-        """The channels of which samples are missing in the last window."""
-        return frozenset(
-            channel.name for channel, ring in self._stored.items() if np.isnan(ring).any()
-        )
+            if self._tick % channel.every == 0:
+                axes = [current[axis] for axis in channel.axes or (channel.name,)]
+                stored = self._arithmetic.magnitude(channel.name, axes) if channel.axes else axes[0]
+                ring.append(stored[0])
 
 
 class _Held:

@@ -208,8 +208,8 @@ class Trainer:
     def refit(self, kept: Reservoir, n_since_change: int, now: int, min_rows: int) -> Candidate:
         """Train new models and compare the best of them with the model in use.
 
-        With at least ``min_rows`` rows since the change, one of them is trained on these alone. From
-        twice as many on, it is the only one: older rows no longer help.
+        With at least ``min_rows`` rows since the change, one of them is trained on these alone.
+        From twice as many on, it is the only one: older rows no longer help.
         """
         n_fresh = min(n_since_change, kept.n_recent)
         n_held = max(n_fresh // _HELD_OUT, 1)
