@@ -10,6 +10,8 @@ import urllib.request
 
 import pytest
 
+from solah.cli.main import main
+
 PATIENCE = 180  # seconds; only a failure, or a very slow machine, takes that long
 
 
@@ -18,8 +20,9 @@ def site(tmp_path_factory):
     """Return a plan of three nodes, and rows to replay."""
     folder = tmp_path_factory.mktemp("site")
     wiring = "z1 <- alcohol, hue; z2 <- proline, flavanoids; class <- z1, z2"
-    run_words("fit", "wine", "--set", f"hierarchy={wiring}", "-o", folder / "model.json", "-q")
-    run_words("site", "plan", folder / "model.json", "-o", folder / "plan.json", "-q")
+    model, plan = str(folder / "model.json"), str(folder / "plan.json")
+    assert main(["fit", "wine", "--set", f"hierarchy={wiring}", "-o", model, "-q"]) == 0
+    assert main(["site", "plan", model, "-o", plan, "-q"]) == 0
     from solah import datasets
 
     wine = datasets.load("wine")
@@ -41,26 +44,20 @@ def replay_of(site, broker):
     return ("--plan", site / "plan.json", *rows)
 
 
-def test_a_whole_network_comes_up_and_goes_down(site, broker):
-    words = (*replay_of(site, broker), "--deadline", 60)
-    found = json.loads(run_words("site", "run", *words, "--json"))
-    assert (found["rows"], found["decided"], found["incomplete"]) == (178, 178, 0)
-    assert found["as_the_model"] == 1.0
-    assert found["accuracy"] > 0.9
-
-
 TRAP = "import pathlib; pathlib.Path(__file__).with_suffix('.sprung').touch(); raise SystemExit(9)"
 
 
-def test_files_of_the_current_folder_are_not_run(site, broker, tmp_path):
-    names = ("solah", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer")
-    for name in names:
+def test_a_whole_network_runs_nothing_from_its_folder_and_goes_down(site, tmp_path):
+    for name in ("solah", "amqtt", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer"):
         (tmp_path / f"{name}.py").write_text(TRAP, encoding="utf-8")
-    words = ("site", "run", *replay_of(site, broker), "--json")
-    command = [sys.executable, "-P", "-m", "solah.cli.main", *map(str, words)]
+    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--deadline", "60")
+    command = [sys.executable, "-P", "-m", "solah.cli.main", "site", "run", *words, "--json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert sorted(path.name for path in tmp_path.glob("*.sprung")) == []
-    assert json.loads(done.stdout)["decided"] == 178
+    found = json.loads(done.stdout)
+    assert (found["rows"], found["decided"], found["incomplete"]) == (178, 178, 0)
+    assert found["as_the_model"] == 1.0
+    assert found["accuracy"] > 0.9
 
 
 @pytest.mark.usefixtures("in_background")
@@ -70,7 +67,7 @@ def test_a_whole_network_goes_down_when_it_is_interrupted(site, broker, number):
     network = Process("site", "run", *words)
     asked = asking(network)
     wait_for(lambda: json.loads(asked("snapshot.json"))["decisions"]["total"])
-    code, out, err = network.stop(number)
+    code, out, err = network.stop(signal.SIGINT)
     assert (code, err) == (0, "solah: note: ended\n")
     assert "of 178" in out
 
@@ -83,12 +80,6 @@ class Process:
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-
-    def ends(self):
-        """Return the error with which it ends by itself."""
-        _, err = self.process.communicate(timeout=PATIENCE)
-        assert (self.process.returncode, err.count("\n")) == (2, 1)
-        return err
 
     def stop(self, number=signal.SIGTERM):
         os.kill(self.process.pid, number)
@@ -142,14 +133,15 @@ def test_a_network_is_watched(site, broker):
 
 def test_trust_covers_the_plan_that_a_node_starts_with(run, site, tmp_path):
     signed, keys = tmp_path / "signed.json", tmp_path / "keys.txt"
-    run_words(
-        "site", "plan", site / "model.json", "--new-key", tmp_path / "key", "-o", signed, "-q"
-    )
+    run("site", "plan", site / "model.json", "--new-key", tmp_path / "key", "-o", signed, "-q")
     public = tmp_path / "key.pub.pem"
     line = public.read_text(encoding="utf-8").splitlines()[1]
     words = ("site", "node", "--name", "z1", "--broker", "mqtt://127.0.0.1:1", "--trust", public)
     run(*words, "--plan", site / "plan.json").check_error("plan.json: the plan is not signed")
-    assert "cannot be reached" in Process(*words, "--plan", signed).ends()
+    node = Process(*words, "--plan", signed)
+    _, err = node.process.communicate(timeout=PATIENCE)
+    assert (node.process.returncode, err.count("\n")) == (2, 1)
+    assert "cannot be reached" in err
     keys.write_text(f"{line} revoked\n", encoding="utf-8")
     run(*words, "--plan", signed, "--trust", keys).check_error("a key that was revoked")
     keys.write_text(f"{line} not-after=2020-01-01\n", encoding="utf-8")
@@ -168,8 +160,6 @@ def test_wrong_words_are_one_line(run, site, tmp_path):
         "command line"
     )
     nowhere = "mqtt://127.0.0.1:1"
-    node = Process("site", "node", *plan, "--name", "z1", "--broker", nowhere)
-    assert "cannot be reached" in node.ends()
     run("site", "watch", "--broker", nowhere).check_error("cannot be reached")
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
     broken = ("--plan", tmp_path / "plan.json")

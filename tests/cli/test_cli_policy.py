@@ -42,7 +42,7 @@ def test_a_fit_chooses_out_of_fold(run, rows, tmp_path):
     outcome = run(
         *("fit", rows / "train.csv", "-t", "zustand", "-o", path, "--json"),
         *("--policy", "max-error=10%", "--policy", "max-unseen=auto", "--policy", "in-range"),
-        *("--policy", "votes=2/3", "--policy", "min-hold=4"),
+        *("--policy", "votes=2/3", "--policy", "min-hold=4", "--max-rules", "8"),
     )
     told = outcome.document["policy"]
     assert told["method"] == "by cross-validation: 5 folds, stratified"
@@ -107,7 +107,7 @@ def test_windows_are_settled_recording_by_recording(run, tmp_path):
     outcome = run(
         *("fit", folder, "-t", "state", "--window", "1s", "--signals", f"rate={RATE}"),
         *("-o", path, "--signals", "features=mean,rms", "--policy", "votes=2/3"),
-        *("--policy", "max-unseen=auto", "--json"),
+        *("--policy", "max-unseen=auto", "--json", "--max-rules", "6"),
     )
     assert outcome.document["policy"]["method"].endswith("groups kept together")
     together = table_of(run("predict", path, folder))

@@ -156,7 +156,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="th
 @needs_proc
 def test_workers_and_what_they_share_go_with_their_process(start, tmp_path):
     words = ("--model", "genetic", "--jobs", "2", "--set", "n_generations=500", "--folds", "2")
-    process = start("evaluate", "wine", *words)
+    process = start("evaluate", "iris", *words)
     wait_until(lambda: len(children_of(process.pid)) >= 3, process)
     assert end_in_order(process, tmp_path) == "solah: interrupted\n"
     assert process.returncode == 143

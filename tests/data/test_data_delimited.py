@@ -28,7 +28,8 @@ CHUNK = "solah.data.delimited._CHUNK"
 def chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a file whole, and in chunks that are smaller than its rows."""
     if not any(
-        long in request.node.name for long in ("30000", "20002", "huge", "late", "in_pieces")
+        long in request.node.name
+        for long in ("30000", "20002", "huge", "late", "in_pieces", "are_numbers")
     ):
         monkeypatch.setattr(CHUNK, request.param)
 
@@ -174,6 +175,18 @@ def test_a_column_that_turns_out_to_be_text_late_is_read_again(write: Any) -> No
     assert table.column("id").values[-1] == "x"
     assert table.column("n").values.dtype == np.float64
     assert table.n_rows == 30_001
+
+
+def test_columns_that_are_numbers_are_read_as_numbers_where_they_are(write: Any) -> None:
+    path = write('a,b,c,d\n1,2,"1,000",x\n-999,3,inf,y\n')
+    wanted = {"columns": ["c", "b", "a"], "numbers": ["a", "b", "c"]}
+    (table,) = iter_tables(path, **wanted)
+    assert content(table) == {"c": ["1,000", "inf"], "b": ["2", "3"], "a": ["1", "-999"]}
+    (table,) = iter_tables(path, columns=["b", "a"], numbers=["a", "b"])
+    assert content(table) == {"b": [2.0, 3.0], "a": [1.0, -999.0]}
+    missing = ReadOptions(missing=frozenset({"-999"}))
+    (table,) = iter_tables(path, columns=["a"], numbers=["a"], options=missing)
+    assert content(table) == {"a": ["1", None]}
 
 
 def test_equal_words_share_one_string(write: Any) -> None:

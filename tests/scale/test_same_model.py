@@ -95,6 +95,18 @@ def test_rows_may_come_in_any_way(rows, expected, tmp_path, way):
         assert document(estimator, given, "y") == expected
 
 
+def test_text_behind_numbers_in_a_file_keeps_its_zeros(rows, tmp_path, monkeypatch):
+    codes = [f"{row % 5:03}" if row < 100 else "abc"[row % 3] for row in range(len(rows))]
+    frame = rows.assign(code=codes)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    expected = document_in_memory(clone(ESTIMATORS["given"]), frame)
+    for size in (500, 1 << 20):
+        monkeypatch.setattr("solah.data.delimited._CHUNK", size)
+        with monkeypatch.context() as patch:
+            patch.setattr("solah.scale.sources._FIRST_ROWS", 50)
+            assert document(clone(ESTIMATORS["given"]), tmp_path / "rows.csv", "y") == expected
+
+
 @pytest.mark.skipif(native.load() is None, reason="solah was built without a compiler")
 def test_kernels_leave_no_trace(rows, expected, monkeypatch):
     for name in ("native", "reference"):

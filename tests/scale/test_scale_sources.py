@@ -27,7 +27,7 @@ FRAMES = [
 class Texts:
     """A pass that gathers what it reads."""
 
-    name = "gathering"
+    name, numbers = "gathering", ()
 
     def __init__(self, *columns):
         self.columns = columns

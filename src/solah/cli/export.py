@@ -1,10 +1,18 @@
 """``solah export``: write a model as C99 for a device, or for a browser, a database or ONNX."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from solah.cli.adapt import Forgetting, Pace
-from solah.cli.command import READ, argument, option, read_file, refuse_overwriting
+from solah.cli.command import (
+    READ,
+    argument,
+    changed_flags,
+    option,
+    read_file,
+    refuse_overwriting,
+)
 from solah.cli.options import ModelFile, OutputFolder, ReadingOptions
 from solah.cli.screen import Screen
 
@@ -30,8 +38,7 @@ CheckData = Annotated[
     str | None,
     argument(
         "DATA",
-        "Rows to compare the device's predictions with the model's: a file, or a data set by name. "
-        "Default: rows are drawn.",
+        "Rows to compare predictions on: a file or a data set. Default: drawn rows.",
     ),
     READ,
 ]
@@ -48,141 +55,151 @@ Form = Annotated[
         "sql",
         "onnx",
     ],
-    option(
-        "C99 alone or as a package; MicroPython; a blob, which a device swaps without a new build; "
-        "JavaScript, a SELECT in SQL, or an ONNX graph."
-    ),
+    option("C99 alone or as a package, MicroPython, a blob, JavaScript, SQL or ONNX."),
 ]
-Arithmetic = Annotated[
-    Literal["float", "q15"] | None,
-    option(
-        "float32, or integers alone (q15). Default: float; q15 for MicroPython, blobs and --learn."
-    ),
+Part = Annotated[
+    str | None, option("Only this tree or term, with what is below it.", metavar="NAME")
 ]
-Style = Annotated[
-    Literal["plain", "tables"] | None,
-    option(
-        "C: a function per feature, which a reviewer can read, or tables that one runtime reads. "
-        "Default: plain, unless tables are clearly smaller."
-    ),
-]
-Reasons = Annotated[
-    bool, option("--reasons", "C: name the rules behind a decision; that takes tables.")
-]
-NoMissing = Annotated[
-    bool, option("--no-missing", "C: smaller code, for readings that are never missing.")
-]
-Adc = Annotated[
-    list[str] | None,
-    option(
-        "Integers: a feature (of samples: a channel) is the count of an ADC: BITS,GAIN,OFFSET, "
-        "where its value is OFFSET + GAIN * count. Nothing is converted at run time. Repeatable.",
-        metavar="COL=BITS,GAIN,OFFSET",
-    ),
-]
-Footprints = Annotated[
-    bool,
-    option(
-        "--footprint",
-        "Write nothing; measure flash, RAM, stack and instructions with compiler and emulator.",
-    ),
-]
-Platforms = Annotated[
-    list[str] | None,
-    option(
-        "cortex-m0plus, cortex-m4, cortex-m4f, rv32, avr, aarch64 or host. Default: all whose "
-        "tools are installed; with --max-flash, cortex-m0plus. Repeatable, or commas.",
-        metavar="NAME",
-    ),
-]
-MaxFlash = Annotated[
-    str | None,
-    option(
-        "Refuse C that takes more flash than this, such as 4k. To fit a model into it: solah fit "
-        "--set max_flash=4k.",
-        metavar="BYTES",
-    ),
+Name = Annotated[
+    str | None, option("Name of files and functions. Default: as MODEL.", metavar="NAME")
 ]
 MinAgreement = Annotated[
     float,
     option(
-        "Refuse a device that predicts fewer rows as the model does (numbers: within 0.5%).",
+        "Refuse a device that predicts fewer rows as the model does.",
         metavar="SHARE",
         min=0.0,
         max=1.0,
     ),
 ]
-Part = Annotated[
-    str | None, option("Only this tree or term, with what is below it.", metavar="NAME")
-]
-Learn = Annotated[bool, option("--learn", "Let the device learn from labelled readings.")]
-TestRows = Annotated[
-    int | None,
-    option(
-        "Rows of the device's self-test; 0 for none. Default: one per class and five.",
-        metavar="N",
-        min=0,
-        max=10_000,
-    ),
-]
-Sign = Annotated[Path | None, read_file("Sign the blob with this Ed25519 private key (PEM)."), READ]
-NewKey = Annotated[
-    Path | None,
-    option(
-        "Make a key and sign with it: NAME.pem, to be kept secret, and NAME.pub.pem.",
-        metavar="NAME",
-    ),
-]
-Counter = Annotated[
-    int | None,
-    option(
-        "Number by which a device refuses an older blob. Default: milliseconds since 1970.",
-        metavar="N",
-        min=0,
-        max=2**64 - 1,
-    ),
-]
-TableName = Annotated[str | None, option("SQL: the table. Default: readings.", metavar="NAME")]
-Keep = Annotated[
-    list[str] | None,
-    option("SQL: column of the table to copy to the output. Repeatable.", metavar="COL"),
-]
-Url = Annotated[
-    str | None,
-    option("Arduino: address of the library's page, for the Library Manager.", metavar="URL"),
-]
-Name = Annotated[
-    str | None, option("Name of files and functions. Default: as MODEL.", metavar="NAME")
-]
+
+
+@dataclass(frozen=True)
+class CodeOptions:
+    """What the code of a device is like."""
+
+    panel: ClassVar[str] = "Code for devices"
+
+    arithmetic: Annotated[
+        Literal["float", "q15"] | None,
+        option("float32, or integers (q15). Default: float; q15 for --learn, MicroPython, blobs."),
+    ] = None
+    style: Annotated[
+        Literal["plain", "tables"] | None,
+        option("C: a function per feature, or tables. Default: plain, unless much larger."),
+    ] = None
+    reasons: Annotated[
+        bool, option("--reasons", "C: name the rules behind a decision; that takes tables.")
+    ] = False
+    no_missing: Annotated[
+        bool, option("--no-missing", "C: smaller code, for readings that are never missing.")
+    ] = False
+    adc: Annotated[
+        list[str] | None,
+        option(
+            "Integers: the feature (or channel) is OFFSET + GAIN * count of an ADC. Repeatable.",
+            metavar="COL=BITS,GAIN,OFFSET",
+        ),
+    ] = None
+    max_flash: Annotated[
+        str | None,
+        option("Refuse C that takes more flash than this, such as 4k.", metavar="BYTES"),
+    ] = None
+    learn: Annotated[bool, option("--learn", "Let the device learn from labelled readings.")] = (
+        False
+    )
+    pace: Pace = 1.0
+    forgetting: Forgetting = 0.0
+    test_rows: Annotated[
+        int | None,
+        option(
+            "Rows of the self-test. Default: one per class and five.",
+            metavar="N",
+            min=0,
+            max=10_000,
+        ),
+    ] = None
+    url: Annotated[
+        str | None,
+        option("Arduino: address of the library's page.", metavar="URL"),
+    ] = None
+    footprint: Annotated[
+        bool,
+        option("--footprint", "Write nothing; measure flash, RAM, stack and instructions."),
+    ] = False
+    platform: Annotated[
+        list[str] | None,
+        option(
+            "cortex-m0plus, cortex-m4, cortex-m4f, rv32, avr, aarch64 or host. Default: all whose "
+            "tools are installed; with --max-flash, cortex-m0plus. Repeatable.",
+            metavar="NAME",
+        ),
+    ] = None
+
+    def choices(self) -> dict[str, Any]:
+        """Return what `export_c` takes."""
+        from solah.export.online import Pace as LearningPace
+
+        learning = LearningPace(self.pace, self.forgetting) if self.learn else None
+        return {
+            "numbers": self.arithmetic or ("q15" if learning else "float"),
+            "style": self.style,
+            "reasons": self.reasons,
+            "missing": not self.no_missing,
+            "adc": _counts(self.adc),
+            "learning": learning,
+        }
+
+
+@dataclass(frozen=True)
+class BlobOptions:
+    """How a blob is signed."""
+
+    panel: ClassVar[str] = "Signed blobs"
+
+    sign: Annotated[
+        Path | None, read_file("Sign the blob with this Ed25519 private key (PEM)."), READ
+    ] = None
+    new_key: Annotated[
+        Path | None,
+        option("Make a key, NAME.pem and NAME.pub.pem, and sign with it.", metavar="NAME"),
+    ] = None
+    counter: Annotated[
+        int | None,
+        option(
+            "Number that rises with each blob. Default: milliseconds since 1970.",
+            metavar="N",
+            min=0,
+            max=2**64 - 1,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """How a query reads its rows."""
+
+    panel: ClassVar[str] = "SQL"
+
+    table: Annotated[str | None, option("The table. Default: readings.", metavar="NAME")] = None
+    keep: Annotated[
+        list[str] | None,
+        option("Column of the table to copy to the output. Repeatable.", metavar="COL"),
+    ] = None
 
 
 def export(
     model: ModelFile,
+    code: CodeOptions,
+    blob: BlobOptions,
+    query: QueryOptions,
     reading: ReadingOptions,
     screen: Screen,
     data: CheckData = None,
     to: Form = "c",
-    arithmetic: Arithmetic = None,
-    style: Style = None,
-    reasons: Reasons = False,
-    no_missing: NoMissing = False,
-    adc: Adc = None,
     part: Part = None,
-    max_flash: MaxFlash = None,
-    min_agreement: MinAgreement = 0.995,
-    learn: Learn = False,
-    pace: Pace = 1.0,
-    forgetting: Forgetting = 0.0,
-    test_rows: TestRows = None,
-    sign: Sign = None,
-    new_key: NewKey = None,
-    counter: Counter = None,
-    table: TableName = None,
-    keep: Keep = None,
     name: Name = None,
-    url: Url = None,
-    footprint: Footprints = False,
-    platform: Platforms = None,
+    min_agreement: MinAgreement = 0.995,
     output: OutputFolder = Path("export"),
 ) -> None:
     """Export a model to C99, bit-exact with Python, or to JavaScript, SQL or ONNX.
@@ -197,57 +214,22 @@ def export(
     from solah.atomic import write_all
     from solah.cli.problem import read_source
     from solah.cli.signals import rows_of_recordings
-    from solah.cli.views import facts, heading
-    from solah.export import Blob, Export, Program, sign_blob
-    from solah.export.max_flash import check_flash
+    from solah.export import Blob, Program, sign_blob
     from solah.export.names import identifier
-    from solah.export.online import Pace as LearningPace
     from solah.keys import key_files, make_keys
     from solah.model import load_document
     from solah.model.compile import part_of
 
-    _check_options(
-        to,
-        {
-            "arithmetic": arithmetic,
-            "style": style,
-            "reasons": reasons or None,
-            "no-missing": no_missing or None,
-            "max-flash": max_flash,
-            "test-rows": test_rows,
-            "learn": learn or None,
-            "footprint": footprint or None,
-        },
-    )
-    _check_pairs(
-        {
-            "--platform": (platform, footprint or max_flash, "--footprint or --max-flash"),
-            "--sign": (sign, to == "blob", "--to blob"),
-            "--new-key": (new_key, to == "blob" and sign is None, "--to blob, and no --sign"),
-            "--counter": (counter is not None, sign or new_key, "--sign or --new-key"),
-            "--table": (table, to == "sql", "--to sql"),
-            "--keep": (keep, to == "sql", "--to sql"),
-            "--adc": (adc, to in _TAKE_COUNTS, f"--to {', '.join(_TAKE_COUNTS)}"),
-            "--url": (url, to == "arduino", "--to arduino"),
-        }
-    )
+    _check_options(to, code)
+    _check_pairs(to, code, blob, query)
     document = load_document(model)
     document = document if part is None else part_of(document, part)
-    choices: dict[str, Any] = {"style": style, "reasons": reasons, "missing": not no_missing}
-    choices["adc"] = _counts(adc)
-    if footprint:
-        choices["numbers"] = arithmetic or "float"
-        _measure(document, to, data, platform, choices, reading, screen)
+    if code.footprint:
+        _measure(document, to, data, code, reading, screen)
         return
-    called = name or identifier(model.stem, "model")
-    learning = LearningPace(pace, forgetting) if learn else None
-    choices |= {"numbers": arithmetic or ("q15" if learning else "float"), "learning": learning}
-    exported = _exported(document, to, called, choices, table, keep)
-    if max_flash is not None:
-        assert isinstance(exported, Export)
-        check_flash(exported, max_flash, *(platform or ()))
+    exported = _exported(document, to, name or identifier(model.stem, "model"), code, query)
     rows = None if data is None else read_source(data, reading, document).table
-    found, who = None, _PROGRAMS.get(to, "device")
+    found = None
     if exported.simulator is None:
         screen.note("node is not installed, so the module was not compared with the model")
     else:
@@ -255,19 +237,30 @@ def export(
         if data is not None and not isinstance(exported, Program) and exported.features:
             measured = rows_of_recordings(document, data, reading, exported.features)
         found = _compared(document, exported, rows, min_agreement, measured)
-    for warning in exported.warnings:
-        screen.note(warning)
-    for note in _missing_parts(document, to) if to in _PROGRAMS else ():
+    for note in (*exported.warnings, *_missing_parts(document, to)):
         screen.note(note)
-    keys = () if new_key is None else key_files(new_key)
+    keys = () if blob.new_key is None else key_files(blob.new_key)
     refuse_overwriting(keys, ())
-    if isinstance(exported, Blob) and (sign is not None or new_key is not None):
-        key = sign if new_key is None else make_keys(new_key)[0]
-        assert key is not None
-        exported = sign_blob(exported, key, counter)
-    files = _files(document, to, exported, rows, test_rows, url)
-    refuse_overwriting((output / file for file in files), filter(None, (model, data, sign)))
-    written = [*write_all(output, files), *keys]
+    key = blob.sign if blob.new_key is None else make_keys(blob.new_key)[0]
+    if isinstance(exported, Blob) and key is not None:
+        exported = sign_blob(exported, key, blob.counter)
+    files = _files(document, to, exported, rows, code)
+    inputs: list[str | Path] = [one for one in (model, data, blob.sign) if one is not None]
+    refuse_overwriting((output / file for file in files), inputs)
+    _show(screen, to, exported, [*write_all(output, files), *keys], found)
+
+
+def _show(
+    screen: Screen,
+    to: str,
+    exported: "Export | Blob | Program",
+    written: list[Path],
+    found: dict[str, Any] | None,
+) -> None:
+    """Show what was written, and how its predictions compare with the model's."""
+    from solah.cli.views import facts, heading
+    from solah.export import Export
+
     if screen.json:
         about = {"name": exported.name, "to": to, "arithmetic": exported.numbers}
         about |= {"style": exported.style} if isinstance(exported, Export) else {}
@@ -276,40 +269,49 @@ def export(
     if isinstance(exported, Export) and to not in _INTEGERS:
         screen.say(f"style: {_STYLES[exported.style]}")
     if found is not None:
+        who = _PROGRAMS.get(to, "device")
         screen.say("", heading(f"The {who}'s predictions beside the model's"))
         screen.result(facts(_findings(found, who)))
 
 
-def _check_options(to: str, devices_only: dict[str, Any]) -> None:
+def _check_options(to: str, code: CodeOptions) -> None:
     """Refuse options that a form does not have."""
     from solah.exceptions import ParameterError
 
-    for flag, value in devices_only.items():
-        if value is not None and to in _PROGRAMS:
-            raise ParameterError(
-                f"--{flag} is for devices, and --to {to} computes in doubles as the model does"
-            )
-    what, is_float = _INTEGERS.get(to), devices_only["arithmetic"] == "float"
+    changed = changed_flags(code)
+    for flag in changed if to in _PROGRAMS else ():
+        raise ParameterError(
+            f"{flag} is for devices, and --to {to} computes in doubles as the model does"
+        )
+    what, is_float = _INTEGERS.get(to), code.arithmetic == "float"
     if what is not None and is_float:
         raise ParameterError(f"{what} computes in integers; drop --arithmetic")
-    for flag in ("max-flash", "footprint", "style", "reasons", "no-missing"):
-        if (
-            what is not None
-            and devices_only[flag] is not None
-            and (to, flag) != ("blob", "footprint")
-        ):
-            raise ParameterError(f"--{flag} is for generated C, and {what} has none")
-    if what is not None and devices_only["learn"]:
+    for flag in ("--max-flash", "--footprint", "--style", "--reasons", "--no-missing"):
+        is_measured = (to, flag) == ("blob", "--footprint")
+        if what is not None and flag in changed and not is_measured:
+            raise ParameterError(f"{flag} is for generated C, and {what} has none")
+    if what is not None and code.learn:
         raise ParameterError(f"{what} does not learn; --learn is for C and its packages")
-    if devices_only["learn"] and is_float:
+    if code.learn and is_float:
         raise ParameterError("a device learns in integers; drop --arithmetic")
 
 
-def _check_pairs(options: dict[str, tuple[Any, Any, str]]) -> None:
+def _check_pairs(to: str, code: CodeOptions, blob: BlobOptions, query: QueryOptions) -> None:
     """Refuse options that are given without what they require."""
     from solah.exceptions import ParameterError
 
-    for flag, (is_given, is_met, required) in options.items():
+    is_blob, keyed = to == "blob", blob.sign or blob.new_key
+    sized = code.footprint or code.max_flash
+    for flag, is_given, is_met, required in (
+        ("--platform", code.platform, sized, "--footprint or --max-flash"),
+        ("--sign", blob.sign, is_blob, "--to blob"),
+        ("--new-key", blob.new_key, is_blob and blob.sign is None, "--to blob, and no --sign"),
+        ("--counter", blob.counter is not None, keyed, "--sign or --new-key"),
+        ("--table", query.table, to == "sql", "--to sql"),
+        ("--keep", query.keep, to == "sql", "--to sql"),
+        ("--adc", code.adc, to in _TAKE_COUNTS, f"--to {', '.join(_TAKE_COUNTS)}"),
+        ("--url", code.url, to == "arduino", "--to arduino"),
+    ):
         if is_given and not is_met:
             raise ParameterError(f"{flag} requires {required}")
 
@@ -333,32 +335,33 @@ def _counts(words: list[str] | None) -> "dict[str, Counts]":
 
 
 def _exported(
-    model: "Model",
-    to: str,
-    name: str,
-    choices: dict[str, Any],
-    table: str | None,
-    keep: list[str] | None,
+    model: "Model", to: str, name: str, code: CodeOptions, query: QueryOptions
 ) -> "Export | Blob | Program":
     from solah import export as exports
+    from solah.export.max_flash import check_flash
 
+    if to == "sql":
+        where = "readings" if query.table is None else query.table
+        return exports.export_sql(model, name=name, table=where, keys=query.keep or ())
     if to == "javascript":
         return exports.export_javascript(model, name=name)
     if to == "onnx":
         return exports.export_onnx(model, name=name)
-    if to == "sql":
-        where = "readings" if table is None else table
-        return exports.export_sql(model, name=name, table=where, keys=keep or ())
     if to == "micropython":
-        return exports.export_micropython(model, name=name, adc=choices["adc"])
+        return exports.export_micropython(model, name=name, adc=_counts(code.adc))
     if to == "blob":
-        return exports.export_blob(model, name=name, adc=choices["adc"])
-    return exports.export_c(model, name=name, **choices)
+        return exports.export_blob(model, name=name, adc=_counts(code.adc))
+    exported = exports.export_c(model, name=name, **code.choices())
+    if code.max_flash is not None:
+        check_flash(exported, code.max_flash, *(code.platform or ()))
+    return exported
 
 
 def _missing_parts(model: "Model", to: str) -> list[str]:
     """Return what a program beyond devices does without."""
-    notes = []
+    notes: list[str] = []
+    if to not in _PROGRAMS:
+        return notes
     if model.signals is not None:
         notes.append("this predicts from features; exports for devices compute them from samples")
     if model.policy is not None:
@@ -372,18 +375,17 @@ def _files(
     to: Any,
     exported: "Export | Blob | Program",
     rows: "Table | None",
-    test_rows: int | None,
-    url: str | None,
+    code: CodeOptions,
 ) -> "dict[str, str | bytes]":
     """Lay out all that is written; for a device with its test."""
     from solah.export import Export, Program, package_c, self_test
 
     if isinstance(exported, Program):
         return dict(exported.files)
-    test = self_test(model, exported, rows, test_rows)
+    test = self_test(model, exported, rows, code.test_rows)
     if to in ("arduino", "platformio", "zephyr", "esp-idf"):
         assert isinstance(exported, Export)
-        return dict(package_c(model, exported, to, test, url))
+        return dict(package_c(model, exported, to, test, code.url))
     return {**exported.files, **test}
 
 
@@ -444,8 +446,7 @@ def _measure(
     model: "Model",
     to: str,
     data: str | None,
-    names: list[str] | None,
-    choices: dict[str, Any],
+    code: CodeOptions,
     reading: ReadingOptions,
     screen: Screen,
 ) -> None:
@@ -456,7 +457,9 @@ def _measure(
     from solah.export.footprint import footprint, signal_footprint
     from solah.export.platforms import PLATFORMS, find_platform, install_line, missing_tools
 
-    words = [word.strip() for text in names or () for word in text.split(",") if word.strip()]
+    words = [
+        word.strip() for text in code.platform or () for word in text.split(",") if word.strip()
+    ]
     wanted = [find_platform(word) for word in words] or list(PLATFORMS.values())
     skipped = {
         one.name: install_line(one, counting=True)
@@ -472,6 +475,7 @@ def _measure(
         raise SolahError("no platform can be measured here; install the tools of one")
     if to == "blob" and model.signals is not None:
         raise ParameterError("the footprint of a blob is that of a model of readings; use --to c")
+    choices = code.choices() | {"numbers": code.arithmetic or "float", "learning": None}
     exported = export_blob(model) if to == "blob" else export_c(model, **choices)
     is_of_samples = exported.signals is not None
     rows = (_samples if is_of_samples else _rows)(model, data, reading)

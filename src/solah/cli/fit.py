@@ -280,9 +280,9 @@ def _show_next(screen: Screen, data: str, output: Path) -> None:
         f"solah rules {model}": "read its rules",
         f"solah predict {model} {rows}": "predict rows",
         f"solah explain {model} {rows} --row 1": "explain a prediction",
-        f"solah report {model} {rows}": "see all about it in the browser",
-        f"solah export {model} {rows}": "bring it to a device",
-        f"solah evaluate {rows} …": "cross-validate it, with the options of fit",
+        f"solah report {model} {rows}": "write a page about it",
+        f"solah export {model} {rows}": "export it to a device",
+        f"solah evaluate {rows} …": "cross-validate it, with the same options",
     }
     screen.say("", heading("What to do next"), facts(lines))
 

@@ -17,14 +17,14 @@ import numpy as np
 
 from solah.data.cells import MISSING_WORDS, TextCells
 from solah.data.dialect import Dialect, cut, detect
-from solah.data.frames import text_values
+from solah.data.frames import base_columns, text_values
 from solah.data.spelling import count, is_number, parse_numbers
 from solah.data.table import Column, Table
 from solah.data.textfile import MAX_LINE, Lines, count_lines, first_lines, open_text, refuse_nul
 from solah.exceptions import FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -56,9 +56,7 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
                         text.add(j)
                     values = values if numbers is None else numbers
                 part.append(values)
-            # PyArrow would overlook a missing " -999" among numbers.
-            if not any(map(is_number, options.missing)):
-                numeric |= set(range(len(parts))) - text
+            numeric |= _without_words(set(range(len(parts))), options)
             numeric -= text
     columns = tuple(
         Column(name, np.concatenate(part) if part else np.empty(0))
@@ -67,16 +65,26 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
     return Table(columns, len(columns[0].values))
 
 
-def iter_delimited(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
-    """Stream a file as tables of text with at most that many rows."""
+def iter_delimited(
+    path: Path,
+    options: ReadOptions,
+    rows: int,
+    only: Sequence[str] | None,
+    numbers: Collection[str] = (),
+) -> Iterator[Table]:
+    """Stream a file as tables of text with at most that many rows; see `iter_tables`."""
     dialect = find_dialect(path, options)
-    cells = [TextCells(options.missing) for _ in dialect.names]
-    for read in _rows(path, dialect, options, set()):
+    wanted = frozenset(base_columns(list(dialect.names), only))
+    cells = {
+        j: TextCells(options.missing) for j, name in enumerate(dialect.names) if name in wanted
+    }
+    numeric = {j for j in cells if dialect.names[j] in numbers}
+    for read in _rows(path, dialect, options, _without_words(numeric, options)):
         for start in range(0, read.num_rows, rows):
             piece = read.slice(start, rows)
             columns = tuple(
-                Column(name, _values(piece.column(j), cells[j], dialect))
-                for j, name in enumerate(dialect.names)
+                Column(dialect.names[j], _values(piece.column(j), of_column, dialect))
+                for j, of_column in cells.items()
             )
             yield Table(columns, piece.num_rows)
 
@@ -128,6 +136,11 @@ def _rows(path: Path, dialect: Dialect, options: ReadOptions, numeric: set[int])
                     f"{path}, line {line}: is longer than {MAX_LINE:,} characters; is a quote "
                     "missing, or is it not a table?"
                 )
+
+
+def _without_words(numeric: set[int], options: ReadOptions) -> set[int]:
+    """Return no columns where a number means missing: PyArrow would overlook " -999"."""
+    return set() if any(map(is_number, options.missing)) else numeric
 
 
 def _end_of_rows(text: str, dialect: Dialect) -> int:

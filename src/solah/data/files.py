@@ -18,7 +18,7 @@ from solah.exceptions import DataError, FileFormatError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from solah.data.table import Table
 
@@ -102,6 +102,7 @@ def iter_tables(
     options: ReadOptions = _DEFAULTS,
     rows: int = 50_000,
     columns: Sequence[str] | None = None,
+    numbers: Collection[str] = (),
 ) -> Iterator[Table]:
     r"""Stream a file piece by piece, in memory that does not grow with the file.
 
@@ -118,6 +119,8 @@ def iter_tables(
         The maximum number of rows of a piece.
     columns : sequence of str, optional
         The columns to read; all by default.
+    numbers : collection of str, optional
+        Columns of a delimited file that are numbers throughout; they are read faster.
 
     Yields
     ------
@@ -138,7 +141,7 @@ def iter_tables(
         raise DataError(f"a piece must have at least one row: got rows={rows}")
     format_ = _format(file)
     if format_ == "text":
-        tables = iter_delimited(file, options, rows)
+        tables = iter_delimited(file, options, rows, columns, numbers)
     elif format_ == "arff":
         tables = iter_arff(file, options, rows)
     else:
@@ -167,7 +170,10 @@ def _format(file: Path) -> str:
     name = file.name.lower()
     suffix = "".join(Path(name).suffixes[-2:]) if name.endswith(".gz") else Path(name).suffix
     if suffix not in _FORMATS:
-        raise FileFormatError(f"{file} is not of a known type; solah reads {', '.join(_FORMATS)}")
+        raise FileFormatError(
+            f"{file} is not of a known type; solah reads .csv, .tsv, .txt, .dat and .arff (also "
+            "with .gz), .parquet, .pq, .arrow and .feather"
+        )
     if not file.exists():
         raise FileFormatError(f"{file} does not exist")
     if file.stat().st_size == 0:

@@ -50,8 +50,14 @@ def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups:
     limits = estimator._limits
     if rows.memory is not None:
         rows = replace(rows, batch_rows=batch_within(rows.memory, len(roles.columns), n_threads))
-    survey = Survey(roles, is_untyped=rows.source.is_untyped)
-    facts = survey.facts(rows.run(survey, n_threads), estimator.feature_types)
+    as_text = {roles.target, *(estimator.feature_types or ())}
+    numbers = tuple(name for name in rows.source.numbers if name in {*roles.columns} - as_text)
+    survey = Survey(roles, numbers, is_untyped=rows.source.is_untyped)
+    seen = rows.run(survey, n_threads)
+    if any(one.is_text and one.name in numbers for one in seen.features):
+        survey = Survey(roles, is_untyped=True)  # text behind numbers, all of which count as text
+        seen = rows.run(survey, n_threads)
+    facts = survey.facts(seen, estimator.feature_types)
     if facts.n_all <= limits.many_rows:
         table, column, weights, of_rows = read_whole(rows, roles)
         classes = np.array(list(facts.classes))
@@ -108,6 +114,7 @@ class Hits:
     """A pass that counts the rows that are predicted correctly, and all rows."""
 
     name = "scoring"
+    numbers: tuple[str, ...] = ()
 
     def __init__(self, estimator: Any, names: tuple[str, ...], target: str) -> None:
         self.estimator, self.names, self.target = estimator, names, target

@@ -12,6 +12,7 @@ the order of the rows nor their partition leaves a trace.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 MAX_ROUNDS = 5
 NEAR_ENOUGH = 1e-3
 _LIMB = 32
+# Floats hold the sums of so few limbs exactly.
+_PIECE_ROWS = 65_536
 
 
 def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str]]) -> Model:
@@ -332,8 +335,11 @@ class _CountRules(BlockPass):
         )
         for j in range(len(self.features)):
             sums[f"single {j}"] += counts[0, sets.bins[j] : sets.bins[j + 1]]
-        for j, (a, b) in enumerate(self.pairs):
-            self._add_pair(sums[f"pair {j}"], labels[:, [a, b]], codes, weights, (a, b))
+        for start in range(0, len(codes), _PIECE_ROWS):
+            rows = slice(start, start + _PIECE_ROWS)
+            for j, (a, b) in enumerate(self.pairs):
+                of_pair = sums[f"pair {j}"], labels[rows][:, [a, b]], codes[rows], weights[rows]
+                self._add_pair(*of_pair, (a, b))
 
     def tallies(self, sums: Statistics) -> list[Tally]:
         """Return the rows of each rule by class; the heaviest row weighs about 1."""
@@ -359,19 +365,19 @@ class _CountRules(BlockPass):
         sizes = [self.features[place].n_focal_sets for place in places]
         lower = (labels >> MASS_BITS).astype(np.int64)
         known = (lower < sizes).all(axis=1)
-        lower, codes, weights = lower[known], codes[known], weights[known]
-        upper = (labels[known] & ((1 << MASS_BITS) - 1)).astype(np.int64)
-        high, low = counts.reshape(2, -1)
+        if not known.all():
+            labels, lower = labels[known], lower[known]
+            codes, weights = codes[known], weights[known]
+        upper = (labels & ((1 << MASS_BITS) - 1)).astype(np.int64)
+        masses = [((1 << MASS_BITS) - part, part) for part in upper.T]
+        # A cell more on either axis: the last set has no upper neighbour, and no mass goes there.
+        shape = (sizes[0] + 1, sizes[1] + 1, self.n_classes)
+        n_cells, cell = math.prod(shape), np.ravel_multi_index((*lower.T, codes), shape)
+        grid = np.zeros((2, 2 * n_cells), dtype=np.int64)
         for a, b in np.ndindex(2, 2):
-            masses = [
-                part if is_upper else (1 << MASS_BITS) - part
-                for part, is_upper in zip(upper.T, (a, b), strict=True)
-            ]
-            share = (masses[0] * masses[1]) >> (2 * MASS_BITS - 30)
-            taken = share > 0
-            # One index for all axes: NumPy adds at such places five times as fast.
-            cell = (lower[taken, 0] + a) * sizes[1] + lower[taken, 1] + b
-            cell = cell * self.n_classes + codes[taken]
-            product = weights[taken] * share[taken]
-            np.add.at(high, cell, product >> _LIMB)
-            np.add.at(low, cell, product & ((1 << _LIMB) - 1))
+            product = weights * ((masses[0][a] * masses[1][b]) >> (2 * MASS_BITS - 30))
+            first = np.ravel_multi_index((a, b, 0), shape)
+            limbs = product >> _LIMB, product & ((1 << _LIMB) - 1)
+            for limb, part in zip(grid, limbs, strict=True):
+                limb[first : first + n_cells] += np.bincount(cell, part, n_cells).astype(np.int64)
+        counts += grid[:, :n_cells].reshape(2, *shape)[:, :-1, :-1]

@@ -70,6 +70,11 @@ class Reader:
         last = () if self.roles.weight is None else (self.roles.weight,)
         return (*(one.name for one in self.features), self.roles.target, *last)
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that are numbers."""
+        return tuple(one.name for one in self.features if not one.is_coded)
+
     def codes_and_weights(self, table: Table) -> tuple[Int64, Int64]:
         """Return the class of each row, and its weight as an integer."""
         codes = encode_states(table.column(self.roles.target), self.classes).astype(np.int64)
@@ -142,6 +147,7 @@ class Draw:
 
     def __init__(self, reader: Reader, of_classes: UInt64, n_rows: int) -> None:
         self.reader, self.of_classes, self.n_rows = reader, of_classes, n_rows
+        self.numbers = reader.numbers
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -299,6 +305,7 @@ class _Whole:
     """Gathers all rows."""
 
     name = "reading rows into memory"
+    numbers: tuple[str, ...] = ()
 
     def __init__(self, columns: tuple[str, ...]) -> None:
         self.columns = columns
@@ -327,6 +334,7 @@ class _Blocks:
 
     def __init__(self, one: BlockPass, reader: Reader) -> None:
         self.name, self.one, self.reader = one.name, one, reader
+        self.numbers = reader.numbers
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 from solah.data import ReadOptions, Table, from_arrow, from_frame, is_frame, iter_tables
 from solah.data.delimited import settle_options
 from solah.data.files import iter_row_groups, open_binary
-from solah.data.spelling import count
+from solah.data.spelling import count, parse_numbers
 from solah.exceptions import DataError, FileFormatError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ G = TypeVar("G")
 PARQUET, ARROW, _ARFF = (".parquet", ".pq"), (".arrow", ".feather"), (".arff", ".arff.gz")
 BATCH_ROWS = 32_768
 _PART_ROWS = 262_144
+_FIRST_ROWS = 1_000
 
 
 class Pass(Protocol[G]):
@@ -40,6 +41,9 @@ class Pass(Protocol[G]):
 
     name: str
     """The work, for people who wait for it."""
+
+    numbers: tuple[str, ...]
+    """Those of its columns that are known to be numbers."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,7 +66,9 @@ class Part(Protocol):
     def name(self) -> str:
         """What to call the part in messages."""
 
-    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
+    def tables(
+        self, columns: Sequence[str], rows: int, numbers: Sequence[str] = ()
+    ) -> Iterator[Table]:
         """Yield tables of these columns with at most ``rows`` rows; rows count from 1 in a part."""
 
 
@@ -77,6 +83,7 @@ class Source:
     parts : the parts
     n_rows : the number of rows, where it is known
     is_untyped : whether all cells are written as text, as those of CSV files
+    numbers : columns of text files that begin with numbers
     """
 
     name: str
@@ -84,6 +91,7 @@ class Source:
     parts: tuple[Part, ...] = field(repr=False)
     n_rows: int | None = None
     is_untyped: bool = False
+    numbers: frozenset[str] = frozenset()
 
     def run(self, one: Pass[G], n_threads: int, rows: int, advance: Advance) -> G:
         """Run a pass over all rows; each thread takes one part after the other."""
@@ -123,7 +131,7 @@ def add_part(
 ) -> None:
     """Add the rows of a part; with ``is_named``, an error names the part."""
     try:
-        for table in part.tables(one.columns, rows):
+        for table in part.tables(one.columns, rows, one.numbers):
             one.add(gathered, table)
             if advance is not None:
                 advance(table.n_rows)
@@ -213,10 +221,11 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
     if len(texts) > 1:
         options = settle_options(texts, options)
     parts: list[FilePart] = []
-    columns, n_rows = [], 0
+    columns, n_rows, words = [], 0, set()
     for file in files:
         if not file.name.lower().endswith(PARQUET):
-            first = next(iter_tables(file, options=options, rows=1_000))
+            first = next(iter_tables(file, options=options, rows=_FIRST_ROWS))
+            words |= {one.name for one in first.columns if parse_numbers(one.values) is None}
             columns.append((str(file), first.names))
             parts.append(FilePart(file, options))
             continue
@@ -240,7 +249,8 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
     names = _same_names(columns, FileFormatError)
     rows = n_rows if is_counted else None
     is_untyped = len(texts) == len(files)
-    return _with_rows(Source(name, names, tuple(parts), rows, is_untyped=is_untyped))
+    numbers = frozenset(names) - words if is_untyped else frozenset()
+    return _with_rows(Source(name, names, tuple(parts), rows, is_untyped, numbers))
 
 
 @dataclass(frozen=True)
@@ -260,10 +270,14 @@ class FilePart:
         """The file."""
         return str(self.path)
 
-    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
+    def tables(
+        self, columns: Sequence[str], rows: int, numbers: Sequence[str] = ()
+    ) -> Iterator[Table]:
         """Yield tables, as all readers of files understand them."""
         if not self.row_groups:
-            yield from iter_tables(self.path, options=self.options, rows=rows, columns=columns)
+            yield from iter_tables(
+                self.path, options=self.options, rows=rows, columns=columns, numbers=numbers
+            )
             return
         first_row = self.first_row
         for table in iter_row_groups(self.path, self.row_groups, columns, rows):
@@ -283,7 +297,9 @@ class FramePart:
     name: str
     frame: Any
 
-    def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
+    def tables(
+        self, columns: Sequence[str], rows: int, numbers: Sequence[str] = ()
+    ) -> Iterator[Table]:
         """Yield the rows."""
         table = _table(self.frame, self.name, columns).select(columns)
         for start in range(0, table.n_rows, rows):

@@ -185,8 +185,10 @@ class Survey:
 
     name = "looking at the columns"
 
-    def __init__(self, roles: ColumnRoles, *, is_untyped: bool = False) -> None:
-        self.roles, self.is_untyped = roles, is_untyped
+    def __init__(
+        self, roles: ColumnRoles, numbers: tuple[str, ...] = (), *, is_untyped: bool = False
+    ) -> None:
+        self.roles, self.numbers, self.is_untyped = roles, numbers, is_untyped
 
     @property
     def columns(self) -> tuple[str, ...]:
