@@ -47,11 +47,11 @@ def replay_of(site, broker):
 TRAP = "import pathlib; pathlib.Path(__file__).with_suffix('.sprung').touch(); raise SystemExit(9)"
 
 
-def test_a_whole_network_runs_nothing_from_its_folder_and_goes_down(site, tmp_path):
-    for name in ("solah", "amqtt", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer"):
+def test_a_whole_network_runs_nothing_from_its_folder_and_goes_down(site, broker, tmp_path):
+    for name in ("solah", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer"):
         (tmp_path / f"{name}.py").write_text(TRAP, encoding="utf-8")
-    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--deadline", "60")
-    command = [sys.executable, "-P", "-m", "solah.cli.main", "site", "run", *words, "--json"]
+    words = ("site", "run", *replay_of(site, broker), "--deadline", 60, "--json")
+    command = [sys.executable, "-P", "-m", "solah.cli.main", *map(str, words)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert sorted(path.name for path in tmp_path.glob("*.sprung")) == []
     found = json.loads(done.stdout)
@@ -61,8 +61,7 @@ def test_a_whole_network_runs_nothing_from_its_folder_and_goes_down(site, tmp_pa
 
 
 @pytest.mark.usefixtures("in_background")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_whole_network_goes_down_when_it_is_interrupted(site, broker, number):
+def test_a_whole_network_goes_down_when_it_is_interrupted(site, broker):
     words = (*replay_of(site, broker), "--replay-rate", 1, "--web", 0)
     network = Process("site", "run", *words)
     asked = asking(network)
@@ -80,6 +79,12 @@ class Process:
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
+
+    def ends(self):
+        """Return the error with which it ends by itself."""
+        _, err = self.process.communicate(timeout=PATIENCE)
+        assert (self.process.returncode, err.count("\n")) == (2, 1)
+        return err
 
     def stop(self, number=signal.SIGTERM):
         os.kill(self.process.pid, number)
@@ -138,10 +143,7 @@ def test_trust_covers_the_plan_that_a_node_starts_with(run, site, tmp_path):
     line = public.read_text(encoding="utf-8").splitlines()[1]
     words = ("site", "node", "--name", "z1", "--broker", "mqtt://127.0.0.1:1", "--trust", public)
     run(*words, "--plan", site / "plan.json").check_error("plan.json: the plan is not signed")
-    node = Process(*words, "--plan", signed)
-    _, err = node.process.communicate(timeout=PATIENCE)
-    assert (node.process.returncode, err.count("\n")) == (2, 1)
-    assert "cannot be reached" in err
+    assert "cannot be reached" in Process(*words, "--plan", signed).ends()
     keys.write_text(f"{line} revoked\n", encoding="utf-8")
     run(*words, "--plan", signed, "--trust", keys).check_error("a key that was revoked")
     keys.write_text(f"{line} not-after=2020-01-01\n", encoding="utf-8")

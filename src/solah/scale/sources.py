@@ -225,7 +225,8 @@ def _open_files(data: Any, options: ReadOptions) -> Source:
     for file in files:
         if not file.name.lower().endswith(PARQUET):
             first = next(iter_tables(file, options=options, rows=_FIRST_ROWS))
-            words |= {one.name for one in first.columns if parse_numbers(one.values) is None}
+            written = (one for one in first.columns if one.is_text)
+            words |= {one.name for one in written if parse_numbers(one.values) is None}
             columns.append((str(file), first.names))
             parts.append(FilePart(file, options))
             continue
