@@ -30,7 +30,7 @@ SiteName = Annotated[
 Root = Annotated[str, option("First part of all topics.", metavar="NAME")]
 TrustFiles = Annotated[
     list[Path] | None,
-    read_file("Public key, or file of keys, that must have signed plans. Repeatable."),
+    read_file("Public key (PEM) that must have signed plans. Repeatable."),
     READ,
 ]
 Deadline = Annotated[

@@ -162,8 +162,7 @@ def read_history(broker: Broker, topics: Topics, trust: Trust | None = None) -> 
         with suppress(SolahError, RecursionError):  # somebody else put it there
             bundle, signer = read_bundle(document), ""
             if bundle.signature:
-                key = None if trust is None else trust.signer(document)
-                signer = "unknown" if key is None else key.owner
+                signer = (trust.signer(document) if trust else None) or "unknown"
             found.append(Publication(when, bundle, document, signer))
     return found
 
