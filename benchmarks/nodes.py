@@ -6,7 +6,7 @@ Five processes on three levels (three measure, one fuses two of them, one decide
 the loopback; a model of breast cancer readings that ships with scikit-learn, its rows drawn with
 replacement (seed 1). First all rows at once: decisions a second from the first to the last. Then
 rows at a rate: the time from the last reading of a row to the arrival of its decision at a
-subscriber. CPU time of every process, and the broker's share of all, come from the same
+subscriber. CPU time and memory of every process, and the broker's share of all, come from the same
 run; so does what the model takes for the rows alone, in one process, one row at a time. Last: the
 accuracy when measuring nodes are dead. Every decision is compared with the model's.
 """
@@ -176,6 +176,13 @@ def cpu_of(number: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def resident(number: int) -> float:
+    """Return the resident memory of a process, in megabytes."""
+    status = Path(f"/proc/{number}/status").read_text(encoding="utf-8")
+    (line,) = (one for one in status.splitlines() if one.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
 def throughput(bundle: Bundle, rows: pd.DataFrame) -> None:
     site = Site(bundle, rows, 60)
     site.nodes.start(replay=site.table)
@@ -190,6 +197,8 @@ def throughput(bundle: Bundle, rows: pd.DataFrame) -> None:
     share = spent["broker"] / sum(spent.values())
     told = ", ".join(f"{name} {one:.1f}" for name, one in spent.items())
     print(f"  CPU seconds: {told}; the broker's share {100 * share:.0f} %")
+    memory = {name: resident(number) for name, number in site.nodes.ids().items()}
+    print("  resident MB: " + ", ".join(f"{name} {one:.0f}" for name, one in memory.items()))
     check(bundle, rows, site.listener)
     site.stop()
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 
-from nodes import Site, check, made
+from nodes import Site, check, made, resident
 
 EVERY = 30.0
 WORDS = ["--deadline", "30"]
@@ -55,13 +54,6 @@ def watch(site: Site, n_rows: int, seconds: float) -> list[dict[str, float]]:
             site.restart_broker()
             print("           the broker was restarted", flush=True)
     return memory
-
-
-def resident(number: int) -> float:
-    """Return the resident memory of a process, in megabytes."""
-    status = Path(f"/proc/{number}/status").read_text(encoding="utf-8")
-    (line,) = (one for one in status.splitlines() if one.startswith("VmRSS"))
-    return int(line.split()[1]) / 1024
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ USERNAME, PASSWORD = "SOLAH_MQTT_USERNAME", "SOLAH_MQTT_PASSWORD"
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _AT_LEAST_ONCE = 1
 _KEEPALIVE = 30
+_LOOK_EVERY = 0.05
 _MOST_IN_FLIGHT = 400
 _MOST_QUEUED = 20_000
 _MOST_QUEUED_BYTES = 32 * 1024 * 1024
@@ -230,10 +232,12 @@ class Client:
         except (OSError, ValueError) as error:
             raise BrokerError(f"the broker {self._broker!r} cannot be reached: {error}") from None
         self._paho.loop_start()
-        if not self._connected.wait(timeout):
-            self.stop()
-            reason = self._refusal or "it does not answer"
-            raise BrokerError(f"the broker {self._broker!r} does not take us: {reason}")
+        give_up = time.monotonic() + timeout
+        while not self._connected.wait(_LOOK_EVERY):
+            if self._refusal or time.monotonic() > give_up:
+                self.stop()
+                reason = self._refusal or "it does not answer"
+                raise BrokerError(f"the broker {self._broker!r} refused the connection: {reason}")
 
     def stop(self) -> None:
         """Disconnect, without a last will."""

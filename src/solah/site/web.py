@@ -92,39 +92,36 @@ def make_app(
 
 
 class _Answers:
-    """Answers what is asked of the application."""
+    """Answers the requests to the application."""
 
     def __init__(self, observer: Observer, now: Callable[[], float]) -> None:
         self._observer, self._now = observer, now
         self._n_streams = 0
         self._responses = require("starlette.responses", "site", _PURPOSE)
 
+    def _json(self, content: Any, code: int = 200) -> Any:
+        return self._responses.JSONResponse(content, code, headers={**_HEADERS})
+
     async def page(self, _request: Any) -> Any:
         nonce = secrets.token_urlsafe(16)
-        text = _render(self._observer, nonce)
         headers = {**_HEADERS, "Content-Security-Policy": _policy(nonce)}
-        return self._responses.HTMLResponse(text, headers=headers)
+        return self._responses.HTMLResponse(_render(self._observer, nonce), headers=headers)
 
     async def snapshot(self, _request: Any) -> Any:
-        return self._responses.JSONResponse(
-            self._observer.snapshot(self._now()), headers={**_HEADERS}
-        )
+        return self._json(self._observer.snapshot(self._now()))
 
     async def metrics(self, _request: Any) -> Any:
         text = metrics(self._observer.snapshot(self._now()))
         return self._responses.Response(text, media_type=CONTENT_TYPE, headers={**_HEADERS})
 
     async def health(self, _request: Any) -> Any:
-        return self._responses.JSONResponse({"status": "ok"}, headers={**_HEADERS})
+        return self._json({"status": "ok"})
 
     async def readiness(self, _request: Any) -> Any:
         """Whether the broker is there; the state of the site does not matter here."""
-        is_ready = self._observer.is_connected is not False
-        return self._responses.JSONResponse(
-            {"status": "ok" if is_ready else "not connected to the broker"},
-            200 if is_ready else 503,
-            headers={**_HEADERS},
-        )
+        if self._observer.is_connected is False:
+            return self._json({"status": "not connected to the broker"}, 503)
+        return self._json({"status": "ok"})
 
     async def events(self, request: Any) -> Any:
         if self._n_streams >= _MOST_STREAMS:
