@@ -242,7 +242,7 @@ def without_nodes(bundle: Bundle, rows: pd.DataFrame, truth: np.ndarray) -> None
             print(f"  {n_dead}          {share:.3f}   (nobody measures: the most frequent class)")
             return
         dead = {node.name for node in measuring[:n_dead]}
-        site = Site(bundle, rows, 0.5)
+        site = Site(bundle, rows, 5)
         alive = [node.name for node in bundle.plan.nodes if node.name not in dead]
         site.nodes.start(*alive, replay=site.table, rate=1000)
         site.listener.wait(len(rows), 60.0)

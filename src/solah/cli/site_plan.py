@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from solah.site.send_on_change import Sending
     from solah.site.traffic import Traffic
 
-_MEGABYTES = 52  # resident memory of a node, as benchmarks/nodes.py prints it
+_MEGABYTES = 52  # resident memory of a node, with a site file, as Linux reports it
 
 PlacementFile = Annotated[
     Path | None,
