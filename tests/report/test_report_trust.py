@@ -1,4 +1,4 @@
-"""What reports tell of a policy: risk against coverage, what is held back, what settling does."""
+"""What reports tell of a policy: risk against coverage, abstention, debouncing."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ def test_settling_is_compared_with_each_row_by_itself():
 
 def test_reports_tell_when_a_model_decides():
     page = render_page(summarise_page(room(), room_rows()))
-    assert "What settling does" in page
+    assert "Effect of debouncing" in page
     assert "a stable decision stays for at least 5" in page
     assert "Reasons to abstain, in rows: low probability" in page
     for text in (render_markdown(summarise(room())), render_card(summarise_card(room()))):
@@ -73,7 +73,7 @@ def test_reports_tell_when_a_model_decides():
 def test_reports_of_models_without_a_policy_say_how_to_get_one():
     page = render_page(summarise_page(room_model(), room_rows()))
     assert "The model predicts every row." in page
-    assert "What settling does" not in page
+    assert "Effect of debouncing" not in page
     assert "When it decides" not in render_card(summarise_card(room_model()))
 
 
