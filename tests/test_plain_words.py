@@ -77,7 +77,6 @@ EXCEPTIONS = [
 # Paths that are not searched: their prose has not been brought to the glossary.
 UNSEARCHED = re.compile(
     r"src/solah/export/(.*/)?(solah_)?(blob|fixed_signals|self_test|signals|signals_fixed|signed|test\.)[^/]*"
-    r"|src/solah/learn/(budget|terms)\.py"
 )
 
 FOLDERS = ("src", "docs", "benchmarks", "examples", "native", "reproduction")

@@ -39,12 +39,12 @@ def test_there_are_never_more_rules_or_features_than_asked_for(
     assert np.isfinite(beliefs).all()
 
 
-def path_of(X, y, n_products=4):
+def path_of(X, y, n_pairs=3):
     sample = Sample.draw(rows_of(X, y), len(y))
     design = Design.begin(sample, AdditiveRecipe())
     design.fit(STRENGTHS[2])
-    for number in range(1, n_products + 1):
-        design.add_products(number)
+    for number in range(1, n_pairs + 1):
+        design.add_pairs(number)
         design.fit(STRENGTHS[2])
     return design, design.path(STRENGTHS[2])
 
@@ -94,13 +94,12 @@ def check_pair(pair):
     if not pair.n_rules:
         return
     n_cells = 1
-    for single in pair.sides:
+    for single, steps in zip(pair.sides, pair.steps, strict=True):
         assert single.n_rules
-        boundaries = pair.boundaries_of(single)
-        n_cells *= len(boundaries) + 1
-        found = part_of_words(single, boundaries)
-        expected = range(len(boundaries) + 1)
-        if not single.vocabulary.is_ordered and len(found) == len(boundaries):
+        n_cells *= len(steps) + 1
+        found = part_of_words(single, steps)
+        expected = range(len(steps) + 1)
+        if not single.vocabulary.is_ordered and len(found) == len(steps):
             expected = expected[1:]  # every state is a part
         assert sorted(set(found.tolist())) == list(expected)
     assert pair.n_rules == n_cells

@@ -190,9 +190,7 @@ def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
 
 
 def _pair_settings(n_pairs: int) -> InteractionSettings:
-    return InteractionSettings(
-        least=n_pairs, tried=(2 * n_pairs, 4 * n_pairs) if n_pairs else (), max_pairs=n_pairs
-    )
+    return InteractionSettings(least=n_pairs, tried=())
 
 
 def _allowed_together(given: Any, names: Sequence[str]) -> tuple[frozenset[str], ...] | None:

@@ -40,10 +40,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int64
-    from solah.learn.blocks import RowBlock
     from solah.learn.learning import Structure
     from solah.learn.objective import Scores
-    from solah.learn.rows import Rows, Statistics
+    from solah.learn.rows import RowBlock, Rows, Statistics
     from solah.model import Feature, Model
 
 MAX_ROUNDS = 5

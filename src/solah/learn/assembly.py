@@ -73,7 +73,7 @@ class PairRules:
     term : the selected term
     sides : the rules of both features
     parts : for each side, the part that each of its words is in
-    steps : for each side, the high part of each boundary less its mean, by part
+    steps : for each side, the high part of each step less its mean, by part
     places : the indices of the parameters of the kept products, each with its lifts
     scores : (n_parts, n_parts, n_outputs) what is added for the parts of both
     """
@@ -98,9 +98,8 @@ class PairRules:
 
     def steps_of_products(self, side: int) -> Float:
         """Return the high part of each product that is left less its mean, by part of a side."""
-        boundaries = self.term.boundaries(side)
-        left = [self.term.products[place][side] for place in self.term.live]
-        return self.steps[side][:, [boundaries.index(boundary) for boundary in left]]
+        numbers = np.indices([steps.shape[1] for steps in self.steps])[side].ravel()
+        return self.steps[side][:, numbers]
 
     def shares(self, side: int) -> Float:
         """Return the shares of the parts of a side."""
@@ -186,15 +185,14 @@ class Draft:
 
     def _pair(self, term: PairTerm, of_term: Mapping[int, SingleRules], at: int) -> PairRules:
         sides = (of_term[id(term.low)], of_term[id(term.high)])
-        ends = [term.boundaries(side) for side in (0, 1)]
-        low, high = (
-            (part_of_words(single, at_ends), part_steps(single, at_ends, np.array(means)))
-            for single, at_ends in zip(term.sides, ends, strict=True)
-            for means in [[self.structure.high_mean(single, one) for one in at_ends]]
-        )
-        scores = np.zeros((len(low[1]), len(high[1]), len(self.bias)))
-        places = slice(at, at + term.width * len(term.live))
-        return PairRules(term, sides, (low[0], high[0]), (low[1], high[1]), places, scores)
+        parts, steps = [], []
+        for side, single in enumerate(term.sides):
+            high = [self.structure.high_mean(single, one) for one in term.boundaries[side]]
+            parts.append(part_of_words(single, term.steps[side]))
+            steps.append(part_steps(single, np.array(high) @ term.shares(side)))
+        scores = np.zeros((len(steps[0]), len(steps[1]), len(self.bias)))
+        places = slice(at, at + term.reduction().shape[1])
+        return PairRules(term, sides, (parts[0], parts[1]), (steps[0], steps[1]), places, scores)
 
     # --- scores ----------------------------------------------------------------------------------
 

@@ -1,31 +1,30 @@
 """Terms over the rows of a sample: their columns, fitted scores, and the way to fewer rules.
 
-Products of features are ranked by what they could add to the words of single features. Every
-feature is parted into low and high at a few places. The score statistic of a product of two high
-parts, each less its mean, shows how much of the unexplained rest it would explain (as the FAST
-of Lou et al. does for boosted trees).
+Pairs of features are ranked by what grids of rules could add to the words of single features. Every
+feature is parted at a few places. The score statistics of the cells of a grid show how much of
+the unexplained rest it would explain (as the FAST of Lou et al. does for boosted trees).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from solah.exceptions import ParameterError
 from solah.learn.budget import Path
 from solah.learn.cone import Cone
-from solah.learn.objective import Pins, Problem, Scores, curvature
-from solah.learn.terms import Given, PairTerm, SingleTerm, high_part, high_words
+from solah.learn.objective import Pins, Problem, Scores, curvature, weighted_gram
+from solah.learn.terms import Given, PairTerm, SingleTerm, high_words, part_memberships
 from solah.learn.vocabulary import place_words, split_gains
 from solah.model.monotone import signs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from solah.kernels.arrays import Float
     from solah.learn.recipe import AdditiveRecipe, Strength
@@ -37,26 +36,11 @@ if TYPE_CHECKING:
 _LEAST_PART = 0.03
 
 
-class Part(NamedTuple):
-    """The high part of a feature.
-
-    Attributes
-    ----------
-    term : the number of the feature's single term
-    boundary : where it is parted
-    values : (n_rows,) how far readings are in the high part, less the mean
-    """
-
-    term: int
-    boundary: int
-    values: Float
-
-
-class Product(NamedTuple):
+class Pair(NamedTuple):
     """Two features by the numbers of their single terms, and where both are parted."""
 
     terms: tuple[int, int]
-    boundaries: tuple[int, int]
+    boundaries: tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(eq=False)
@@ -82,8 +66,10 @@ class Design:
     gains: SplitGains | None = None
     columns: Float = field(default_factory=lambda: np.empty((0, 0)))
     scores: Scores | None = None
-    _products: list[Product] = field(default_factory=list)
-    _parts: list[Part] | None = None
+    _added: list[Pair] = field(default_factory=list)
+    _parts: dict[int, Float] | None = None
+    _gram: Float | None = None
+    _priced: tuple[Strength | None, Float] = (None, np.empty((0, 0)))
 
     @classmethod
     def begin(
@@ -101,17 +87,23 @@ class Design:
         found = place_words(sample, settings, gains if settings.is_learned else None, kept)
         terms = [_begin(vocabulary, sample, recipe) for vocabulary in found]
         memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
-        return cls(sample, recipe, [*terms], memberships, [], gains).again()
-
-    def again(self) -> Design:
-        """Begin again with all first words, and neither pairs nor missing readings."""
-        weights, means = self.sample.weights, []
-        for masses in self.memberships:
+        weights, means = sample.weights, []
+        for masses in memberships:
             known = ~np.isnan(masses[:, 0])
             means.append(weights[known] @ masses[known] / weights[known].sum())
+        new = cls(sample, recipe, [*terms], memberships, means, gains)
+        new.columns = new.columns_of(sample)
+        return new
+
+    def again(self, n_pairs: int) -> Design:
+        """Begin again with all first words and the first pairs; no missing value has a rule yet."""
         terms = [term.again() for term in self.singles]
-        new = Design(self.sample, self.recipe, [*terms], self.memberships, means, self.gains)
-        new.columns = new.columns_of(self.sample)
+        new = replace(self, terms=[*terms], means=[*self.means], scores=None, _added=[])
+        new._link(self._added[:n_pairs])
+        kept = slice(sum(term.n_parameters for term in new.terms))
+        gram = self._known_gram()
+        new.columns = self.columns[:, kept]
+        new._gram = None if gram is None else gram[kept, kept]
         return new
 
     def copied(self) -> Design:
@@ -139,20 +131,22 @@ class Design:
         assert self.scores is not None
         return self.scores.of(self.columns)
 
-    def columns_of(self, sample: Sample) -> Float:
-        """Return the columns of the terms over the rows of a sample."""
-        memberships = self.memberships
-        if sample is not self.sample:
-            words = [term.vocabulary for term in self.singles]
-            memberships = [one.memberships(sample.readings[:, one.place]) for one in words]
-        parts = [np.empty((sample.n_rows, 0)), *self._columns(self.terms, memberships)]
-        return np.hstack(parts)
-
-    def _columns(self, terms: Sequence[Term], memberships: list[Float]) -> Iterator[Float]:
+    def columns_of(self, sample: Sample, terms: Sequence[Term] | None = None) -> Float:
+        """Return the columns of all terms, or of some, over the rows of a sample."""
+        terms = self.terms if terms is None else terms
         number = {id(term): place for place, term in enumerate(self.singles)}
+        known = dict(enumerate(self.memberships)) if sample is self.sample else {}
+        width = sum(term.n_parameters for term in terms)
+        found, at = np.empty((sample.n_rows, width), order="F"), 0
         for term in terms:
-            places = [number[id(one)] for one in term.sides]
-            yield term.columns([memberships[j] for j in places], [self.means[j] for j in places])
+            places, end = [number[id(one)] for one in term.sides], at + term.n_parameters
+            for place, words in zip(places, (one.vocabulary for one in term.sides), strict=True):
+                if place not in known:
+                    known[place] = words.memberships(sample.readings[:, words.place])
+            masses, means = [known[j] for j in places], [self.means[j] for j in places]
+            found[:, at:end] = term.columns(masses, means)
+            at = end
+        return found
 
     def _places(self) -> dict[int, slice]:
         """Return the indices of the parameters of each term, by the term's id."""
@@ -166,9 +160,12 @@ class Design:
 
     def penalty(self, strength: Strength) -> Float:
         """Return the price of all scores."""
-        price = np.zeros((self.n_parameters, self.n_parameters))
-        for term, own in zip(self.terms, self._places().values(), strict=True):
-            price[own, own] = term.penalty(strength)
+        known, price = self._priced
+        if known != strength or len(price) != self.n_parameters:
+            price = np.zeros((self.n_parameters, self.n_parameters))
+            for term, own in zip(self.terms, self._places().values(), strict=True):
+                price[own, own] = term.penalty(strength)
+            self._priced = strength, price
         return price
 
     def high_mean(self, term: SingleTerm, boundary: int) -> float:
@@ -194,7 +191,7 @@ class Design:
             for pair in single.pairs:
                 side = pair.sides.index(single)
                 own[:, part[id(pair)]] -= pair.lifted(side)
-                of_pair = pair.steps(side, self.high_mean)
+                of_pair = pair.rises_by_part(side, self.high_mean)
                 whole = np.zeros((len(of_pair), self.n_parameters))
                 whole[:, part[id(pair)]] = of_pair
                 add(whole, single.signs)
@@ -205,25 +202,48 @@ class Design:
         """Fit the scores of all terms, from those that were fitted last on."""
         sample, penalty = self.sample, self.penalty(strength)
         problem = Problem(
-            self.columns, sample.weights, penalty, self.scores, None, self.cone(), is_rough
+            self.columns,
+            sample.weights,
+            penalty,
+            self.scores,
+            None,
+            self.cone(),
+            is_rough,
+            self._known_gram(),
         )
         pins = Pins.of(self.terms, sample.objective.n_outputs, is_first=True)
         self.scores = pins.fit(sample.objective, problem)
         return self.scores
 
-    def fit_all(self, strength: Strength, n_products: int) -> None:
+    def _known_gram(self) -> Float | None:
+        """Return the products of columns; columns that were added since cost what they are.
+
+        Two classes have no use for them: their rows weigh as much as they are uncertain.
+        """
+        if self.sample.objective.n_outputs == 2:
+            return None
+        columns, weights, known = self.columns, self.sample.weights, self._gram
+        n_known = 0 if known is None else len(known)
+        if known is None:
+            self._gram = weighted_gram(columns, weights)
+        elif n_known < self.n_parameters:
+            more = columns[:, n_known:]
+            beside = (more * weights[:, None]).T @ columns[:, :n_known]
+            self._gram = np.block([[known, beside.T], [beside, weighted_gram(more, weights)]])
+        return self._gram
+
+    def fit_all(self, strength: Strength, n_pairs: int) -> None:
         """Fit the single terms, then those of missing readings and of pairs; few rules later."""
         self.fit(strength, is_rough=True)
-        self.add_missing()
-        if self.scores is None:
+        if self.add_missing(self.totals):
             self.fit(strength, is_rough=True)
-        for number in self.recipe.interactions.stages(n_products):
-            self.add_products(number)
+        for number in self.recipe.interactions.stages(n_pairs):
+            self.add_pairs(number)
             self.fit(strength, is_rough=True)
 
-    def add_missing(self) -> None:
-        """Give missing values a rule of their own, if they are informative."""
-        slope, bend = self.sample.objective.gradient(self.totals)
+    def add_missing(self, totals: Float) -> bool:
+        """Give missing values rules of their own if they are informative beside these totals."""
+        slope, bend = self.sample.objective.gradient(totals)
         weights = self.sample.weights
         for number, term in enumerate(self.singles):
             unknown = np.isnan(self.memberships[number][:, 0])
@@ -236,9 +256,11 @@ class Design:
             if float((score**2 / (spread + 1.0)).sum()) > self.recipe.missing_statistic:
                 term.has_missing = True
                 self.means[number] = np.append(self.means[number], share)
-        if any(term.has_missing for term in self.singles):
-            self.columns = self.columns_of(self.sample)
+        has_missing = any(term.has_missing for term in self.singles)
+        if has_missing:
+            self.columns, self._gram = self.columns_of(self.sample), None
             self.scores = None
+        return has_missing
 
     # --- fewer rules -----------------------------------------------------------------------------
 
@@ -259,8 +281,9 @@ class Design:
         start = np.asarray(np.linalg.lstsq(shares, path.weights, rcond=None)[0], dtype=np.float64)
         begin, cone = Scores(start, self.scores.bias), self.cone()
         cone = cone and cone.reduced(shares)
-        columns = self.columns @ shares
-        problem = Problem(columns, sample.weights, penalty, begin, None, cone, is_rough)
+        columns, gram = combined(self.columns, shares), self._known_gram()
+        gram = None if gram is None else shares.T @ gram @ shares
+        problem = Problem(columns, sample.weights, penalty, begin, None, cone, is_rough, gram)
         found = path.pins(sample.objective.n_outputs).fit(sample.objective, problem)
         path.weights = shares @ found.weights
         return found
@@ -277,84 +300,69 @@ class Design:
         path.drop_idle(allowance * float(self.sample.weights.sum()))
         return self.refit(path, strength), path
 
-    # --- products --------------------------------------------------------------------------------
+    # --- pairs -----------------------------------------------------------------------------------
 
-    def add_products(self, n_products: int) -> None:
-        """Return the design with ``n_products`` products, the best on the residuals first."""
-        self._add(islice(self._ranked(), n_products - len(self._products)))
+    def add_pairs(self, n_pairs: int) -> None:
+        """Let there be this many pairs, the best first by what the scores leave unexplained."""
+        self._add(islice(self._ranked(), n_pairs - len(self._added)))
 
-    def take_products(self, other: Design, n_products: int) -> None:
-        """Take the first products of a design with the same words."""
-        self._add(other._products[:n_products])
+    def _add(self, pairs: Iterable[Pair]) -> None:
+        added = self._link(pairs)
+        self.columns = np.hstack([self.columns, self.columns_of(self.sample, added)])
+        if self.scores is not None:  # new parameters begin at 0
+            more = self.n_parameters - len(self.scores.weights)
+            weights = np.pad(self.scores.weights, ((0, more), (0, 0)))
+            self.scores = Scores(weights, self.scores.bias)
 
-    def _add(self, products: Iterable[Product]) -> None:
-        before = self._places()
-        singles, pairs = self.singles, {pair.sides: pair for pair in self.pairs}
-        for product in products:
-            self._products.append(product)
-            sides = (singles[product.terms[0]], singles[product.terms[1]])
-            if sides not in pairs:
-                pairs[sides] = PairTerm(*sides)
-                self.terms.append(pairs[sides])
-                for single in sides:
-                    single.pairs.append(pairs[sides])
-            pairs[sides].add(product.boundaries)
-        width = sum(single.n_parameters for single in singles)
-        of_pairs = self._columns(self.pairs, self.memberships)
-        self.columns = np.hstack([self.columns[:, :width], *of_pairs])
-        if self.scores is not None:
-            self.scores = self._moved(self.scores, before)
+    def _link(self, pairs: Iterable[Pair]) -> list[PairTerm]:
+        """Add the terms of pairs, without their columns."""
+        singles, added = self.singles, list[PairTerm]()
+        for one in pairs:
+            self._added.append(one)
+            low, high = singles[one.terms[0]], singles[one.terms[1]]
+            pair = PairTerm(low, high, one.boundaries)
+            added.append(pair)
+            low.pairs.append(pair)
+            high.pairs.append(pair)
+        self.terms += added
+        return added
 
-    def _moved(self, scores: Scores, before: Mapping[int, slice]) -> Scores:
-        """Let new parameters begin at 0, and the others where they were."""
-        weights = np.zeros((self.n_parameters, scores.weights.shape[1]))
-        for term, place in self._places().items():
-            if (old := before.get(term)) is not None:
-                weights[place.start : place.start + old.stop - old.start] = scores.weights[old]
-        return Scores(weights, scores.bias)
-
-    def _ranked(self) -> Iterator[Product]:
-        """Rank the products that are allowed and not there yet; given pairs come first."""
+    def _ranked(self) -> Iterator[Pair]:
+        """Rank the pairs that are allowed and not there yet."""
         settings, singles = self.recipe.interactions, self.singles
-        most = np.inf if settings.max_pairs is None else settings.max_pairs
         few = slice(None, None, -(-self.sample.n_rows // settings.max_rows))
         weights = self.sample.weights[few]
-        if self._parts is None:
-            n_boundaries = settings.n_boundaries(len(singles))
-            self._parts = [
-                part
-                for number, term in enumerate(singles)
-                for part in _parts(
-                    number,
-                    term,
-                    self.memberships[number][few],
-                    self.means[number],
-                    weights,
-                    n_boundaries,
-                )
-            ]
         slope, bend = self.sample.objective.gradient(self.totals)
         names = [single.vocabulary.feature.name for single in singles]
-        counts = Counter(product.terms for product in self._products)
-        there, later = set(self._products), []
-        for product in rank_products(self._parts, weights, slope[few], bend[few]):
-            low, high = product.terms
-            if singles[low].given is not None or singles[high].given is not None:
+        there = {pair.terms for pair in self._added}
+        n_pairs = len(there)
+        n_products = sum(len(one) * len(other) for _, (one, other) in self._added)
+        if self._parts is None:
+            n_ranked = settings.n_ranked_parts(len(singles))
+            self._parts = {}
+            for number, (term, masses) in enumerate(zip(singles, self.memberships, strict=True)):
+                coarse = _boundaries(term, masses[few], weights, n_ranked)
+                if coarse and term.given is None:
+                    self._parts[number] = part_memberships(term.vocabulary, coarse, masses[few])
+        numbers, parts = list(self._parts), list(self._parts.values())
+        for first, second in rank_pairs(parts, weights, slope[few], bend[few]):
+            low, high = numbers[first], numbers[second]
+            if (low, high) in there or not settings.may_be(names[low], names[high]):
                 continue
-            is_new = not counts[product.terms]
-            if (
-                (is_new and len(counts) >= most)
-                or counts[product.terms] >= settings.per_pair
-                or product in there
-                or not settings.may_be(names[low], names[high])
-            ):
-                continue
-            counts[product.terms] += 1
-            if settings.pairs is None or is_new:
-                yield product
-            else:
-                later.append(product)
-        yield from later
+            n_parts = settings.n_fine_parts if n_pairs < settings.n_fine else settings.n_parts
+            of_low, of_high = (
+                _boundaries(singles[number], self.memberships[number][few], weights, n_parts)
+                for number in (low, high)
+            )
+            n_pairs, n_products = n_pairs + 1, n_products + len(of_low) * len(of_high)
+            if n_products > settings.max_products and not settings.least:
+                return
+            yield Pair((low, high), (of_low, of_high))
+
+
+def combined(columns: Float, shares: Float) -> Float:
+    """Return the columns that others are made of, as few shares are not 0."""
+    return np.asarray((csr_array(shares.T) @ columns.T).T)
 
 
 def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> SingleTerm:
@@ -373,55 +381,63 @@ def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> Si
     return SingleTerm(vocabulary, is_required=is_required, given=given, signs=signs)
 
 
-def rank_products(
-    parts: Sequence[Part], weights: Float, slope: Float, bend: Float
-) -> Iterator[Product]:
-    """Rank products of parts, those first that explain most.
+def rank_pairs(
+    parts: Sequence[Float], weights: Float, slope: Float, bend: Float
+) -> Iterator[tuple[int, int]]:
+    """Rank pairs of features by what grids of their parts would explain, the best first.
+
+    The score statistics of the cells are added up, each less what chance gives it. Sums over the
+    lines of a grid are taken off before: single features explain those.
 
     Parameters
     ----------
-    parts : those of all features
+    parts : of each feature, (n_rows, n_parts) how far readings are in each part
     weights : (n_rows,) what rows weigh
     slope, bend : (n_rows, n_outputs) how the loss of rows grows with their totals, and bends
     """
     if len(parts) < 2:
         return
-    high = np.column_stack([part.values for part in parts])
-    statistic = np.zeros((len(parts), len(parts)))
+    n_features, n_parts = len(parts), max(one.shape[1] for one in parts)
+    cells = np.zeros((len(weights), n_features, n_parts))
+    for number, one in enumerate(parts):
+        cells[:, number, : one.shape[1]] = one
+    flat = cells.reshape(len(weights), -1)
+    statistic = np.zeros((n_features, n_features))
+    shape = (n_features, n_parts, n_features, n_parts)
     for of_slope, of_bend in zip(slope.T, bend.T, strict=True):
-        score = high.T @ (high * (weights * of_slope)[:, None])
-        spread = (high**2).T @ (high**2 * (weights * of_bend)[:, None])
-        statistic += score**2 / (spread + 1.0)
-    first, second = np.triu_indices(len(parts), 1)
+        score = (flat.T @ (flat * (weights * of_slope)[:, None])).reshape(shape)
+        spread = ((flat**2).T @ (flat**2 * (weights * of_bend)[:, None])).reshape(shape)
+        spread = np.maximum(spread, 0.0)
+        for axis in (3, 1):
+            whole = spread.sum(axis=axis, keepdims=True)
+            of_line = score.sum(axis=axis, keepdims=True) / np.maximum(whole, 1e-12)
+            score = score - spread * of_line
+        gained = (score**2 - spread) / (spread + 1.0)
+        statistic += gained.sum(axis=(1, 3))
+    first, second = np.triu_indices(n_features, 1)
     order = np.argsort(-statistic[first, second], kind="stable")
-    for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True):
-        one, other = parts[i], parts[j]
-        if one.term != other.term:
-            yield Product((one.term, other.term), (one.boundary, other.boundary))
+    yield from zip(first[order].tolist(), second[order].tolist(), strict=True)
 
 
-def _parts(
-    number: int,
-    term: SingleTerm,
-    masses: Float,
-    mean: Float,
-    weights: Float,
-    n_boundaries: int,
-) -> Iterator[Part]:
+def _boundaries(term: SingleTerm, masses: Float, weights: Float, n_parts: int) -> tuple[int, ...]:
+    """Return where a feature is parted for its pairs: into a few parts of many rows."""
     vocabulary = term.vocabulary
     known = np.nan_to_num(masses)
     shares = weights @ known / max(float(weights @ known.sum(axis=1)), 1e-300)
     if vocabulary.is_ordered:
         below = np.cumsum(shares)[:-1]
         wanted = [at for at, _ in sorted(vocabulary.cuts, key=lambda cut: (-cut[1], cut[0]))]
-        even = np.arange(1, n_boundaries + 1) / (n_boundaries + 1)
+        even = np.arange(1, n_parts) / n_parts
         wanted += [int(np.argmin(np.abs(below - share))) for share in even]
         sizes = np.minimum(below, 1.0 - below)
+        ends = {words[-1] for words in vocabulary.first_words}
+        wanted = [at for at in wanted if at in ends]
+        if vocabulary.size <= n_parts:
+            wanted = sorted(ends - {vocabulary.size - 1})
     else:
         wanted = np.argsort(-shares, kind="stable").tolist()
         sizes = np.minimum(shares, 1.0 - shares)
-        if vocabulary.size == 2:
+        if vocabulary.size <= n_parts:  # the others are the first part
             wanted = wanted[1:]
     wanted = [at for at in dict.fromkeys(wanted) if sizes[at] >= _LEAST_PART]
-    for boundary in wanted[:n_boundaries]:
-        yield Part(number, boundary, high_part(vocabulary, boundary, masses, mean))
+    return tuple(sorted(wanted[: n_parts - 1]))

@@ -242,12 +242,12 @@ def settle(
         if choice is None
         else replace(choice, path=(), expected=None, allowance=0.0)
     )
-    design = Design.begin(sample, recipe.with_words(choice.words))
+    design = Design.begin(sample, recipe.with_words(choice.words, choice.n_words))
     there = {term.vocabulary.feature.name for term in design.singles}
     for name in sorted(recipe.budget.required - there):
         raise DataError(f"column {name!r} is required, and its known readings never change")
     tell("fitting the rules")
-    design.fit_all(choice.strength, choice.n_products)
+    design.fit_all(choice.strength, choice.n_pairs)
     # Fewer rules may suffice on all rows but one fold, and not on all rows: then more are tried.
     larger = [step.max_rules for step in choice.path if step.max_rules > (choice.max_rules or 0)]
     for max_rules in (choice.max_rules, *sorted(larger)):

@@ -13,8 +13,7 @@ from solah.dependence import TableColumns, dependence_of, relevance_of
 from solah.kernels.choose import kernel, map_slices
 from solah.labels.describe import Description, label_table
 from solah.labels.drawing import LIMITS, digest_rows, digest_within, draw_rows
-from solah.learn.blocks import RowBlock, joined_routes
-from solah.learn.rows import BlockPass, add_up
+from solah.learn.rows import BlockPass, RowBlock, add_up, joined_routes
 from solah.learn.sample import group_folds, stratified_folds
 from solah.model.features import flatten
 

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from solah.learn.cone import minimise_within, nearest_within
@@ -35,6 +35,8 @@ _TINY = 1e-12
 _LEAST_CURVATURE = 1e-4
 # When the mean loss falls by less, scores are near enough.
 _ROUGHLY, _EXACTLY = 1e-5, 1e-8
+# The steps of Newton's method that share a Hessian where scores need not be exact.
+_KEPT_STEPS = 4
 _SQUARED, _UNSCALED = SquaredLoss(), Scale(0.0, 1.0)
 # What keeps a linear system solvable where columns depend on each other.
 _NUGGET = 1e-7
@@ -119,6 +121,7 @@ class Problem:
     pull : (n_columns + 1, n_outputs) a linear cost on top
     cone : what scores are allowed; None for any
     is_rough : whether scores are only compared with others
+    gram : (n_columns, n_columns) the weighted products of columns, where they are known
     """
 
     columns: Float
@@ -128,11 +131,17 @@ class Problem:
     pull: Float | None = None
     cone: Cone | None = None
     is_rough: bool = False
+    gram: Float | None = None
 
     @property
     def near(self) -> float:
         """The fall of the mean loss that ends a fit."""
         return _ROUGHLY if self.is_rough else _EXACTLY
+
+    @property
+    def n_kept(self) -> int:
+        """The number of steps of Newton's method that share a Hessian."""
+        return _KEPT_STEPS if self.is_rough else 1
 
     def only(self, free: NDArray[np.bool_]) -> Problem:
         """Return the problem of some of the columns."""
@@ -143,6 +152,7 @@ class Problem:
             start=self.start and replace(self.start, weights=self.start.weights[free]),
             pull=None if self.pull is None else self.pull[np.append(free, True)],
             cone=self.cone and self.cone.reduced(np.eye(len(free))[:, free]),
+            gram=None if self.gram is None else self.gram[np.ix_(free, free)],
         )
 
 
@@ -271,7 +281,18 @@ class ClassObjective:
             share = 1.0 / (1.0 + np.exp(-np.clip(total + fixed, -500, 500)))
             return share - is_second, np.maximum(share * (1.0 - share), 1e-6)
 
-        odds = _minimised(design, weights, price, odds, rows, slopes, linear, bounds, problem.near)
+        odds = _minimised(
+            design,
+            weights,
+            price,
+            odds,
+            rows,
+            slopes,
+            linear,
+            bounds,
+            problem.near,
+            n_kept=problem.n_kept,
+        )
         both = np.stack([-odds / 2, odds / 2], axis=1)
         return Scores(both[:width], both[width])
 
@@ -281,14 +302,17 @@ class ClassObjective:
         n_rows, width = columns.shape
         shape = (width + 1, self.n_outputs)
         begin, rows = self.begin(weights), np.arange(n_rows)
-        # Outputs first: sums over them are then sums of whole rows of memory.
-        turned = np.ascontiguousarray(columns.T)
-        truth = np.zeros((self.n_outputs, n_rows))
+        # Outputs first: sums over them are then sums of whole rows of memory. Scores that are only
+        # compared need no more digits than single precision has.
+        kind = np.float32 if problem.is_rough else np.float64
+        turned: NDArray[Any] = np.ascontiguousarray(columns.T, dtype=kind)
+        truth: NDArray[Any] = np.zeros((self.n_outputs, n_rows), dtype=kind)
         truth[self.codes, rows] = 1.0
         linear = np.zeros(shape) if problem.pull is None else problem.pull
-        fixed = None if self.offset is None else np.ascontiguousarray(self.offset.T)
-        reach = self.reach
-        bend = (turned * (0.25 * weights)) @ columns + penalty
+        fixed = None if self.offset is None else np.ascontiguousarray(self.offset.T, dtype=kind)
+        reach, of_rows = self.reach, weights.astype(kind)
+        gram = weighted_gram(columns, weights) if problem.gram is None else problem.gram
+        bend = 0.25 * gram + penalty
         bend[np.diag_indices(width)] += 1e-6
         factor = cholesky(bend, lower=True)
         total_weight = float(weights.sum())
@@ -303,7 +327,7 @@ class ClassObjective:
 
         def cost(flat: Float) -> tuple[float, Float]:
             scores = unscale(flat)
-            totals = scores.weights.T @ turned
+            totals: NDArray[Any] = scores.weights.T.astype(kind) @ turned
             totals += scores.bias[:, None] if reach is None else np.outer(scores.bias, reach)
             if fixed is not None:
                 totals += fixed
@@ -317,7 +341,7 @@ class ClassObjective:
             loss += float(linear[width] @ scores.bias)
             totals /= whole
             totals -= truth
-            totals *= weights
+            totals *= of_rows
             slope = turned @ totals.T + priced + linear[:width]
             of_bias = totals.sum(axis=1) if reach is None else totals @ reach
             of_bias = (of_bias + linear[width]) / bias_scale
@@ -445,6 +469,13 @@ class NumberObjective:
             slope, bend = self.loss.slopes(self.values, total + fixed)
             return slope / noise, bend / noise
 
+        curved = None
+        if problem.gram is not None and self.loss.is_quadratic:
+            whole = float(weights.sum())
+            curved = np.zeros_like(price)
+            curved[:width, :width] = problem.gram - whole * np.outer(middle, middle)
+            curved[width, width] = whole
+            curved /= noise
         found = _minimised(
             np.column_stack([problem.columns - middle, np.ones(len(weights))]),
             weights,
@@ -455,6 +486,8 @@ class NumberObjective:
             bounds=None if problem.cone is None else problem.cone.of_odds(),
             near=problem.near,
             n_steps=1 if self.loss.is_quadratic else 30,
+            n_kept=problem.n_kept,
+            curved=curved,
         )
         solved, bias = found[:width, None], found[width:]
         if isinstance(self.loss, QuantileLoss):  # rounding off moves the quantile
@@ -469,7 +502,7 @@ class Pins:
 
     Attributes
     ----------
-    is_given : (n_parameters,)
+    is_given : (n_parameters,); empty if nothing is given
     values : (n_parameters, n_outputs) 0 where nothing is given
     """
 
@@ -480,6 +513,8 @@ class Pins:
     def of(cls, terms: Sequence[Term], n_outputs: int, *, is_first: bool) -> Pins:
         """Gather what terms are given: of their first parameters, or of those that are left."""
         given, values = [np.zeros(0, dtype=np.bool_)], [np.zeros((0, n_outputs))]
+        if all(getattr(term, "given", None) is None for term in terms):
+            terms = ()
         for term in terms:
             shares = term.reduction()
             own = getattr(term, "given", None)
@@ -513,6 +548,8 @@ def _minimised(
     bounds: Float | None = None,
     near: float = _EXACTLY,
     n_steps: int = 30,
+    n_kept: int = 1,
+    curved: Float | None = None,
 ) -> Float:
     """Minimise a penalised convex loss by Newton's method.
 
@@ -527,6 +564,8 @@ def _minimised(
     bounds : (n_inequalities, n) as :func:`_newton_step` has them
     near : the fall of the mean loss that ends the search
     n_steps : the maximum number of steps
+    n_kept : the number of steps that share a Hessian
+    curved : (n, n) the Hessian of the loss at the first point, where it is known
     """
     linear = np.zeros(len(point)) if linear is None else linear
 
@@ -536,11 +575,14 @@ def _minimised(
 
     is_allowed = bounds is None or (bounds @ point >= -_TINY).all()
     now = cost(point) if is_allowed else np.inf
-    for _ in range(n_steps):
+    for number in range(n_steps):
         slope, bend = slopes(design @ point)
         falls = design.T @ (weights * slope) + linear + price @ point
-        bends = (design * (weights * bend)[:, None]).T @ design + price
-        step = _newton_step(bends, falls, point, bounds)
+        if number % n_kept == 0:
+            if curved is None or number:
+                curved = weighted_gram(design, weights * bend)
+            lower = cholesky(curved + price, lower=True)
+        step = _newton_step(lower, falls, point, bounds)
         size, before = 1.0, now
         while (now := cost(point - size * step)) > before and size > 1e-4:
             size /= 2
@@ -550,19 +592,24 @@ def _minimised(
     return point
 
 
-def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) -> Float:
+def _newton_step(lower: Float, slope: Float, point: Float, bounds: Float | None) -> Float:
     """Return the way from the least point of a paraboloid, within bounds, to where it was drawn.
 
     Parameters
     ----------
-    bend, slope : (n, n) and (n,) those of the paraboloid at the point
+    lower : (n, n) the Cholesky factor of the paraboloid's curvature
+    slope : (n,) its slope at the point
     point : (n,)
     bounds : (n_inequalities, n) lines whose product with a point must not be negative; or None
     """
-    if bounds is None:
-        return np.asarray(cho_solve(cho_factor(bend), slope))
-    lower = cholesky(bend, lower=True)
-    return point - nearest_within(bounds, lower, point - cho_solve((lower, True), slope))
+    step = cho_solve((lower, True), slope)
+    return step if bounds is None else point - nearest_within(bounds, lower, point - step)
+
+
+def weighted_gram(columns: Float, weights: Float) -> Float:
+    """Return the weighted sums of products of columns; BLAS computes half of a symmetric matrix."""
+    scaled = columns * np.sqrt(weights)[:, None]
+    return np.asarray(scaled.T @ scaled)
 
 
 def softmax(totals: Float) -> Float:
@@ -586,5 +633,4 @@ def curvature(objective: Objective, columns: Float, weights: Float, totals: Floa
     """Return how the loss of rows bends with the scores of one output, all outputs averaged."""
     _, bend = objective.gradient(totals)
     of_rows = sum_of(bend) / max(objective.n_outputs - 1, 1)
-    of_rows = weights * np.maximum(of_rows, _LEAST_CURVATURE)
-    return np.asarray((columns * of_rows[:, None]).T @ columns)
+    return weighted_gram(columns, weights * np.maximum(of_rows, _LEAST_CURVATURE))

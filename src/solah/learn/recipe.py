@@ -71,6 +71,8 @@ class WordSettings:
         changes, ``"both"`` at quantiles too; ``"auto"`` compares ``"both"`` with ``"quantile"``
     errors : how many standard errors learned words must gain to be taken
     n_knots : how many are placed blindly
+    few_knots : of few rows, as many are compared with ``n_knots``
+    compared_rules : the numbers of rules to which models of few and of many words are reduced
     outermost : the share of rows beyond the outermost quantile, so that outliers move no word
     max_cuts : how many places are learned, at most
     window : cuts whose ranks differ by less are one
@@ -87,6 +89,8 @@ class WordSettings:
     kind: WordKind = "auto"
     errors: float = 1.0
     n_knots: int = 7
+    few_knots: int = 3
+    compared_rules: tuple[int, ...] = (60, 34, 20)
     outermost: float = 0.02
     max_cuts: int = 4
     window: float = 0.02
@@ -124,6 +128,11 @@ class Strength:
         """The price of the square of a product's score."""
         return 3 * self.ridge + 0.15
 
+    @property
+    def of_cell(self) -> float:
+        """The price of the square of what a cell of a pair adds."""
+        return self.ridge + 0.1
+
 
 STRENGTHS = (
     Strength(20.0, 25.0),
@@ -143,38 +152,38 @@ class InteractionSettings:
 
     Attributes
     ----------
-    least : how many products there are in any case
-    tried : numbers of products that are compared by cross-validation
-    max_pairs : how many different pairs there may be
+    least : how many pairs there are in any case
+    tried : numbers of pairs that are compared by cross-validation
     pairs : the pairs by name, where they are given
     together : sets of names; two features may be a pair if one set has both. None for any two
-    errors : how many standard errors a number of products must gain to be taken
-    max_boundaries, max_parts : at how many places each feature is parted into low and high, and
-        all of them together; at least at ``least_boundaries``
-    per_pair : how many products of the same two features there may be
-    max_rows : about this many rows select the products
+    errors : how many standard errors a number of pairs must gain to be taken
+    n_parts, n_fine_parts : the maximum number of parts of a feature in a pair, and in the
+        ``n_fine`` best pairs
+    ranked_parts : the number of parts of all features together where pairs are ranked; each has
+        at least 3
+    max_products : the maximum number of products of all pairs; each has a parameter
+    max_rows : about this many rows rank the pairs
     """
 
     least: int = 0
-    tried: tuple[int, ...] = (2, 4, 8, 16, 32)
-    max_pairs: int | None = None
+    tried: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     pairs: tuple[tuple[str, str], ...] | None = None
     together: tuple[frozenset[str], ...] | None = None
     errors: float = 1.5
-    max_boundaries: int = 8
-    least_boundaries: int = 3
-    max_parts: int = 64
-    per_pair: int = 16
+    n_parts: int = 5
+    n_fine_parts: int = 8
+    n_fine: int = 4
+    ranked_parts: int = 128
+    max_products: int = 640
     max_rows: int = 6_000
 
-    def n_boundaries(self, n_features: int) -> int:
-        """Return at how many places each of ``n_features`` features is parted."""
-        fair = self.max_parts // max(n_features, 1)
-        return min(max(fair, self.least_boundaries), self.max_boundaries)
+    def n_ranked_parts(self, n_features: int) -> int:
+        """Return the number of parts of each of ``n_features`` features where pairs are ranked."""
+        return min(max(self.ranked_parts // max(n_features, 1), 3), self.n_fine_parts)
 
-    def stages(self, n_products: int) -> list[int]:
-        """Return the numbers of products on the way to one: each is chosen by what is left."""
-        return [number for number in (self.least, *self.tried) if 0 < number <= n_products]
+    def stages(self, n_pairs: int) -> list[int]:
+        """Return the numbers of pairs on the way to one: each is chosen by what is left."""
+        return [number for number in (self.least, *self.tried) if 0 < number <= n_pairs]
 
     def may_be(self, first: str, second: str) -> bool:
         """Whether two features may be a pair."""
@@ -206,7 +215,7 @@ class BudgetSettings:
     required: frozenset[str] = frozenset()
     errors: float = 0.5
     errors_of_any: float = 2.0
-    tolerance: float = 0.01
+    tolerance: float = 0.005
     tolerance_of_loss: float = 0.1
     steps: tuple[int, ...] = (200, 150, 110, 80, 60, 45, 34, 25, 20, 14, 10, 7, 5, 3, 0)
 
@@ -266,9 +275,9 @@ class AdditiveRecipe:
     missing_statistic: float = 12.0
     robust_to: Part | None = None
 
-    def with_words(self, kind: WordKind) -> AdditiveRecipe:
-        """Return the recipe with another kind of words."""
-        return replace(self, words=replace(self.words, kind=kind))
+    def with_words(self, kind: WordKind, n_words: int) -> AdditiveRecipe:
+        """Return the recipe with a kind of words, and a number of words that are placed blindly."""
+        return replace(self, words=replace(self.words, kind=kind, n_knots=n_words))
 
     def losing(self, part: Part) -> AdditiveRecipe:
         """Return the recipe of a model that values may be missing from, without missing rules."""

@@ -5,8 +5,8 @@ own products, so that no figure comes from rows that were trained on. The best o
 candidates looks better than it is, though. Each choice is therefore made again without each fold
 in turn, and the loss of that fold with the choice of the others shows how much better.
 
-Where there are more rows than it takes to choose, figures come from a model of three quarters of
-them, tested on rows that no choice has seen.
+Where there are more rows than it takes to choose words and pairs, the number of rules is chosen
+with a model of three quarters of them, tested on the others, which no choice before has seen.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.learn.design import Design
+from solah.learn.design import Design, combined
 from solah.learn.objective import PathStep
-from solah.learn.sample import mean_and_error
+from solah.learn.sample import Fold, mean_and_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,10 +35,13 @@ if TYPE_CHECKING:
         Strength,
         WordKind,
     )
-    from solah.learn.sample import Fold, Sample
+    from solah.learn.sample import Sample
     from solah.learn.vocabulary import SplitGains
 
     Tell = Callable[[str], None]
+
+_N_PARTS = 5
+"""The parts of tested rows without folds; each in turn is held out from a choice."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,9 @@ class Choice:
     Attributes
     ----------
     words : the kind of words
+    n_words : the number of words of a feature that are placed blindly, before any are joined
     strength : how strongly weights are penalised
-    n_products : how many products of two features there are
+    n_pairs : the number of pairs of features with rules
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
     measured : how the figures of the path were measured
@@ -60,8 +64,9 @@ class Choice:
     """
 
     words: WordKind
+    n_words: int
     strength: Strength
-    n_products: int
+    n_pairs: int
     max_rules: int | None
     path: tuple[PathStep, ...] = ()
     measured: str = ""
@@ -101,25 +106,26 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     is_many = min(compared.n_rows, compared.weights.sum()) >= recipe.many_rows
     n_folds = recipe.n_folds_of_many if is_many and sample.groups is None else recipe.n_folds
     folds = compared.folds(n_folds) if is_open else []
-    choice = Choice(recipe.words.kind, middle, interactions.least, budget.max_rules)
+    choice = Choice(
+        recipe.words.kind, recipe.words.n_knots, middle, interactions.least, budget.max_rules
+    )
     if len(folds) < 2:
         return choice
     comparison = _Comparison(folds, recipe, tell)
-    choice = replace(choice, words=comparison.words(middle))
-    if len(recipe.strengths) > 1:
-        choice = replace(choice, strength=comparison.strength())
-    if interactions.tried:
-        choice = replace(choice, n_products=comparison.products(choice.strength))
+    choice = comparison.strength_and_pairs(replace(choice, words=comparison.words(middle)))
+    can_be_few = choice.words in ("quantile", "uniform") and recipe.words.few_knots < choice.n_words
+    if not is_many and can_be_few and comparison.are_few_enough(choice):
+        choice = replace(choice, n_words=recipe.words.few_knots)
+        choice = comparison.strength_and_pairs(choice)
     if budget.max_rules is not None:
         return choice
-    choice = comparison.rules(choice)
     n_tested = min(sample.n_rows // 4, sample.n_rows - compared.n_rows)
     # Of rare classes, more rows than their share are compared, and too few are left to test on.
     has_rare = compared.n_rows > recipe.compared_rows
-    if n_tested < recipe.least_tested or has_rare or sample.groups is not None:
-        return choice
-    tell("testing the rules")
-    return _tested(choice, *sample.split(sample.n_rows - n_tested), recipe)
+    if n_tested >= recipe.least_tested and not has_rare and sample.groups is None:
+        unseen = Fold(*sample.split(sample.n_rows - n_tested))
+        comparison = _Comparison([unseen], recipe.with_words(choice.words, choice.n_words), tell)
+    return comparison.rules(choice)
 
 
 class Result(NamedTuple):
@@ -146,7 +152,7 @@ class HeldOut:
     Attributes
     ----------
     weights, pieces, groups : (n_rows,) as :class:`~solah.learn.sample.Sample` has them
-    folds : (n_rows,) the fold that each is tested in
+    folds : (n_rows,) the fold that each is tested in; with a single one, parts of its rows
     optimism : by how much losses are too low, and hits too high, because the best was chosen
     """
 
@@ -160,11 +166,15 @@ class HeldOut:
     def of(cls, tested: Sequence[Sample]) -> HeldOut:
         """Join the tested rows of folds."""
         groups = [one.groups for one in tested if one.groups is not None]
+        if len(tested) > 1:
+            folds = np.repeat(np.arange(len(tested)), [one.n_rows for one in tested])
+        else:  # a choice is made again without each part of the rows
+            folds = np.arange(tested[0].n_rows) % _N_PARTS
         return cls(
             np.concatenate([one.weights for one in tested]),
             np.concatenate([one.pieces for one in tested]),
             np.concatenate(groups) if groups else None,
-            np.repeat(np.arange(len(tested)), [one.n_rows for one in tested]),
+            folds,
         )
 
     def take(self, rows: NDArray[np.bool_]) -> HeldOut:
@@ -210,39 +220,48 @@ class _Trial:
         self.fold, self.recipe = fold, recipe
         self.design = Design.begin(fold.learned, recipe, gains)
         self.tested = self.design.columns_of(fold.tested)
-        self.fitted: dict[Strength, Scores] = {}
+        self._fitted: dict[tuple[Strength, int], Scores] = {}
+        self._n_pairs = 0
 
-    def try_strength(self, strength: Strength) -> Result:
-        """Test the single terms alone."""
-        if strength not in self.fitted:
-            self.fitted[strength] = self.design.fit(strength, is_rough=True)
-        return self._result(self.fitted[strength].of(self.tested))
+    def test(self, strength: Strength, n_pairs: int = 0) -> Result:
+        """Test the terms with this number of pairs."""
+        scores = self._fit(strength, n_pairs)
+        return self._result(scores.of(self.tested[:, : len(scores.weights)]))
 
-    def begin_products(self, strength: Strength) -> None:
-        """Go on from what the single terms leave."""
-        self.design.scores = self.fitted.get(strength)
-        if self.design.scores is None:
-            self.design.fit(strength, is_rough=True)
+    def _fit(self, strength: Strength, n_pairs: int) -> Scores:
+        """Fit the single terms and pairs, which are added in stages."""
+        if (strength, n_pairs) in self._fitted:
+            return self._fitted[strength, n_pairs]
+        design, added = self.design, 0
+        for number in self.recipe.interactions.stages(n_pairs):
+            if number > self._n_pairs:
+                design.scores = self._fit(strength, added)
+                before, self._n_pairs = len(design.terms), number
+                design.add_pairs(number)
+                more = design.columns_of(self.fold.tested, design.terms[before:])
+                self.tested = np.hstack([self.tested, more])
+            added = number
+        if n_pairs < self._n_pairs:
+            design = design.again(n_pairs)
+        known = [one for (_, number), one in self._fitted.items() if number == n_pairs]
+        if known:
+            design.scores = known[-1]
+        self._fitted[strength, n_pairs] = design.fit(strength, is_rough=True)
+        return self._fitted[strength, n_pairs]
 
-    def try_products(self, strength: Strength, n_products: int) -> Result:
-        """Test the terms with this number of products."""
-        if not n_products:
-            return self.try_strength(strength)
-        self.design.add_products(n_products)
-        scores = self.design.fit(strength, is_rough=True)
-        return self._result(scores.of(self.design.columns_of(self.fold.tested)))
-
-    def walk(self, strength: Strength, n_products: int) -> list[_Step]:
+    def walk(self, choice: Choice, n_rules: Sequence[int]) -> list[_Step]:
         """Test fewer and fewer rules."""
-        design = self.design.again()
-        design.scores = self.fitted.get(strength) or design.fit(strength, is_rough=True)
-        design.add_missing()
-        design.take_products(self.design, n_products)
-        design.fit(strength, is_rough=True)
-        tested = design.columns_of(self.fold.tested)
+        strength = choice.strength
+        scores, of_singles = self._fit(strength, choice.n_pairs), self._fit(strength, 0)
+        design = self.design.again(choice.n_pairs)
+        tested = self.tested[:, : len(scores.weights)]
+        design.scores = scores
+        if design.add_missing(of_singles.of(design.columns[:, : len(of_singles.weights)])):
+            design.fit(strength, is_rough=True)
+            tested = design.columns_of(self.fold.tested)
         path = design.path(strength)
         found: list[_Step] = []
-        for max_rules in self.recipe.budget.steps:
+        for max_rules in n_rules:
             before = path.n_rules
             path.walk(max_rules)
             if self.recipe.budget.max_features is not None:
@@ -250,7 +269,8 @@ class _Trial:
             if found and path.n_rules == before:
                 found.append(found[-1])
                 continue
-            totals = design.refit(path, strength, is_rough=True).of(tested @ path.reduction())
+            scores = design.refit(path, strength, is_rough=True)
+            totals = scores.of(combined(tested, path.reduction()))
             found.append(_Step(self._result(totals), path.n_rules, len(path.features)))
         return found
 
@@ -314,8 +334,8 @@ class _Tolerance:
         if is_none or self.means[place] <= self.means.min() + errors * self.errors[place]:
             return f"{errors:g} standard errors"
         if self.explained <= self.remaining:
-            return f"{self.budget.tolerance:.0%} of the explained loss"
-        return f"{self.budget.tolerance_of_loss:.0%} of the lowest loss"
+            return f"{100 * self.budget.tolerance:g}% of the explained loss"
+        return f"{100 * self.budget.tolerance_of_loss:g}% of the lowest loss"
 
 
 def _lowest(losses: Sequence[Float], rows: HeldOut) -> int:
@@ -337,11 +357,13 @@ class _Comparison:
             self.trials = [_Trial(fold, recipe) for fold in self.folds]
             return kind
         self.tell("comparing words")
-        blind = [_Trial(fold, recipe.with_words("quantile")) for fold in self.folds]
-        learned = [_Trial(one.fold, recipe.with_words("both"), one.design.gains) for one in blind]
+        n_words = recipe.words.n_knots
+        blind = [_Trial(fold, recipe.with_words("quantile", n_words)) for fold in self.folds]
+        learned = [
+            _Trial(one.fold, recipe.with_words("both", n_words), one.design.gains) for one in blind
+        ]
         results = [
-            Result.together(trial.try_strength(strength) for trial in trials)
-            for trials in (blind, learned)
+            Result.together(trial.test(strength) for trial in trials) for trials in (blind, learned)
         ]
 
         def select(losses: Sequence[Float], rows: HeldOut) -> int:
@@ -352,18 +374,45 @@ class _Comparison:
         self.trials = learned if is_learned else blind
         return "both" if is_learned else "quantile"
 
-    def strength(self) -> Strength:
-        """Go from the middle on in the direction in which the loss falls."""
+    def are_few_enough(self, choice: Choice) -> bool:
+        """Compare few words with many, as models of few rules; keep few if they are as good."""
+        self.tell("comparing few words")
+        settings = self.recipe.words
+        recipe = self.recipe.with_words(choice.words, settings.few_knots)
+        few = [_Trial(one.fold, recipe, one.design.gains) for one in self.trials]
+        n_rules, results = settings.compared_rules, list[Result]()
+        for trials in (few, self.trials):
+            walked = [trial.walk(choice, n_rules) for trial in trials]
+            results += [
+                Result.together(one[k].result for one in walked) for k in range(len(n_rules))
+            ]
+        best = self.held_out.choose(_lowest, results)
+        is_few = best < len(n_rules)
+        self.trials = few if is_few else self.trials
+        return is_few
+
+    def strength_and_pairs(self, choice: Choice) -> Choice:
+        """Choose what is open of the strength and of the number of pairs."""
+        if len(self.recipe.strengths) > 1:
+            choice = replace(choice, strength=self.strength(choice.strength, 0))
+        if self.recipe.interactions.tried:
+            choice = replace(choice, n_pairs=self.pairs(choice.strength))
+        if choice.n_pairs and len(self.recipe.strengths) > 1:
+            choice = replace(choice, strength=self.strength(choice.strength, choice.n_pairs))
+        return choice
+
+    def strength(self, start: Strength, n_pairs: int) -> Strength:
+        """Go from a strength on in the direction in which the loss falls."""
         strengths, results = self.recipe.strengths, dict[int, Result]()
 
         def loss(place: int) -> float:
             if place not in results:
                 one = strengths[place]
                 self.tell(f"comparing strengths: {one.ridge:g}, {one.smooth:g}")
-                results[place] = Result.together(trial.try_strength(one) for trial in self.trials)
+                results[place] = Result.together(trial.test(one, n_pairs) for trial in self.trials)
             return self.held_out.mean(results[place].losses)[0]
 
-        best = len(strengths) // 2
+        best = strengths.index(start)
         for step in (1, -1):
             while 0 <= best + step < len(strengths) and loss(best + step) < loss(best):
                 best += step
@@ -371,24 +420,23 @@ class _Comparison:
         chosen = self.held_out.choose(_lowest, [results[place] for place in places])
         return strengths[places[chosen]]
 
-    def products(self, strength: Strength) -> int:
-        """Choose the number of products with the lowest loss, if that is clearly lower."""
+    def pairs(self, strength: Strength) -> int:
+        """Choose the number of pairs with the lowest loss, if that is clearly lower."""
         settings, held_out, trials = self.recipe.interactions, self.held_out, self.trials
-        for trial in trials:
-            trial.begin_products(strength)
-        numbers, results = [settings.least, *settings.tried], list[Result]()
-        for n_products in numbers:
+        numbers, results, misses = [settings.least, *settings.tried], list[Result](), 0
+        for n_pairs in numbers:
             if results:
-                self.tell(f"comparing interactions: {n_products}")
-            found = Result.together(trial.try_products(strength, n_products) for trial in trials)
+                self.tell(f"comparing interactions: {n_pairs}")
+            found = Result.together(trial.test(strength, n_pairs) for trial in trials)
             results.append(found)
             if len(results) == 1:
                 lowest = found.losses
                 continue
             gain, error = held_out.mean(found.losses - lowest)
+            misses += gain > error
             if gain < 0:
                 lowest = found.losses
-            elif gain > error:
+            elif misses > 1:
                 break
 
         def select(losses: Sequence[Float], rows: HeldOut) -> int:
@@ -402,8 +450,9 @@ class _Comparison:
         """Select the fewest rules within tolerance of the best."""
         self.tell("comparing numbers of rules")
         held_out, budget = self.held_out, self.recipe.budget
-        walked = [trial.walk(choice.strength, choice.n_products) for trial in self.trials]
+        self.trials = self.trials or [_Trial(fold, self.recipe) for fold in self.folds]
         steps = budget.steps
+        walked = [trial.walk(choice, steps) for trial in self.trials]
         results = [Result.together(one[k].result for one in walked) for k in range(len(steps))]
         nothing = np.concatenate([trial.loss_of_nothing() for trial in self.trials])
         found = _Tolerance.of([*(one.losses for one in results), nothing], held_out, budget)
@@ -442,27 +491,3 @@ class _Comparison:
             expected=(float(losses[chosen]), held_out.mean(results[chosen].losses)[1]),
             allowance=float(max(found.limits[chosen] - found.means[chosen], 0.0)),
         )
-
-
-def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRecipe) -> Choice:
-    """Measure a choice on rows that no choice has seen, and move the figures of the path there."""
-    design = Design.begin(learned, recipe.with_words(choice.words))
-    design.fit_all(choice.strength, choice.n_products)
-    scores, path = design.reduced(choice.strength, choice.max_rules, choice.allowance)
-    totals = scores.of(design.columns_of(tested) @ path.reduction())
-    rows = HeldOut.of([tested])
-    loss, error = rows.mean(tested.objective.losses(totals))
-    hits, of_hits = rows.mean(tested.objective.hits(totals))
-    found, before = tested.objective.metrics(loss, hits, error), choice.chosen
-    lower, higher = found["loss"] - before.loss, found["quality"] - before.quality
-    errors = {"quality_error": of_hits, "loss_error": found["error"]}
-    moved = (  # not beyond what any rows could show
-        replace(
-            one,
-            loss=max(one.loss + lower, 0.0),
-            quality=min(one.quality + higher, 1.0),
-            **errors,
-        )
-        for one in choice.path
-    )
-    return replace(choice, path=tuple(moved), expected=(loss, error))

@@ -22,9 +22,8 @@ from solah.labels.describe import Description, describe_numbers, describe_states
 from solah.labels.drawing import digest_rows, digest_within, draw_rows
 from solah.labels.targets import ClassTarget, TargetFacts, digest_classes, integer_weights
 from solah.labels.words import plan_words
-from solah.learn.blocks import RowBlock
 from solah.learn.memory import MemoryRows
-from solah.learn.rows import BlockPass, Statistics, add_up
+from solah.learn.rows import BlockPass, RowBlock, Statistics, add_up
 from solah.model.encode import encode
 
 if TYPE_CHECKING:
