@@ -146,11 +146,12 @@ class Aligner:
                 held.counts[Event.OFFLINE] += 1
                 held.value = None
 
-    def row(self, now: float) -> Measured:
-        """Make a row of what is known now; it has no number yet."""
+    def row(self, now: float, sequence: int | None = None) -> Measured:
+        """Make a row of what is known now, with a number."""
         known = {name: held for name, held in self._held.items() if self._is_known(held, now)}
         return Measured(
             readings={name: known[name].value if name in known else None for name in self._held},
+            sequence=sequence,
             time=now,
             oldest=min((one.time for one in known.values() if one.time), default=None),
             missing=tuple(name for name in self._held if name not in known),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -143,12 +142,11 @@ class Feed:
             if number <= self._number:
                 self.counters["clock_back"] += number < self._number
                 return None
-            row = self._aligner.row(now)
+            row = self._aligner.row(now, number)
             if self._is_idle(row):
                 return None
             self.counters["skipped_rows"] += self._n_skipped(number)
             self._number = number
-        row = replace(row, sequence=number)
         self._journal.append(row)
         return row
 
