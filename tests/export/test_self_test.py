@@ -254,7 +254,7 @@ def test_an_altered_module_and_an_altered_blob_are_noticed(tmp_path):
     [
         ("policy_min_probability", "the checksum of the tables"),
         ("policy_seen", "the checksum of the tables"),
-        ("policy", "what is settled"),
+        ("policy", "a stable decision"),
     ],
 )
 def test_an_altered_policy_is_noticed(numbers, table, what, tmp_path, find_tool):

@@ -134,7 +134,7 @@ class Blob:
         opens blobs in C and in MicroPython
     simulator : decides in Python as the device does, bit for bit
     rules : those that a device may name as reasons, by their numbers
-    unit : what one unit of evidence or of an estimated number is worth
+    unit : the size of one unit of scores or of a predicted number
     warnings : what does not fit well into integers, or needs a runtime with more room
     signals : how readings are made of samples; None if they are not
     features : the device's arithmetic from samples to features
@@ -164,7 +164,7 @@ def export_blob(
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     name : str, default="model"
         What the files are called.
     adc : mapping of channel name to Counts, default=None
@@ -249,7 +249,7 @@ def _check(tables: Tables) -> None:
     _refuse_more("classes", tables.layout.n_classes, 255)
     _refuse_more("rules", len(tables.layout.rules), _MOST)
     if not tables.layout.is_number and tables.layout.n_values < 1:
-        raise ParameterError("a blob tells two classes apart at the least; this model has one")
+        raise ParameterError("a blob needs at least two classes; this model has one")
 
 
 def _refuse_more(what: str, number: int, most: int) -> None:
@@ -421,7 +421,7 @@ def input_hash(model: Model, signals: SignalTables | None = None) -> bytes:
     """Return the hash of what a device must measure: features in order, and their categories.
 
     The bits of integers are not part of it: a device asks the blob for them. Of samples, the
-    channels in order are, and what counts of an ADC stand for.
+    channels in order are, and the values of counts of an ADC.
     """
     inputs: list[Any] = [
         [feature.name, [str(category) for category in _categories(feature)]]
@@ -475,4 +475,4 @@ def _python_runtime() -> str:
     runtime = "\n\n\n".join(python_text(part) for part in parts)
     sections = "".join(f"    {entry!r},\n".replace("'", '"') for entry in LAYOUT.items())
     text = python_text("blob").replace("_SECTIONS = ()", f"_SECTIONS = (\n{sections})")
-    return f"{text}\n".replace("# The runtime stands here.\n", f"{runtime}\n")
+    return f"{text}\n".replace("# The runtime comes here.\n", f"{runtime}\n")

@@ -51,7 +51,7 @@ _HAVE_LEVEL = (*_SHOW_LEVEL, FeatureKind.ZERO_CROSSINGS)
 
 @dataclass(frozen=True)
 class SampleUnit:
-    """How the samples of a channel are stored: what a stored integer stands for.
+    """The unit of a channel's stored samples.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class SampleUnit:
 
     @property
     def bias(self) -> int:
-        """What is added to a stored sample, so that 0 stands for the value 0."""
+        """What is added to a stored sample, so that 0 is the value 0."""
         return round(-self.level)
 
 
@@ -99,7 +99,7 @@ class Scale:
 def sample_units(
     model: Model, signals: Signals, counts: Mapping[str, Counts]
 ) -> dict[str, SampleUnit]:
-    """Choose what stored samples stand for, channel by channel.
+    """Choose the values of stored samples, channel by channel.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def wave_table(n_samples: int) -> Integers:
 class FixedFeatures:
     """Computes features as the integer runtime does; an arithmetic of windows.
 
-    Stored samples are whole numbers in float32, which holds 24 bits, so that NaN stands for a
+    Stored samples are whole numbers in float32, which holds 24 bits, so that NaN represents a
     missing one. Readings are returned as values, which become the same integers again.
 
     Parameters

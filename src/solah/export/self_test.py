@@ -38,13 +38,13 @@ _N_MORE = 5
 _MOST_ROWS = 10_000
 _MOST_REPEATS, _MOST_JUDGED = 8, 100
 _MOST_READING = 3e38  # C has no literal for more
-_ONE_UNKNOWN = 7  # of so many readings of a row, where some are
+_ONE_UNKNOWN = 7  # of this many readings of a row, where some are missing
 _AS_LARGE_AS_SAMPLES = (
     *(FeatureKind.MEAN, FeatureKind.MIN, FeatureKind.MAX, FeatureKind.RMS),
     *(FeatureKind.RANGE, FeatureKind.DEVIATION, FeatureKind.PERCENTILE),
 )
 _NOISE = 1
-_GAP = 29  # every so many numbers of a noise, one is missing
+_GAP = 29  # numbers of a noise of which the last is missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +94,11 @@ class Noise:
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """The first rows in the order of time, each some times after another, and their verdicts.
+    """The first rows in the order of time, each repeated, and the decisions by the policy.
 
     Attributes
     ----------
-    n_repeats : how many times each row is judged before the next one
+    n_repeats : how many times each row is taken before the next one
     verdicts : what must come out, one by one
     """
 
@@ -119,7 +119,7 @@ def self_test(
     Parameters
     ----------
     model : Model
-        The model document.
+        The model file.
     export : Export or Blob
         What was made of it.
     table : Table, default=None
@@ -175,7 +175,7 @@ def choose_rows(
     """Choose rows that show most of a model.
 
     First one of each class that is decided on; then one of which nothing is known, the lower and
-    the upper ends of all readings, and rows with some unknown readings and with none, in turn.
+    the upper ends of all readings, and rows with some missing readings and without, in turn.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def vectors_of(simulator: FloatSimulator | FixedSimulator, rows: Float) -> Vecto
 
 
 def sequence_of(simulator: FloatSimulator | FixedSimulator, rows: Float) -> Sequence | None:
-    """Judge rows, each as often as it takes to settle on it; None without policy and domain."""
+    """Repeat each row until its decision is stable; None without policy and domain."""
     if simulator.policy is None:
         return None
     n_repeats = min(max(simulator.policy.votes, simulator.policy.min_hold) + 1, _MOST_REPEATS)
@@ -258,7 +258,7 @@ def noise_of(model: Model, export: Export) -> Noise | None:
 
 
 def size_of_samples(model: Model, signals: Signals, channel: str) -> float:
-    """Return about how large the samples of a channel were, judged by what was learned of them."""
+    """Return about how large the samples of a channel were, from what was learned of them."""
     peaks = {feature.name: feature.peaks for feature in model.features}
     channels = {channel} | {one.name for one in signals.channels if channel in one.axes}
     sizes = [

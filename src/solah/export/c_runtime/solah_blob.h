@@ -5,7 +5,7 @@
  *       decision = solah_blob_decide(&blob, readings, belief);
  *   }
  *
- * Below stand solah_blob_judge, by the policy of the model, and solah_blob_push for samples.
+ * Below are solah_blob_judge, for the policy of the model, and solah_blob_push for samples.
  *
  * The bytes stay where they are, in flash or RAM, at an address that is a multiple of 4; a buffer
  * of uint8_t in a union with a uint32_t has one. All of them are checked when they are opened, so
@@ -22,7 +22,7 @@
 
 /* The most that is accepted; define others before this file is included. A walk is a tree over
  * several inputs. On 32-bit processors a solah_blob takes 124 bytes, 36 a stage and 40 a walk: 1,052
- * as it stands, and 32 more to take samples. A decision takes about 200 bytes of stack, 2 a class of each stage, 12 a class, 12
+ * as it is, and 32 more to take samples. A decision takes about 200 bytes of stack, 2 a class of each stage, 12 a class, 12
  * an input and 8 a condition: 1,000; its reasons take 400 more. Without walks (0 of them) a
  * solah_blob takes 452 bytes, and a quarter less code. */
 #ifndef SOLAH_BLOB_MAX_CLASSES
@@ -69,7 +69,7 @@ typedef struct {
 
 #define SOLAH_BLOB_MOST_VOTES 32
 
-/* What is remembered of decisions: 112 bytes as it stands. */
+/* What is remembered of decisions: 112 bytes as it is. */
 typedef struct {
     int32_t evidence[SOLAH_BLOB_MAX_CLASSES - 1];
     uint16_t age;
@@ -80,10 +80,10 @@ typedef struct {
     uint8_t is_begun;
 } solah_blob_state;
 
-/* What is said of readings; classes are places, and -1 is "don't know". */
+/* A decision by the policy; classes are indices, and -1 is "don't know". */
 typedef struct {
-    int decision;     /* of these readings; -1 where it is held back */
-    int settled;      /* the decision that stands */
+    int decision;     /* of these readings; -1 where the model abstains */
+    int settled;      /* the stable decision */
     uint8_t abstain_reasons;   /* SOLAH_LOW_PROBABILITY, SOLAH_FEW_READINGS, SOLAH_OUT_OF_RANGE, SOLAH_UNSEEN */
     uint8_t n_unseen; /* how many pairs of readings never occurred together so */
 } solah_blob_verdict;
@@ -183,13 +183,13 @@ static inline const char *solah_blob_fault(int code)
         "the blob is whole",
         "the blob is cut short, or there is none",
         "the blob is not at a multiple of 4",
-        "these bytes are no blob of solah",
+        "these bytes are not a blob of solah",
         "the blob and this processor order bytes in different ways",
         "the blob has a version that this runtime does not know",
         "the blob is damaged: its checksum is another",
         "the blob needs more of something than SOLAH_BLOB_MAX_... allow",
         "the blob names a place that it does not have",
-        "the blob has a tree that is none",
+        "the blob has a broken tree",
         "the blob has numbers out of order, or too large to compute with",
         "the blob has other features or categories than this firmware"};
     return solah_blob_is_within(code, 0, SOLAH_BLOB_OTHER_INPUTS) ? texts[code] : "no fault of a blob";
@@ -201,19 +201,19 @@ static inline int solah_blob_n_readings(const solah_blob *blob)
     return blob->header == NULL ? 0 : (int)blob->n_readings;
 }
 
-/* How many classes it tells apart; 1 for a number, 0 where nothing is open. */
+/* The number of classes; 1 for a number, 0 where nothing is open. */
 static inline int solah_blob_n_classes(const solah_blob *blob)
 {
     return blob->header == NULL ? 0 : (int)blob->tables.n_classes;
 }
 
-/* How many rules it has; the sentences stand in the file of rules, a line each. */
+/* How many rules it has; the file of rules has their texts, a line each. */
 static inline int solah_blob_n_rules(const solah_blob *blob)
 {
     return blob->header == NULL ? 0 : (int)blob->header->n_rules;
 }
 
-/* The first eight bytes of the hash of the model document; NULL where nothing is open. */
+/* The first eight bytes of the hash of the model file; NULL where nothing is open. */
 static inline const uint8_t *solah_blob_hash(const solah_blob *blob)
 {
     return blob->header == NULL ? NULL : blob->header->hash;
@@ -283,8 +283,8 @@ static inline const char *solah_blob_category_name(const solah_blob *blob, int p
                : "";
 }
 
-/* A category of a reading by its name, as the integer that the model reads: SOLAH_UNKNOWN where there
- * is none. */
+/* A category of a reading by its name, as the integer that the model reads; SOLAH_UNKNOWN for a name
+ * that it does not have. */
 static inline int32_t solah_blob_category(const solah_blob *blob, int place, const char *name)
 {
     const int32_t count = solah_blob_n_categories(blob, place);
@@ -295,7 +295,7 @@ static inline int32_t solah_blob_category(const solah_blob *blob, int place, con
     return found < 0 ? SOLAH_UNKNOWN : found;
 }
 
-/* A reading is an integer: solah_reading_of(value, bits), which rounds it. Of a code, which is taken as it is, and of no reading: SOLAH_BLOB_NO_BITS. An unknown reading is
+/* A reading is an integer: solah_reading_of(value, bits), which rounds it. Of a code, which is taken as it is, and of no reading: SOLAH_BLOB_NO_BITS. A missing reading is
  * SOLAH_UNKNOWN. */
 static inline int solah_blob_bits(const solah_blob *blob, int place)
 {
@@ -322,7 +322,7 @@ static inline int solah_blob_value_bits(const solah_blob *blob)
     return blob->header == NULL ? 0 : (int)blob->stages[blob->tables.n_stages - 1u].value_bits;
 }
 
-/* Decide on readings: return the class, and write the belief in each, times 32768; -1 where nothing
+/* Decide on readings: return the class, and write the probability of each, times 32768; -1 where nothing
  * is open. */
 static inline int solah_blob_decide(const solah_blob *blob, const int32_t *readings,
                                     uint16_t *belief)
@@ -338,8 +338,8 @@ static inline void solah_blob_settle_start(const solah_blob *blob, solah_blob_st
     }
 }
 
-/* Judge readings in the order of time, by the policy of the blob: return the settled decision, and
- * write the belief in each class, times 32768. Without a policy, decisions are as of
+/* Decide on readings in the order of time, by the policy of the blob: return the stable decision, and
+ * write the probability of each class, times 32768. Without a policy, decisions are as of
  * solah_blob_decide. Returns -1, and writes nothing, where no model of classes is open. */
 static inline int solah_blob_judge(const solah_blob *blob, solah_blob_state *state,
                                    const int32_t *readings, uint16_t *belief,

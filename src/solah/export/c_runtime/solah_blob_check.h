@@ -14,7 +14,7 @@
         } \
     } while (0)
 
-/* Whether so many lines from a first one on are in a section. */
+/* Whether a section has `count` lines from a first one on. */
 #define SOLAH_BLOB_HAS(header, name, first, count) \
     ((uint32_t)(first) + (uint32_t)(count) <= solah_blob_count(header, SOLAH_BLOB_##name))
 
@@ -313,7 +313,7 @@ static inline int solah_blob_check_grids(const solah_blob *blob, const solah_blo
 }
 
 #if SOLAH_BLOB_MAX_WALKS > 0
-/* Point to the parts of all trees, which stand end to end. */
+/* Point to the parts of all trees, which lie end to end. */
 static inline int solah_blob_point_to_trees(solah_blob *blob, const solah_blob_header *header)
 {
     const solah_blob_tree *tree = SOLAH_BLOB_AT(header, TREES);
@@ -348,7 +348,7 @@ static inline int solah_blob_point_to_trees(solah_blob *blob, const solah_blob_h
     return SOLAH_BLOB_OK;
 }
 
-/* What an input asks must be there, and an earlier stage must have believed it. */
+/* The source of an input must be there, and its stage must be an earlier one. */
 static inline int solah_blob_is_asked(const solah_blob *blob, const solah_asked *asked,
                                       uint32_t n_sets, uint32_t stage)
 {
@@ -402,7 +402,7 @@ static inline int solah_blob_check_inputs(const solah_blob *blob, const solah_wa
     return SOLAH_BLOB_OK;
 }
 
-/* Nodes stand level by level, so that first children follow each other: then every node but the
+/* Nodes lie level by level, so that first children follow each other: then every node but the
  * first is the child of one before it, and a level ends where the children of the last one end. */
 static inline int solah_blob_check_shape(const solah_walk *walk, const solah_blob_tree *tree)
 {
@@ -445,7 +445,7 @@ static inline int solah_blob_check_tree(const solah_blob *blob, const solah_blob
 
     SOLAH_BLOB_TRY(solah_blob_check_inputs(blob, walk, tree, stage));
     SOLAH_BLOB_TRY(solah_blob_check_shape(walk, tree));
-    /* The scores of a tree that is not weighed are beliefs; a number may be any. */
+    /* The scores of a tree that is not weighed are probabilities; a number may be any. */
     for (uint32_t i = 0; i < n_numbers; i++) {
         if (!blob->stages[stage].is_weighed && blob->tables.n_classes > 1u &&
             !solah_blob_is_within(walk->leaf[i], 0, SOLAH_WHOLE)) {
@@ -461,7 +461,7 @@ static inline uint32_t solah_blob_size(int32_t number)
     return (uint32_t)(number < 0 ? -number : number);
 }
 
-/* Whether what is lost with the parts of a stage is all of its evidence at the most, and what it goes
+/* Whether what is lost with the parts of a stage is at most all of its score, and what it goes
  * back to leaves room for it. */
 static inline int solah_blob_is_loss(const solah_stage *stage, uint32_t n_parts, uint32_t n_values,
                                      int32_t most)
@@ -516,7 +516,7 @@ static inline int solah_blob_is_stage(const solah_stage *stage,
     return stage->lost == NULL || solah_blob_is_loss(stage, n_parts, n_values, most);
 }
 
-/* Point to what is lost with the parts of a stage, which stands end to end with that of others. */
+/* Point to what is lost with the parts of a stage, which lies end to end with that of others. */
 static inline int solah_blob_point_to_lost(const solah_blob_header *header,
                                            const solah_blob_stage *row, uint32_t n_values,
                                            uint32_t *n_lost, uint32_t *n_priors, solah_stage *stage)

@@ -9,7 +9,7 @@ static inline uint32_t solah_blob_n_cells(const solah_cells *cells)
     return cells->n_states > 0u ? cells->n_states : cells->n_cuts + 1u;
 }
 
-/* Point to what a policy reads. Without one, a decision is taken at once and never held back. */
+/* Point to what a policy reads. Without one, a decision is taken at once, and the model never abstains. */
 static inline void solah_blob_point_to_policy(solah_blob *blob, const solah_blob_header *header)
 {
     const solah_blob_policy *line =

@@ -206,8 +206,8 @@ static inline solah_sample solah_hold(SOLAH_SIGNALS *signals, const solah_way *w
 /* Take a sample of every measured channel: return 1 if it completes a window.
  *
  * The memory has `ring` with the last samples of all stored channels, `next` with where the oldest
- * of each stands (behind the last place, that is the first one), `last` and `gap` with the last known
- * sample of each measured channel and for how many it has stood, `wait` with the ticks until its next
+ * of each is (behind the last place, that is the first one), `last` and `gap` with the last known
+ * sample of each measured channel and for how many it has been the last, `wait` with the ticks until its next
  * one, and `left` with the ticks until a window is complete. */
 static inline int solah_push(SOLAH_SIGNALS *signals, const solah_way *way, const solah_pushed *sample)
 {
@@ -277,7 +277,7 @@ SOLAH_APART int solah_unroll(const SOLAH_SIGNALS *signals, const solah_way *way,
     return 1;
 }
 
-/* Put the sample in its place that so many others are not above (Hoare's selection), and the next
+/* Put the sample that has `place` others below it in that place (Hoare's selection), and the next
  * larger one behind it. */
 SOLAH_APART void solah_select(solah_sample *x, int32_t n, int32_t place)
 {

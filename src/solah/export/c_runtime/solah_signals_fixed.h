@@ -297,7 +297,7 @@ SOLAH_APART int32_t solah_spectral(const solah_way *way, const SOLAH_FLASH solah
         }
     }
     if (feature->kind == SOLAH_ENERGY) {
-        total = total > (uint64_t)INT64_MAX ? (uint64_t)INT64_MAX : total; /* of waves that are none */
+        total = total > (uint64_t)INT64_MAX ? (uint64_t)INT64_MAX : total; /* of hostile tables */
         return solah_reading_from(feature, (int64_t)total, -2 * bits, 0);
     }
     return strongest == 0u ? SOLAH_UNKNOWN : solah_reading_from(feature, strongest, 0, 0);

@@ -1,5 +1,5 @@
 /* A signed blob in, a model that decides out: only if it was signed with the key that is trusted, and
- * is no older than the last one. C99, also C++11.
+ * is not older than the last one. C99, also C++11.
  *
  *   static solah_blob blob;
  *   if (solah_blob_open_signed(&blob, slot, slot_size, public_key, least_counter) == SOLAH_BLOB_OK) {
@@ -39,7 +39,7 @@ enum {
     SOLAH_SIGNED_OLDER
 };
 
-/* A number of so many bytes, the lowest first. */
+/* A number of n_bytes bytes, the lowest first. */
 static inline uint64_t solah_signed_number(const uint8_t *bytes, int n_bytes)
 {
     uint64_t number = 0u;
