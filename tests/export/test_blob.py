@@ -291,7 +291,7 @@ DAMAGES = {
         TOO_SHORT,
         "blob is cut short",
     ),
-    "another magic": (lambda data: b"JUNK" + data[4:], MAGIC, "bytes are no blob of solah"),
+    "another magic": (lambda data: b"JUNK" + data[4:], MAGIC, "bytes are not a blob of solah"),
     "bytes in another order": (
         lambda data: data[:6] + b"\xfe\xff" + data[8:],
         BYTE_ORDER,
@@ -354,7 +354,7 @@ PATCHES = {
     "a grid's cells beyond": ("grids", 16, "H", 999, PLACE, "a grid has cells out of place"),
     "a grid's values beyond": ("grids", 18, "H", 999, PLACE, "a grid has cells out of place"),
     "a cell without a line": ("lines", 0, "B", 255, PLACE, "a grid has cells out of place"),
-    "rules of a grid beyond": ("of_grids", 0, "H", 999, PLACE, "a number that is none"),
+    "rules of a grid beyond": ("of_grids", 0, "H", 999, PLACE, "an unknown number"),
     "a stage with other grids": ("stages", 14, "H", 1, PLACE, "a stage is out of place"),
     "a stage with other curves": ("stages", 6, "H", 1, PLACE, "a stage is out of place"),
     "a rule that is not there": (
@@ -426,8 +426,8 @@ def test_both_runtimes_refuse_wrong_slopes_of_grids(small, attacked):
     side = next(side for side in small.simulator._tables.grids[0].sides if not side.is_state)
     faults = {
         "peaks out of order": ("knots", 2 * side.knot, "h", 32767),
-        "slopes that are none": ("values", 2 * side.value, "h", 32),
-        "has slopes": ("values", 2 * side.value + 2, "h", -1),
+        "has broken": ("values", 2 * side.value, "h", 32),
+        "broken slopes": ("values", 2 * side.value + 2, "h", -1),
     }
     hostile = ((patched(small.data, *fault), NUMBERS, said) for said, fault in faults.items())
     check_refused(small, attacked, list(hostile))

@@ -273,6 +273,12 @@ PATCHES = {
     "no step": ("windows", 4, "I", 0, NUMBERS, "signals have numbers out of range"),
     "no rate": ("measured", 0, "H", 0, NUMBERS, "signals have numbers out of range"),
     "a single sample": ("stored", 2, "H", 1, NUMBERS, "signals have numbers out of range"),
+    "a window too long for sums": ("stored", 2, "H", 16385, TOO_LARGE, "signals have numbers out"),
+    "a zero too far": ("measured", 4, "i", 2**30 + 1, NUMBERS, "signals have numbers out of range"),
+    "a bias too far": ("measured", 8, "i", 65537, NUMBERS, "signals have numbers out of range"),
+    "a wave too high": ("waves", 0, "h", 16385, NUMBERS, "signals have numbers out of range"),
+    "a wave beyond the window": ("features", 6, "H", 6, PLACE, "a feature is out of place"),
+    "more waves than samples": ("features", 8, "H", 7, PLACE, "a feature is out of place"),
     "axes beyond the end": ("stored", 4, "B", 9, PLACE, "a channel is out of place"),
     "no axes": ("stored", 5, "B", 0, PLACE, "a channel is out of place"),
     "an axis of no channel": ("axes", 0, "B", 2, PLACE, "a channel is out of place"),
@@ -280,7 +286,7 @@ PATCHES = {
     "a reading that is none": ("features", 1, "B", 99, PLACE, "a feature is out of place"),
     "a channel that is none": ("features", 2, "B", 2, PLACE, "a feature is out of place"),
     "another that is none": ("features", 3, "B", 2, PLACE, "a feature is out of place"),
-    "waves beyond the end": ("features", 6, "H", 99, PLACE, "a feature is out of place"),
+    "waves beyond the end": ("features", 4, "H", 99, PLACE, "a feature is out of place"),
 }
 
 
