@@ -105,13 +105,14 @@ def _check_words(feature: Feature) -> None:
 def _parted(knots: Float32) -> Float32:
     """Part knots that became one, so that scores still step from one to the other."""
     parted = knots.copy()
-    for k in range(1, len(knots)):
-        parted[k] = max(parted[k], np.nextafter(parted[k - 1], np.float32(np.inf)))
+    with np.errstate(under="ignore"):  # the next number above 0 is subnormal
+        for k in range(1, len(knots)):
+            parted[k] = max(parted[k], np.nextafter(parted[k - 1], np.float32(np.inf)))
     return parted
 
 
 def _float32(values: Float) -> Float32:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         numbers = np.asarray(values, dtype=np.float32)
     if not np.isfinite(numbers).all():
         raise ParameterError(
