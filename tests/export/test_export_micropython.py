@@ -4,6 +4,7 @@ import importlib
 import re
 from dataclasses import replace
 
+import devices
 import numpy as np
 import pytest
 from judged_models import judged
@@ -20,12 +21,10 @@ from solah.signals import describe_signals
 
 
 def module_of(export):
-    """Run the module, with nothing at hand but Python itself."""
+    """Run the module, which imports nothing."""
     text = export.files[f"{export.name}.py"]
-    module = {"__name__": export.name}
-    exec(compile(text, "model.py", "exec"), module)
     assert not re.search(r"^\s*(import|from)\b", text, re.MULTILINE)
-    return module
+    return devices.module_of(text)
 
 
 def test_reasons_are_read_as_rules(tmp_path, monkeypatch):
@@ -78,9 +77,7 @@ def test_it_measures_samples_as_the_reference():
     signals = describe_everything()
     model = judged(rng, model_of(rng, signals, noise(rng, 5000)))
     export = export_micropython(model, name="m")
-    text = export.files["m.py"]
-    module = module_of_samples(export)
-    assert not re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)
+    module = module_of(export)
     stream, names = export.stream(), [one.name for one in model.features]
     n_windows = 0
     for sample in noise(np.random.default_rng(3), 1_500):
@@ -104,15 +101,9 @@ def test_a_missing_sample_is_none_too():
     rng = np.random.default_rng(4)
     signals = describe_signals(["x"], rate=10, window=4, features=["mean", "min"], max_gap=1)
     model = model_of(rng, signals, noise(rng, 500, 1))
-    module = module_of_samples(export_micropython(model, name="m"))
+    module = module_of(export_micropython(model, name="m"))
     completes = [module["push"]([x]) for x in (1.0, None, 3.0, 5.0)]
     assert completes == [False, False, False, True]
     assert module["measure"]() == {"x mean over 400 ms": 2.5, "x minimum over 400 ms": 1.0}
     module["start"]()
     assert not any(module["push"]([x]) for x in (1.0, 2.0, 3.0))
-
-
-def module_of_samples(export):
-    module = {"__name__": export.name}
-    exec(compile(export.files[f"{export.name}.py"], "model.py", "exec"), module)
-    return module

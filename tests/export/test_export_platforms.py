@@ -6,43 +6,39 @@ import numpy as np
 import pytest
 from c_programs import readings
 from devices import sources, with_tools
-from sklearn.datasets import load_wine
 
 from random_models import random_model
-from solah import RuleClassifier
+from solah import RuleClassifier, datasets
 from solah.export import export_c
 from solah.export.platforms import build, measure, run
+from solah.model.encode import encode
 
 pytestmark = pytest.mark.slow
 
-PROBE = """
+PREDICT = """
 #include "m.h"
 #include "solah_probe.h"
 
 void solah_probe(const void *row, void *answer)
 {{
-    (void)m_decide((const {reading} *)row, ({belief} *)answer);
+    *(int *)answer = m_predict((const {reading} *)row);
 }}
 """
 
 
-@pytest.fixture(scope="module")
-def wine():
-    X, y = load_wine(return_X_y=True)
-    model = RuleClassifier().fit(X, y).model_
-    return model, X[:, [int(feature.name[1:]) for feature in model.features]]
-
-
-def test_integers_are_small_and_quick(find_tool, wine, tmp_path):
-    platform = with_tools("cortex-m0plus", find_tool)
-    model, rows = wine
+@pytest.mark.parametrize(
+    ("name", "max_rules", "flash", "instructions"),
+    [("wine", 10, 650, 400), ("wine", 20, 900, 700), ("wdbc", 20, 900, 700)],
+)
+def test_few_rules_are_small_and_quick(name, max_rules, flash, instructions, tmp_path, find_tool):
+    platform, data = with_tools("cortex-m0plus", find_tool), datasets.load(name)
+    model = RuleClassifier(max_rules=max_rules).fit(data.table, data.target).model_
     export = export_c(model, name="m", numbers="q15")
-    parts = sources(export, tmp_path, PROBE)
-    found = measure(platform, parts, readings(export, rows[:50]), includes=[tmp_path])
-    assert found.ram == 0
-    assert found.flash < 1_500
-    assert found.instructions <= 2_000
-    assert found.stack < 128
+    rows = readings(export, encode(data.table.take(np.arange(0, 150, 3)), model.features))
+    found = measure(platform, sources(export, tmp_path, PREDICT), rows, includes=[tmp_path])
+    assert found.flash <= flash
+    assert found.instructions <= instructions
+    assert (found.ram, found.stack < 128) == (0, True)
 
 
 TEXTS = """
