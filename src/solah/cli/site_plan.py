@@ -1,8 +1,8 @@
 """``solah site plan``: assign the parts of a model to the nodes of a site."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from solah.cli.command import READ, WRITTEN, option, read_file, refuse_overwriting
 from solah.cli.options import ModelFile, OutputFile
@@ -10,7 +10,9 @@ from solah.cli.screen import Screen
 from solah.cli.site import Root, SiteName
 
 if TYPE_CHECKING:
+    from solah.model import Model
     from solah.site.bundle import Bundle
+    from solah.site.placement import Placement
     from solah.site.plan import NodePlan, Plan
     from solah.site.send_on_change import Sending
     from solah.site.traffic import Traffic
@@ -32,23 +34,6 @@ Gateway = Annotated[
         metavar="NAME",
     ),
 ]
-OnChange = Annotated[
-    bool, option("--on-change", "Send only rows that could change the prediction, in few bytes.")
-]
-Slack = Annotated[
-    float | None,
-    option(
-        "Share of the lead that silence may hide; 0 sends every change. Default: 0.5.",
-        metavar="SHARE",
-    ),
-]
-Unit = Annotated[
-    float | None,
-    option("Step of the scores that are sent; 0 for exact. Default: 0.03125.", metavar="NATS"),
-]
-KeepAlive = Annotated[
-    float | None, option("Send an unchanged row after SECONDS. Default: 60.", metavar="SECONDS")
-]
 Sign = Annotated[Path | None, read_file("Sign the plan with this Ed25519 private key (PEM)."), READ]
 NewKey = Annotated[
     Path | None,
@@ -64,17 +49,50 @@ Acl = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class SendingOptions:
+    """When nodes send."""
+
+    panel: ClassVar[str] = "Sending on change"
+
+    on_change: Annotated[
+        bool,
+        option("--on-change", "Send only rows that could change the prediction, in few bytes."),
+    ] = False
+    slack: Annotated[
+        float | None,
+        option(
+            "Share of the lead that silence may hide; 0 sends every change. Default: 0.5.",
+            metavar="SHARE",
+        ),
+    ] = None
+    unit: Annotated[
+        float | None,
+        option("Step of the scores that are sent; 0 for exact. Default: 0.03125.", metavar="NATS"),
+    ] = None
+    keep_alive: Annotated[
+        float | None, option("Send an unchanged row after SECONDS. Default: 60.", metavar="SECONDS")
+    ] = None
+
+    def read(self) -> "Sending | None":
+        """Check them; None where every row is sent."""
+        from solah.exceptions import ParameterError
+        from solah.site.send_on_change import Sending
+
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        if not given.pop("on_change") and given:
+            raise ParameterError(f"--{next(iter(given)).replace('_', '-')} requires --on-change")
+        return Sending(**given) if self.on_change else None
+
+
 def plan(
     model: ModelFile,
+    sending_options: SendingOptions,
     screen: Screen,
     placement: PlacementFile = None,
     gateway: Gateway = None,
     site: SiteName = None,
     root: Root = "solah",
-    on_change: OnChange = False,
-    slack: Slack = None,
-    unit: Unit = None,
-    keep_alive: KeepAlive = None,
     sign: Sign = None,
     new_key: NewKey = None,
     acl: Acl = None,
@@ -107,7 +125,7 @@ def plan(
         refuse_overwriting(filter(None, (output, acl, *key_files(new_key))), ())
     document = load_document(model)
     given = Placement({}) if placement is None else load_placement(placement)
-    sending = _sending(on_change, slack, unit, keep_alive)
+    sending = sending_options.read()
     sensors = commands = None
     if placement is not None and given.is_site:
         described = load_site(placement)
@@ -145,23 +163,14 @@ def plan(
     if screen.json:
         screen.document({"written": written, **_as_json(bundle, traffic)})
     _show(screen, written, bundle, traffic)
-    known = {one.name for one in document.features} | {part.name for part in document.parts}
-    unused = [name for names in given.nodes.values() for name in names if name not in known]
-    if unused:
+    if unused := _unused(document, given):
         screen.note(f"measured, but not used by the model: {', '.join(unused)}")
 
 
-def _sending(
-    on_change: bool, slack: float | None, unit: float | None, keep_alive: float | None
-) -> "Sending | None":
-    from solah.exceptions import ParameterError
-    from solah.site.send_on_change import Sending
-
-    options = {"slack": slack, "unit": unit, "keep_alive": keep_alive}
-    given = {name: value for name, value in options.items() if value is not None}
-    if given and not on_change:
-        raise ParameterError(f"--{next(iter(given)).replace('_', '-')} requires --on-change")
-    return Sending(**given) if on_change else None
+def _unused(model: "Model", placement: "Placement") -> list[str]:
+    """Return what nodes measure and the model does not use."""
+    known = {one.name for one in model.features} | {part.name for part in model.parts}
+    return [name for names in placement.nodes.values() for name in names if name not in known]
 
 
 def _as_json(bundle: "Bundle", traffic: "Traffic") -> dict[str, Any]:

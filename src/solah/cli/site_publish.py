@@ -4,7 +4,7 @@ import math
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.command import READ, option, read_file
 from solah.cli.screen import Screen
@@ -19,6 +19,9 @@ from solah.cli.site import (
     refuse_beside_site,
     trusted,
 )
+
+if TYPE_CHECKING:
+    from solah.site.bundle import Bundle
 
 _AHEAD = 500  # rows
 _SOON = 30.0  # seconds
@@ -93,17 +96,8 @@ def publish(
     if sum(asked.values()) > 1 or (file is None and not any(asked.values())):
         raise ParameterError(f"pass a site file, or one of {', '.join(asked)}")
     bundle = None if plan is None else load_bundle(plan)
-    if file is not None:
-        own = {"site": site, "trust": trust, "root": root != "solah"}
-        refuse_beside_site({**own, **broker.given()})
-        place = Place.of_file(file, with_bundle=False)
-    elif site is None and bundle is None:
-        raise ParameterError("no site; pass --site")
-    else:
-        place = Place.of_options(broker, site, bundle, root, trusted(trust))
+    place = _place(file, plan, bundle, broker, site, root, trust)
     topics, where = place.topics, place.broker
-    if bundle is not None and bundle.plan.site != topics.site:
-        raise ParameterError(f"{plan} is of the site {bundle.plan.site!r}, not {topics.site!r}")
     if history:
         _list(screen, publication.read_history(where, topics, place.trust))
         return
@@ -141,6 +135,32 @@ def publish(
         screen.say(f"  {name}: {f'not taken: {why}' if why else 'taken'}")
     if refused := [name for name, why in answers.items() if why not in publication.NO_REFUSALS]:
         raise SolahError(f"the plan was refused by {', '.join(refused)}")
+
+
+def _place(
+    file: Path | None,
+    plan: Path | None,
+    bundle: "Bundle | None",
+    broker: BrokerOptions,
+    site: str | None,
+    root: str,
+    trust: list[Path] | None,
+) -> Place:
+    """Find the site and its broker: in the site file, or by options."""
+    from solah.exceptions import ParameterError
+
+    if file is not None:
+        own = {"site": site, "trust": trust, "root": root != "solah"}
+        refuse_beside_site({**own, **broker.given()})
+        place = Place.of_file(file, with_bundle=False)
+    elif site is None and bundle is None:
+        raise ParameterError("no site; pass --site")
+    else:
+        place = Place.of_options(broker, site, bundle, root, trusted(trust))
+    if bundle is not None and bundle.plan.site != place.topics.site:
+        found, name = bundle.plan.site, place.topics.site
+        raise ParameterError(f"{plan} is of the site {found!r}, not {name!r}")
+    return place
 
 
 def _first_row(place: Place, at: int | None, at_time: datetime | None, ahead: int | None) -> int:
