@@ -30,7 +30,7 @@ static const SOLAH_FLASH float rows_readings[N_ROWS][N_READINGS] = {
     {-1.0891653f, -1.4436764f, 1.0f, 0.8963099f, 2.1696074f, -2.7287328f},
 };
 
-/* The classes by their places, and the beliefs. */
+/* The classes by index, and the probabilities. */
 static const SOLAH_FLASH int16_t rows_decisions[N_ROWS] = {
     0, 1, 2, 2, 0, 0, 0, 0
 };
@@ -71,7 +71,7 @@ static int differs(sample_difference *first, const char *what, int row, int plac
     return 1;
 }
 
-/* Decide on readings, and compare all that comes out with what stands in a row. */
+/* Decide on readings, and compare all that comes out with a row of the tables. */
 static int differs_rows(const float *readings, int row, sample_difference *first)
 {
     REASON reasons[N_REASONS];
@@ -83,7 +83,7 @@ static int differs_rows(const float *readings, int row, sample_difference *first
         return 1;
     }
     for (int k = 0; k < N_CLASSES; k++) {
-        if (differs(first, "a belief", row, k, rows_beliefs[row][k], belief[k])) {
+        if (differs(first, "a probability", row, k, rows_beliefs[row][k], belief[k])) {
             return 1;
         }
     }

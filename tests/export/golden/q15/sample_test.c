@@ -28,7 +28,7 @@ static const SOLAH_FLASH int32_t rows_readings[N_ROWS][N_READINGS] = {
     {-8922, -11827, 1, 7343, 4443, -22354},
 };
 
-/* The classes by their places, and the beliefs. */
+/* The classes by index, and the probabilities. */
 static const SOLAH_FLASH int16_t rows_decisions[N_ROWS] = {
     0, 1, 2, 2, 0, 0, 0, 0
 };
@@ -67,7 +67,7 @@ static int differs(sample_difference *first, const char *what, int row, int plac
     return 1;
 }
 
-/* Decide on readings, and compare all that comes out with what stands in a row. */
+/* Decide on readings, and compare all that comes out with a row of the tables. */
 static int differs_rows(const int32_t *readings, int row, sample_difference *first)
 {
     REASON reasons[N_REASONS];
@@ -79,7 +79,7 @@ static int differs_rows(const int32_t *readings, int row, sample_difference *fir
         return 1;
     }
     for (int k = 0; k < N_CLASSES; k++) {
-        if (differs(first, "a belief", row, k, rows_beliefs[row][k], belief[k])) {
+        if (differs(first, "a probability", row, k, rows_beliefs[row][k], belief[k])) {
             return 1;
         }
     }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code.
  *
- * Compiled with -DSOLAH_TEST_MAIN, sample_test.c is a program that says so and returns 0, or 1 beside the
+ * Compiled with -DSOLAH_TEST_MAIN, sample_test.c is a program that prints so and returns 0, or 1 beside the
  * first difference. Without it, call sample_self_test. The rows take 400 bytes of flash; the linker leaves
  * them out of firmware that does not call it (-ffunction-sections -fdata-sections, -Wl,--gc-sections).
  */
