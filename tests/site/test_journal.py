@@ -1,8 +1,10 @@
 """Rows are kept on disk, within bounds, and found again after a restart."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solah.site import journal as journals
 from solah.site.journal import Journal, LineFile
 from solah.site.messages import Measured
 from solah.site.settings import Store
@@ -47,6 +49,29 @@ def test_rows_that_take_too_much_room_go_the_oldest_first(tmp_path):
     assert store.size / 2 < sizes <= store.size * 1.2
     assert [one.sequence for one in found] == list(range(found[0].sequence, 5_000))
     assert journal.counters["forgotten_files"] > 0
+
+
+def test_files_are_read_only_at_the_start(tmp_path, monkeypatch):
+    """Half a store is a second of reading, and rows wait meanwhile."""
+    journal = Journal(tmp_path, Store(100_000, 1e9))
+    with monkeypatch.context() as reading:
+        reading.setattr(journals, "_row", lambda line: pytest.fail("a file is read"))
+        for number in range(5_000):
+            journal.append(row(number))
+    found = [one.sequence for one in all_after(journal, -1)]
+    assert found == list(range(found[0], 5_000))
+
+
+def test_an_old_file_that_an_operator_removes_stops_no_row(tmp_path):
+    told = []
+    journal = Journal(tmp_path, Store(10_000_000, age=60.0), told.append)
+    for number, time in ((1, 1000.0), (2, 1040.0)):
+        journal.append(row(number, time))
+    (tmp_path / "old.rows").unlink()
+    for number, time in ((3, 1061.0), (4, 1200.0)):
+        journal.append(row(number, time))
+    assert not told
+    assert all_after(journal, -1) == [row(4, 1200.0)]
 
 
 def test_rows_that_are_too_old_go(tmp_path):

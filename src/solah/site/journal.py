@@ -168,10 +168,11 @@ class Journal:
         is_old = self._new.size > 0 and now - self._new.first > self._store.age / 2
         if is_old or self._new.size > self._store.size // 2:
             self.counters["forgotten_files"] += self._old.size > 0
-            self._new.path.replace(self._old.path)
-            self._old, self._new = _Segment(self._old.path), _Segment(self._new.path)
+            old, new = self._old.path, self._new.path
+            self._new.path = new.replace(old)
+            self._old, self._new = self._new, _Segment(new)
         if self._old.size and now - self._old.newest > self._store.age:
-            self._old.path.unlink()
+            self._old.path.unlink(missing_ok=True)
             self.counters["forgotten_files"] += 1
             self._old = _Segment(self._old.path)
 
