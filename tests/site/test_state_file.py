@@ -170,6 +170,18 @@ def test_what_is_remembered_survives_the_file(tmp_path):
     assert again.plans == [b'{"a": "\xc3\xa4"}\n']
 
 
+@pytest.mark.parametrize("size", [1, 5, 14, 60])
+def test_a_first_line_that_was_cut_short_stops_no_restart(tmp_path, size):
+    """As a full disk leaves it."""
+    path = tmp_path / "hub.state"
+    state_of(path).keep_decided(message(1))
+    path.write_bytes(path.read_bytes()[:size])
+    again = state_of(path)
+    assert (again.memory, again.decided) == (Memory(), [])
+    again.keep_decided(message(2))
+    assert state_of(path).decided == [message(2)]
+
+
 @given(cut=st.integers(0, 400), junk=st.binary(max_size=20))
 def test_a_file_that_was_cut_short_is_read_up_to_there(tmp_path_factory, cut, junk):
     path = tmp_path_factory.mktemp("log") / "hub.state"
@@ -196,7 +208,7 @@ def test_the_file_does_not_grow_without_end(tmp_path):
     assert state_of(path).decided == [message(5_000)]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"position": {"done": -2}}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["[]", "{}\n", '{"position": {"done": -2}}', "[" * 100_000])
 def test_a_broken_state_is_named(tmp_path, text):
     (tmp_path / "state").write_text(text)
     with pytest.raises(ParameterError, match=r"state is not the state of a node; delete it"):

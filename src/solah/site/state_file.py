@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MAX_BYTES = 1_000_000  # beyond what is needed
 _TRY_AGAIN = 5.0
 _DECIDED = b'{"decided":'
+_BEGINNINGS = (_DECIDED, b'{"position":', b'{"plans":')
 
 
 @dataclass(frozen=True)
@@ -166,14 +167,14 @@ class StateFile:
         return _dump({"plans": [one.decode() for one in self.plans]})
 
     def _read(self, file: LineFile) -> None:
-        n_read = 0
+        n_own = 0
         for line in file.lines():
             try:
                 self._read_line(line)
-                n_read += 1
+                n_own += 1
             except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
-                continue  # cut short
-        if file.size and not n_read:
+                n_own += _is_cut_short(line)
+        if file.size and not n_own:
             raise ParameterError(
                 f"{file.path} is not the state of a node; delete it to begin from the first row"
             )
@@ -195,6 +196,17 @@ class StateFile:
             self.memory = Memory(_row(value["done"]), _row(value["brought"]), rows)
         else:
             raise ValueError(kind)
+
+
+def _is_cut_short(line: bytes) -> bool:
+    """Whether this is the beginning of a line, as a full disk leaves it."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return any(line[: len(one)] == one[: len(line)] for one in _BEGINNINGS)
+    except RecursionError:
+        pass
+    return False
 
 
 def _dump(plain: dict[str, Any]) -> bytes:
