@@ -221,6 +221,11 @@ def row_changed(message, **changes):
             {"readings": {}, "seqq": 1},
             "the message has 'seqq'; did you mean 'seq'?",
         ),
+        (
+            decode_readings,
+            {"readings": {}, "unit": 1},
+            "the message has 'unit'; there are: 'readings', 'seq', 'time'",
+        ),
         (decode_readings, {"t": [1]}, "the message.t must be a number, a text or null. Got a list"),
         (decode_readings, {"\ud800": 1}, "a name of the message must be a text of whole"),
         (decode_readings, {"a b": [1]}, "the message['a b'] must be a number"),

@@ -180,7 +180,8 @@ def _fields(kind: Any) -> list[_Field]:
 def _read_record(reader: Reader, kind: Callable[..., Record], *more: str) -> Record:
     described: list[_Field] = _fields(kind)
     required = [one.key for one in described if one.default is MISSING]
-    parts = reader.record((*more, *required), [one.key for one in described])
+    optional = [one.key for one in described if one.default is not MISSING]
+    parts = reader.record((*more, *required), optional)
     return kind(**{one.name: one.read(parts[one.key]) for one in described if one.key in parts})
 
 
