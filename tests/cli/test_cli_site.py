@@ -47,6 +47,24 @@ def test_what_the_file_says_is_not_said_again(run, site):
     run("site", "node", "--name", "a").check_error("a site file, or --plan")
 
 
+def test_options_that_would_do_nothing_are_refused(run, site):
+    table = ("--plan", site, "--replay", site)
+    node = ("site", "node", "--plan", site, "--name", "a")
+    for words, error in (
+        (("site", "run", site, "--expire-after", "5"), "--expire-after requires --home-assistant"),
+        (("site", "run", site, "--host", "0.0.0.0"), "--host requires --web"),
+        (("site", "watch", site, "--allow-host", "hub"), "--allow-host requires --web"),
+        (("site", "run", site, "--read", "header=no"), "--read does not go with a site file"),
+        (("site", "run", *table, "--health", "80"), "--health requires a site file"),
+        (("site", "run", *table, "--seconds", "0"), "--seconds requires a site file"),
+        (("site", "run", *table, "--home-assistant"), "--home-assistant requires a site file"),
+        ((*node, "--expire-after", "5"), "--expire-after requires --home-assistant"),
+        ((*node, "--replay-rate", "5"), "--replay-rate requires --replay"),
+        ((*node, "--read", "header=no"), "--read requires --replay"),
+    ):
+        run(*words).check_error(error)
+
+
 def test_a_site_is_watched_and_published_from_its_file(run, site):
     for verb in ("watch", "publish"):
         run("site", verb, site).check_error("add 'broker: mqtt://host'")

@@ -154,6 +154,15 @@ def refuse_beside_site(options: Mapping[str, object]) -> None:
             raise ParameterError(f"--{flag} does not go with a site file, which has it")
 
 
+def refuse_without(needed: str, options: Mapping[str, object]) -> None:
+    """Refuse options that were given, and do nothing without something else."""
+    from solah.exceptions import ParameterError
+
+    for name, is_given in options.items():
+        if is_given:
+            raise ParameterError(f"--{name.replace('_', '-')} requires {needed}")
+
+
 def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
     """Check a site file: its form, its model and plan, and that sensors feed each feature.
 

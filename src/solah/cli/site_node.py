@@ -18,8 +18,11 @@ from solah.cli.site import (
     SiteFile,
     TrustFiles,
     refuse_beside_site,
+    refuse_without,
 )
 from solah.exceptions import ParameterError
+
+EXPIRE_AFTER = 300
 
 Name = Annotated[str, option("Name of the node in the plan.", metavar="NAME")]
 AllowRollback = Annotated[
@@ -28,7 +31,7 @@ AllowRollback = Annotated[
 State = Annotated[
     Path | None,
     option(
-        "State file, resumed after a restart; the plans taken are kept beside it.", metavar="FILE"
+        "State file, resumed after a restart; the plans taken are kept in it, too.", metavar="FILE"
     ),
     WRITTEN,
 ]
@@ -54,7 +57,7 @@ def node(
     allow_rollback: AllowRollback = False,
     state: State = None,
     home_assistant: HomeAssistant = False,
-    expire_after: ExpireAfter = 300,
+    expire_after: ExpireAfter = EXPIRE_AFTER,
     health: HealthAddress = None,
     log: LogKind = "text",
     replay: Replay = None,
@@ -74,11 +77,16 @@ def node(
         "trust": trust,
         "root": root != "solah",
         "deadline": deadline != 2.0,
+        "read": reading.read,
     }
     if (site is None) == (plan is None):
         raise ParameterError("pass a site file, or --plan")
     if site is not None:
         refuse_beside_site({**own, **broker.given()})
+    if replay is None:
+        refuse_without("--replay", {"replay_rate": replay_rate, "read": reading.read})
+    if not home_assistant:
+        refuse_without("--home-assistant", {"expire_after": expire_after != EXPIRE_AFTER})
     if allow_rollback and site is None and not trust:
         raise ParameterError("--allow-rollback requires --trust")
     found = vars(reading.read_options()) if replay else {}

@@ -20,10 +20,11 @@ from solah.cli.site import (
     Seconds,
     SiteFile,
     refuse_beside_site,
+    refuse_without,
     trusted,
 )
-from solah.cli.site_node import ExpireAfter, HomeAssistant
-from solah.cli.site_watch import AllowHost, Host, Web, page, show
+from solah.cli.site_node import EXPIRE_AFTER, ExpireAfter, HomeAssistant
+from solah.cli.site_watch import AllowHost, Host, Web, page, refuse_without_page, show
 from solah.cli.stopping import catch_ctrl_c
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def run(
     host: Host = "127.0.0.1",
     allow_host: AllowHost = None,
     home_assistant: HomeAssistant = False,
-    expire_after: ExpireAfter = 300,
+    expire_after: ExpireAfter = EXPIRE_AFTER,
     health: HealthAddress = None,
     log: LogKind = "text",
     seconds: Seconds = None,
@@ -72,11 +73,14 @@ def run(
     catch_ctrl_c()
     if (site is None) == (plan is None):
         raise ParameterError("pass a site file, or --plan and --replay")
+    refuse_without_page(web, host, allow_host)
+    announce = {"home_assistant": home_assistant, "expire_after": expire_after}
     if site is not None:
         own = {"replay": replay, "replay_rate": replay_rate, "broker": broker != "mqtt://localhost"}
-        changed = {"root": root != "solah", "deadline": deadline != 2.0}
+        changed = {"root": root != "solah", "deadline": deadline != 2.0, "read": reading.read}
         refuse_beside_site({**own, **changed})
-        announce = {"home_assistant": home_assistant, "expire_after": expire_after}
+        if not home_assistant:
+            refuse_without("--home-assistant", {"expire_after": expire_after != EXPIRE_AFTER})
         nodes = {"log": log, **announce}
         write = stderr_log(log, is_quiet=screen.quiet)
         with ExitStack() as stack:
@@ -84,8 +88,12 @@ def run(
         return
     if replay is None or plan is None:
         raise ParameterError("--plan requires --replay, the rows to measure")
+    announce["expire_after"] = expire_after != EXPIRE_AFTER
+    about = {"health": health, "log": log != "text", "seconds": seconds is not None}
+    refuse_without("a site file", {**announce, **about})
     options = reading.read_options()
-    _replay(screen, plan, replay, options, replay_rate, broker, deadline, root, web)
+    shown = web, host, allow_host
+    _replay(screen, plan, replay, options, replay_rate, broker, deadline, root, shown)
 
 
 def _run_site(
@@ -150,7 +158,7 @@ def _replay(
     broker: str,
     deadline: float,
     root: str,
-    web: int | None,
+    web: tuple[int | None, str, list[str] | None],
 ) -> None:
     """Let a site predict the rows of a table, and compare it with its model."""
     from solah.cli.views import facts, heading
@@ -173,7 +181,7 @@ def _replay(
     with ExitStack() as stack:
         also = decided.listener(topics.decisions)
         stack.enter_context(subscribed(find_broker(broker), topics, observer, also))
-        stack.enter_context(page(observer, web, screen))
+        stack.enter_context(page(observer, web[0], screen, None, *web[1:]))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         read = {**vars(options), "missing": sorted(options.missing)}
         nodes = Launcher(

@@ -20,6 +20,7 @@ from solah.cli.site import (
     SiteName,
     TrustFiles,
     refuse_beside_site,
+    refuse_without,
     trusted,
 )
 from solah.cli.stopping import catch_ctrl_c
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _REFRESH = 0.25
 _WHEN_IDLE = 2.0
 _JSON_EVERY = 1.0
+_HOST = "127.0.0.1"
 _PAGE = 100  # columns, where there is no terminal
 
 Web = Annotated[
@@ -92,6 +94,7 @@ def watch(
     from solah.site.watch import alerting, subscribed
 
     catch_ctrl_c()
+    refuse_without_page(web, host, allow_host)
     write = stderr_log(log, is_quiet=screen.quiet)
     if file is not None:
         own = {"site": site, "plan": plan, "trust": trust, "root": root != "solah"}
@@ -121,6 +124,12 @@ def watch(
         show(observer, screen, lambda: end is not None and time.monotonic() >= end, in_lines=True)
     if not screen.json and not sys.stdout.isatty():
         screen.result(render(observer.snapshot(time.time()), _PAGE))
+
+
+def refuse_without_page(port: int | None, host: str, allowed: list[str] | None) -> None:
+    """Refuse options of the live page that were given without a port for it."""
+    if port is None:
+        refuse_without("--web", {"host": host != _HOST, "allow_host": allowed})
 
 
 def page(
