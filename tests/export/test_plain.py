@@ -154,7 +154,10 @@ def test_counts_of_a_converter_need_no_conversion(style, bits, gain, tmp_path, f
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"numbers": "float"}, "counts of an ADC are for models of readings in integers"),
+        ({"numbers": "float"}, "counts of an ADC are for integers"),
+        ({"adc": {"CO2": Counts(12, 1e-9, 5.0)}}, "counts of 'CO2' reach 5 to 5, and its words"),
+        ({"adc": {"CO2": Counts(8, 0.5)}}, "'CO2' reach 0 to 127.5, .* check the gain"),
+        ({"adc": {"CO2": Counts(12, 1e-9, 702.0)}}, "counts of 'CO2' reach 702 to 702, and"),
         ({"adc": {"door": Counts(1, 1.0)}}, "'door' is not a measured feature of the model"),
         ({"learning": Pace()}, "a device that learns has tables"),
     ],
@@ -164,7 +167,9 @@ def test_counts_that_cannot_be_are_refused(options, fault):
         export_c(room_model(), **{"numbers": "q15", "adc": {"CO2": Counts(12, 0.5)}} | options)
 
 
-@pytest.mark.parametrize("counts", [(0, 1.0), (17, 1.0), (12, 0.0), (12, float("inf"))])
+@pytest.mark.parametrize(
+    "counts", [(0, 1.0), (17, 1.0), (12, 0.0), (12, 1e160), (12, 1e-300), (12, 1.0, float("inf"))]
+)
 def test_a_converter_has_bits_and_a_gain(counts):
     with pytest.raises(ParameterError, match="an ADC"):
         Counts(*counts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.exceptions import ParameterError
+from solah.exceptions import ParameterError, shorten
 from solah.export.tables import LostTables, TableBuilder
 from solah.export.units import REACH, Counts, Integers, Unit, choose_unit, largest_bits
 from solah.model.program import AxisKind
@@ -95,8 +95,22 @@ class _FixedBuilder(TableBuilder):
         if feature.is_coded:
             return Unit(0, is_code=True)
         if feature.name in self._counts:
-            return self._counts[feature.name].unit
+            counts = self._counts[feature.name]
+            first, last = counts.unit.quantise(np.array([feature.peaks[0], feature.peaks[-1]]))
+            if last < 0 or first >= 2**counts.bits:
+                raise self._unreached(place)
+            return counts.unit
         return choose_unit(np.array(feature.peaks), np.array(feature.mean_masses))
+
+    def _unreached(self, place: int) -> ParameterError:
+        feature = self._layout.features[place]
+        counts = self._counts[feature.name]
+        highest = counts.offset + counts.gain * (2**counts.bits - 1)
+        return ParameterError(
+            f"the counts of {shorten(feature.name)} reach {counts.offset:.6g} to {highest:.6g}, "
+            f"and its words lie from {feature.peaks[0]:.6g} to {feature.peaks[-1]:.6g}; "
+            "check the gain and the offset (--adc)"
+        )
 
     def _value_bits(self, stage: StageLayout) -> int:
         """Choose the unit of scores: the finest in which each has 16 bits, and sums have 30."""
@@ -144,6 +158,8 @@ class _FixedBuilder(TableBuilder):
     def _write_curve(self, curve: Curve) -> NDArray[np.int32]:
         unit = self.units[curve.feature]
         reached = unit.reaches(curve.knots)  # beyond the last knot that is, the curve is level
+        if not reached.any():
+            raise self._unreached(curve.feature)
         values, rules = self._scores(curve.values[reached]), curve.rules[reached]
         # Two units apart, so that the steepest slope has 16 bits.
         knots = _parted(unit.relative(curve.knots[reached]), 2)

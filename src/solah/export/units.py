@@ -23,6 +23,7 @@ _MOST = 2**31 - 1
 _FAR = 4.0
 _LEAST = 1e-30
 _MOST_COUNT_BITS = 16
+_MOST_OF_COUNTS = 1e30
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,11 @@ class Counts:
     def __post_init__(self) -> None:
         if not 1 <= self.bits <= _MOST_COUNT_BITS:
             raise ParameterError(f"an ADC must have 1 to 16 bits. Got {self.bits!r} instead.")
-        if not 0 < self.gain < np.inf or not np.isfinite(self.offset):
+        if not 1 / _MOST_OF_COUNTS <= self.gain <= _MOST_OF_COUNTS or not (
+            abs(self.offset) <= _MOST_OF_COUNTS
+        ):
             raise ParameterError(
-                "the gain of an ADC must be above 0, and its offset finite. "
+                "the gain of an ADC must be 1e-30 to 1e30, and its offset at most as far from 0. "
                 f"Got {self.gain!r} and {self.offset!r} instead."
             )
 
