@@ -116,6 +116,12 @@ def test_budgets_that_cannot_be_met_are_refused(without_tools):
     ):
         with pytest.raises(ParameterError, match=message):
             RuleClassifier(**settings).fit(data.table, data.target)
+    for settings in (
+        {"max_rules": 1},
+        {"required_features": ["petal length (cm)", "petal width (cm)"]},
+    ):
+        with pytest.raises(ParameterError, match="the smallest one takes [0-9,]+ bytes of flash"):
+            RuleClassifier(max_flash=10, **{"max_rules": 4} | settings).fit(data.table, data.target)
     export = export_c(fitted().model_, numbers="q15")
     size = flash_size(export).n_bytes
     check_flash(export, size)
@@ -128,6 +134,9 @@ def test_budgets_that_cannot_be_met_are_refused(without_tools):
 def test_sizes_are_read():
     for text, size in ((512, 512), ("0.5k", 512), ("0.5 KiB", 512), ("1kB", 1024), (" 7 ", 7)):
         assert read_bytes(text) == size
+    for text in ("9" * 5000, "9" * 400 + "k", "0", "-1", "4kk"):
+        with pytest.raises(ParameterError, match="'max_flash' must be a number of bytes"):
+            read_bytes(text)
     for text in ("", 0, "0", "0.0001k", "1.5", "-4k", "k", "4m", "4k!", "٤k", "1e3"):
         with pytest.raises(ParameterError, match="such as 2048 or 4k"):
             read_bytes(text)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from solah.export.c_export import Export
     from solah.export.footprint import FlashSize
 
-_SIZE = re.compile(r"(\d+)|(\d+(?:\.\d+)?) ?k(i?b)?", re.ASCII | re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,12})|(\d{1,12}(?:\.\d{1,12})?) ?k(i?b)?", re.ASCII | re.IGNORECASE)
 
 
 def read_bytes(size: int | str) -> int:
@@ -50,21 +50,22 @@ def limit_flash(estimator: Any) -> None:
     """
     limit, platform = read_bytes(estimator.max_flash), find_platform(estimator.platform).name
     given, size = estimator.max_rules, _size(estimator, platform)
-    reason = f"{estimator.selection_reason_}; {size} on {platform}, in integers"
+    known = [estimator.selection_reason_] if estimator.selection_reason_ else []
+    reason = "; ".join([*known, f"{size} on {platform}, in integers"])
     if size.n_bytes > limit:
         fewest, too_many = 2 * len(estimator.required_features or ()), estimator.model_.n_rules
-        best, fitting = None, max(fewest, 1) - 1
+        best, fitting, smallest = None, max(fewest, 1) - 1, size
         while too_many - fitting > 1:
             tried = estimator.with_rules((fitting + too_many) // 2)
             tried_size = _size(tried, platform)
             if tried_size.n_bytes <= limit:
                 best, size, fitting = tried, tried_size, tried.max_rules
             else:
-                too_many = tried.max_rules
+                smallest, too_many = tried_size, tried.max_rules
         if best is None:
             raise ParameterError(
                 f"'max_flash' allows {limit:,} bytes, and no model is as small on {platform}: the "
-                f"smallest one takes {tried_size}"
+                f"smallest one takes {smallest}"
             )
         reason = (
             f"{best.n_rules_} rules: the most that fit into {limit:,} bytes of flash on "
@@ -83,7 +84,7 @@ def check_flash(export: Export, max_flash: int | str, platform: str = "cortex-m0
     if size.n_bytes > limit:
         ways = f"fit it again with --set max_flash={limit} --set platform={platform}"
         if export.numbers == "float":
-            ways += ", or compute in integers (--arithmetic q15)"
+            ways = f"compute in integers (--arithmetic q15), and if that is not enough, {ways}"
         raise ParameterError(
             f"the model takes {size} on {platform}, and 'max_flash' allows {limit:,}: {ways}"
         )
