@@ -132,8 +132,10 @@ def test_a_model_that_is_too_large_is_refused(run, wine_model, tmp_path):
     )
     run(*words, "--max-flash", "1.5").check_error("must be a number of bytes such as 2048 or 4k")
     run(*words, "--platform", "avr").check_error("requires --footprint or --max-flash")
+    several = ("--platform", "cortex-m0plus", "--platform", "avr,cortex-m4")
+    run(*words, "--max-flash", "0.5k", *several).check_error("'max_flash' allows 512")
     assert not (tmp_path / "fw").exists()
-    assert run(*words, "--max-flash", "9k").code == 0
+    assert run(*words, "--max-flash", "9k", *several).code == 0
 
 
 def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
@@ -152,6 +154,11 @@ def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
         (("--learn", "--arithmetic", "float"), "learns in integers"),
         (("--learn", "--to", "micropython"), "does not learn"),
         (("--learn", "--pace", "0"), "'pace' must be"),
+        (("--pace", "2"), "--pace requires --learn"),
+        (("--forgetting", "0.1"), "--forgetting requires --learn"),
+        (("--footprint", "--max-flash", "4k"), "--max-flash requires an export"),
+        (("--arithmetic", "q15", *("--adc", "hue=8,0.01,0") * 2), "states 'hue' twice"),
+        (("--arithmetic", "q15", "--adc", "hue=17,0.01,0"), "1 to 16 bits"),
         (("--to", "blob", "--arithmetic", "float"), "computes in integers"),
         (("--to", "blob", "--max-flash", "4k"), "a blob has none"),
         (("--new-key", "key"), "requires --to blob"),

@@ -20,6 +20,9 @@ def test_integers_cost_less(run, wine_model, cortex):
     assert integers["instructions"] < floats["instructions"]
     assert integers["ram"] == floats["ram"] == 0
     assert floats["platform"] == cortex
+    (learning,) = run(*words, "--learn").document["footprints"]
+    assert learning["flash"] > integers["flash"]
+    assert learning["ram"] > 0
 
 
 def test_a_platform_without_tools_leaves_the_others(run, wine_model, monkeypatch, find_tool):

@@ -304,6 +304,9 @@ def _check_pairs(to: str, code: CodeOptions, blob: BlobOptions, query: QueryOpti
     sized = code.footprint or code.max_flash
     for flag, is_given, is_met, required in (
         ("--platform", code.platform, sized, "--footprint or --max-flash"),
+        ("--max-flash", code.max_flash, not code.footprint, "an export, without --footprint"),
+        ("--pace", code.pace != 1.0, code.learn, "--learn"),
+        ("--forgetting", code.forgetting != 0.0, code.learn, "--learn"),
         ("--sign", blob.sign, is_blob, "--to blob"),
         ("--new-key", blob.new_key, is_blob and blob.sign is None, "--to blob, and no --sign"),
         ("--counter", blob.counter is not None, keyed, "--sign or --new-key"),
@@ -324,13 +327,16 @@ def _counts(words: list[str] | None) -> "dict[str, Counts]":
     found = {}
     for word in words or ():
         name, _, text = word.rpartition("=")
+        if name in found:
+            raise ParameterError(f"--adc states {shorten(name)} twice; drop one")
         try:
             bits, gain, offset = text.split(",")
-            found[name] = Counts(int(bits), float(gain), float(offset))
+            numbers = int(bits), float(gain), float(offset)
         except ValueError:
             raise ParameterError(
                 f"--adc must be COL=BITS,GAIN,OFFSET, such as co2=12,0.5,400; got {shorten(word)}"
             ) from None
+        found[name] = Counts(*numbers)
     return found
 
 
@@ -353,8 +359,15 @@ def _exported(
         return exports.export_blob(model, name=name, adc=_counts(code.adc))
     exported = exports.export_c(model, name=name, **code.choices())
     if code.max_flash is not None:
-        check_flash(exported, code.max_flash, *(code.platform or ()))
+        for platform in _platforms(code) or ("cortex-m0plus",):
+            check_flash(exported, code.max_flash, platform)
     return exported
+
+
+def _platforms(code: CodeOptions) -> list[str]:
+    """Return the names that --platform states, one by one or with commas between them."""
+    words = ",".join(code.platform or ()).split(",")
+    return [word.strip() for word in words if word.strip()]
 
 
 def _missing_parts(model: "Model", to: str) -> list[str]:
@@ -457,9 +470,7 @@ def _measure(
     from solah.export.footprint import footprint, signal_footprint
     from solah.export.platforms import PLATFORMS, find_platform, install_line, missing_tools
 
-    words = [
-        word.strip() for text in code.platform or () for word in text.split(",") if word.strip()
-    ]
+    words = _platforms(code)
     wanted = [find_platform(word) for word in words] or list(PLATFORMS.values())
     skipped = {
         one.name: install_line(one, counting=True)
@@ -475,8 +486,7 @@ def _measure(
         raise SolahError("no platform can be measured here; install the tools of one")
     if to == "blob" and model.signals is not None:
         raise ParameterError("the footprint of a blob is that of a model of readings; use --to c")
-    choices = code.choices() | {"numbers": code.arithmetic or "float", "learning": None}
-    exported = export_blob(model) if to == "blob" else export_c(model, **choices)
+    exported = export_blob(model) if to == "blob" else export_c(model, **code.choices())
     is_of_samples = exported.signals is not None
     rows = (_samples if is_of_samples else _rows)(model, data, reading)
     measure: Any = signal_footprint if is_of_samples else footprint
