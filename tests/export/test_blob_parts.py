@@ -27,6 +27,7 @@ from random_models import random_model, random_rows
 from solah.export.blob import export_blob
 from solah.export.platforms import build as build_for
 from solah.export.platforms import run as run_on
+from solah.export.units import Counts
 from solah.model.policy import Policy
 from solah.signals import describe_signals
 
@@ -211,6 +212,17 @@ def test_a_board_takes_samples_from_a_blob(shaken):
     settled = [module["judge"](one)[0] for one in found]
     named = [None if place < 0 else module["CLASSES"][place] for place in verdicts.settled]
     assert settled == named
+
+
+def test_counts_far_from_0_make_a_blob_that_opens(attacked):
+    """The value 0 is 280,000 counts away; it counts for axes of a magnitude alone."""
+    rng = np.random.default_rng(7)
+    samples = noise(rng, 1_000, 1) + np.float32(300)
+    signals = describe_signals(["x"], rate=20, window=20, features=["mean", "deviation"])
+    counts = {"x": Counts(16, 0.001, 280.0)}
+    blob = export_blob(model_of(rng, signals, samples), adc=counts)
+    assert attack(attacked, [blob.data]).tolist() == [0]
+    module_of(blob.files["solah_blob.py"])["load"](blob.data)
 
 
 def test_a_board_says_that_a_blob_takes_no_samples():

@@ -124,11 +124,6 @@ def sample_units(
             unit = counts[name].unit
             gain = counts[name].gain
             level = -(counts[name].offset / gain + unit.zero)
-            if not abs(level) < 2**30:
-                raise ParameterError(
-                    f"the value 0 of the channel {shorten(name)} is too far from its counts; check "
-                    "the gain and the offset (--adc)"
-                )
             units[name] = SampleUnit(gain, level, unit.zero)
         elif (own := bits[name]) is None:
             raise ParameterError(

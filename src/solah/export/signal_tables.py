@@ -42,7 +42,8 @@ class MeasuredRow:
     ----------
     name, unit : its name, and the unit of its values
     every, max_gap : the ticks between samples, and the missing ones that are bridged
-    zero, bias : of integers what is taken off a sample, and where a stored one has the value 0
+    zero, bias : of integers what is taken off a sample and, of the axes of a magnitude, what is
+        added to a stored one, so that 0 is the value 0
     bits : of integers the power of two that values are multiplied by; None for counts
     """
 
@@ -210,12 +211,15 @@ def signal_tables(
         for place, feature in enumerate(signals.features)
     ]
     rows.sort(key=lambda row: (row.channel, row.kind is FeatureKind.PERCENTILE))
+    axes = {name for one in channels for name in one.axes}
     measured = tuple(
         MeasuredRow(one.name, one.unit, one.every, signals.max_gap // one.every)
         if units is None
         else MeasuredRow(
             *(one.name, one.unit, one.every, signals.max_gap // one.every),
-            *(units[one.name].zero, units[one.name].bias, units[one.name].bits),
+            units[one.name].zero,
+            units[one.name].bias if one.name in axes else 0,
+            units[one.name].bits,
         )
         for one in signals.measured
     )
