@@ -189,3 +189,16 @@ def test_weights_count_for_intervals():
     assert plain == weighed
     np.testing.assert_allclose(plain.residuals, doubled.residuals, atol=1.5)
     assert len(plain.residuals) == 199
+
+
+def test_intervals_of_few_different_rows_count_each_of_them():
+    """Rows of a table with few different values equal others; each is a residual of its own."""
+    rng = np.random.default_rng(1)
+    kinds = rng.choice(["u", "v"], 3_300)
+    numbers = (kinds == "u") + np.where(rng.random(3_300) < 0.12, rng.integers(10, 20, 3_300), 0)
+    X = pd.DataFrame({"kind": kinds})
+    model = RuleRegressor().fit(X[:300], numbers[:300])
+    low, high = model.predict_interval(X[300:], 0.7).T
+    assert len(model.model_.intervals.residuals) > 100
+    assert (high - low < 5).all()
+    assert 0.7 <= np.mean((numbers[300:] >= low) & (numbers[300:] <= high)) < 0.95

@@ -147,16 +147,17 @@ class Intervals:
         Parameters
         ----------
         numbers, predictions : (n_rows,) the true numbers, and the predicted ones
-        weights : (n_rows,) how much each row counts
+        weights : (n_rows,) how many rows each is, such as those that equal it
         power : as above
         """
         residuals = (numbers - predictions) / predictions ** (power / 2)
         order = np.argsort(residuals, kind="stable")
         residuals, weights = residuals[order], weights[order]
-        if len(residuals) > MAX_RESIDUALS:
-            levels = np.arange(1, MAX_RESIDUALS + 1) / (MAX_RESIDUALS + 1)
-            ranks = np.cumsum(weights) / (weights.sum() * (1 + 1 / len(weights)))
-            residuals = residuals[np.minimum(np.searchsorted(ranks, levels), len(ranks) - 1)]
+        n_rows = float(weights.sum())
+        n_levels = min(max(int(n_rows + 1e-6), 1), MAX_RESIDUALS)
+        levels = np.arange(1, n_levels + 1) / (n_levels + 1) * (1 - 1e-9)  # sums round
+        ranks = np.cumsum(weights) / (n_rows + 1)
+        residuals = residuals[np.minimum(np.searchsorted(ranks, levels), len(ranks) - 1)]
         bounded = np.clip(residuals, -MOST_NUMBER, MOST_NUMBER)
         return cls(tuple(bounded.tolist()), power)
 
