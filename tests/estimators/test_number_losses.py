@@ -131,6 +131,17 @@ def test_negative_counts_are_refused():
         RuleRegressor(loss="poisson").fit([[1.0], [2.0]], [-1.0, 2.0])
 
 
+@pytest.mark.parametrize("quantile", [None, 0.8])
+def test_a_number_that_is_far_off_hides_nothing(quantile):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X[:, 0] + rng.normal(0, 0.3, 400)
+    model = RuleRegressor(loss="quantile" if quantile else "absolute_error", quantile=quantile)
+    expected = model.fit(X, y).predict(X)
+    found = model.fit(X, np.append(1e9, y[1:])).predict(X)
+    np.testing.assert_allclose(found, expected, atol=0.5)
+
+
 # --- intervals -------------------------------------------------------------------------------
 
 

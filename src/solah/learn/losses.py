@@ -111,6 +111,16 @@ class QuantileLoss(SquaredLoss):
     is_absolute: bool = True
     is_quadratic: ClassVar[bool] = False
 
+    def scale(self, numbers: Float, weights: Float) -> Scale:
+        """Return the mean and the standard deviation without the lowest and the highest 1%.
+
+        A few numbers that are far off would otherwise round off all that is between the others.
+        """
+        order = np.argsort(numbers, kind="stable")
+        shares = np.cumsum(weights[order]) / weights.sum()
+        low, high = numbers[order[np.searchsorted(shares, (0.01, 0.99))]]
+        return super().scale(np.clip(numbers, low, high) if high > low else numbers, weights)
+
     @property
     def metrics(self) -> tuple[str, str]:  # type: ignore[override]
         """The names of the quality and of the loss."""
