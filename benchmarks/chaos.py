@@ -173,7 +173,7 @@ class Site:
             return  # garbage
         for row in rows:
             known = self.decided.setdefault(row.sequence, row)
-            if known.beliefs != row.beliefs:
+            if known.probabilities != row.probabilities:
                 self.problems.append(f"row {row.sequence} was decided twice, and otherwise")
 
     def _watch(self) -> None:
@@ -308,15 +308,15 @@ def explain(
         unsent = {name for name in names if name not in sent[row]} - blind[row]
         if unsent:
             found.problems.append(f"row {row} was decided with {sorted(unsent)}, which never came")
-        if tuple(one.beliefs.values()) != tuple(expected[place]):
+        if tuple(one.probabilities.values()) != tuple(expected[place]):
             found.problems.append(f"row {row} does not follow from its readings")
-        if readings.isna().any() and one.known >= 1.0:
+        if readings.isna().any() and one.completeness >= 1.0:
             found.problems.append(f"row {row} claims that nothing is missing")
-        if readings.isna().all() and max(one.beliefs.values()) > prior.max() + 1e-12:
+        if readings.isna().all() and max(one.probabilities.values()) > prior.max() + 1e-12:
             found.problems.append(f"row {row} is surer than nothing allows")
         found.n_incomplete += bool(one.missing)
         found.n_blind += bool(readings.isna().all())
-        found.least_known = min(found.least_known, one.known)
+        found.least_known = min(found.least_known, one.completeness)
     found.n_decided = len(numbers)
 
 

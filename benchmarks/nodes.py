@@ -256,7 +256,7 @@ def without_nodes(bundle: Bundle, rows: pd.DataFrame, truth: np.ndarray) -> None
 def check(bundle: Bundle, rows: pd.DataFrame, listener: Listener) -> None:
     expected = Predictor(bundle.model).predict_proba(rows)
     same = sum(
-        tuple(row.beliefs.values()) == tuple(expected[sequence])
+        tuple(row.probabilities.values()) == tuple(expected[sequence])
         for sequence, (_, row) in listener.rows.items()
     )
     print(f"  {same:,} of {len(rows):,} rows have the model's probabilities, bit for bit")

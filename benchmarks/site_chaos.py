@@ -325,7 +325,7 @@ class Judge:
 
     def _problem(self, row) -> str:
         unknown = set().union(*(self._below[part] for part in row.missing))
-        if row.known == 0.0 and max(row.beliefs.values()) > 0.99:
+        if row.completeness == 0.0 and max(row.probabilities.values()) > 0.99:
             return f"row {row.sequence} has a probability near 1 without any value"
         choices = {}
         for name in self._asked:
@@ -339,10 +339,14 @@ class Judge:
                 return f"row {row.sequence}: {name} is used, and nothing had arrived"
         frame = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
         beliefs = self._predictor.predict_proba(frame)
-        is_same = np.isclose(beliefs, list(row.beliefs.values()), rtol=0.0, atol=1e-9).all(axis=1)
+        is_same = np.isclose(beliefs, list(row.probabilities.values()), rtol=0.0, atol=1e-9).all(
+            axis=1
+        )
         if is_same.any():
             return ""
-        return f"row {row.sequence}: {dict(row.beliefs)} is not the model's result for {choices}"
+        return (
+            f"row {row.sequence}: {dict(row.probabilities)} is not the model's result for {choices}"
+        )
 
     def _possible(self, feature: str, at: float) -> list[object]:
         """Return what a node may have held of a feature, about that time.

@@ -219,11 +219,17 @@ def run(broker, folder: Path, ticks: int, seed: int = 0) -> tuple[int, list[str]
             decided = await_decision(time.time() + 1.5)
             rows = devices.rows(decided.time)
             expected = predictor.predict_proba(rows)
-            is_right = np.isclose(expected, list(decided.beliefs.values()), atol=1e-6).all(axis=1)
+            is_right = np.isclose(expected, list(decided.probabilities.values()), atol=1e-6).all(
+                axis=1
+            )
             if not is_right.any():
-                wrong.append(f"tick {tick}: {decided.missing} {decided.beliefs}, not {rows.T}")
-            if decided.known < 0.5 and decided.settled is not None:
-                wrong.append(f"tick {tick}: {decided.settled} on {decided.known:.0%} of the values")
+                wrong.append(
+                    f"tick {tick}: {decided.missing} {decided.probabilities}, not {rows.T}"
+                )
+            if decided.completeness < 0.5 and decided.stable is not None:
+                wrong.append(
+                    f"tick {tick}: {decided.stable} on {decided.completeness:.0%} of the values"
+                )
         status = Path(f"/proc/{nodes.ids()['gateway']}/status").read_text(encoding="utf-8")
         (resident,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
     finally:

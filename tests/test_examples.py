@@ -74,7 +74,7 @@ def test_a_board_says_what_its_tree_says(bundle, tmp_path, monkeypatch):
     ((row,),) = (decided.rows for decided in gateway.advance(0.0).decisions)
     names = [feature.name for feature in model.features]
     (expected,) = Predictor(model).predict_proba([[readings[name] for name in names]])
-    assert list(row.beliefs.values()) == pytest.approx(expected.tolist(), abs=0.02)
+    assert list(row.probabilities.values()) == pytest.approx(expected.tolist(), abs=0.02)
 
 
 def test_the_service_calls_a_verb_that_is_there():

@@ -48,7 +48,7 @@ class Listener:
             for row in decisions.rows:
                 known = self.rows.setdefault(row.sequence, (decisions.model, row))
                 self.times.setdefault(row.sequence, time.time())
-                if known[1].beliefs != row.beliefs:
+                if known[1].probabilities != row.probabilities:
                     self.contradictions.append((known, row))
 
     def wait(self, n_rows, seconds=PATIENCE):

@@ -28,7 +28,7 @@ from solah.site.topics import Topics
 from solah.site.watch import alerting, subscribed
 from solah.site.webhook import Webhook
 
-DECIDED_PLAINLY = {"settled": "", "abstain_reasons": []}
+DECIDED_PLAINLY = {"stable": "", "abstain_reasons": []}
 
 
 def judged(row, decision, settled, *abstain_reasons):
@@ -36,8 +36,8 @@ def judged(row, decision, settled, *abstain_reasons):
         "row": row,
         "time": float(row),
         "decision": decision,
-        "known": 1.0,
-        "settled": settled,
+        "completeness": 1.0,
+        "stable": settled,
         "abstain_reasons": list(abstain_reasons),
     }
 
@@ -45,7 +45,13 @@ def judged(row, decision, settled, *abstain_reasons):
 def picture(now, decided=(), *, node="online", stale=False, connected=True, alerts=()):
     """Make what the rules look at; decisions from the oldest to the newest."""
     last = [
-        {"row": row, "time": float(row), "decision": decision, "known": known, **DECIDED_PLAINLY}
+        {
+            "row": row,
+            "time": float(row),
+            "decision": decision,
+            "completeness": known,
+            **DECIDED_PLAINLY,
+        }
         for row, decision, known in decided
     ]
     return {

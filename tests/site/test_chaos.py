@@ -44,7 +44,7 @@ def test_no_decision_is_lost_or_changed(broker, monkeypatch):
     listener.stop()
     beliefs = expected(bundle.model, rows)
     for sequence, (_, row) in listener.rows.items():
-        assert tuple(row.beliefs.values()) == tuple(beliefs[sequence])
+        assert tuple(row.probabilities.values()) == tuple(beliefs[sequence])
         assert row.missing == ()
     assert not listener.contradictions
     assert nodes.counters("gateway")["duplicates"] + nodes.counters("gateway")["late"] > 50

@@ -72,10 +72,10 @@ def check(bundle, rows, decisions):
     known = known_shares(model, rows) if has_variances(model) else np.ones(len(rows))
     assert sorted(one.sequence for one in decisions) == list(range(len(rows)))
     for one in decisions:
-        assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
+        assert tuple(one.probabilities.values()) == tuple(beliefs[one.sequence])
         assert one.decision == str(model.target.classes[model.target.decide(beliefs)[one.sequence]])
         assert one.missing == ()
-        assert one.known == max(0.0, known[one.sequence])
+        assert one.completeness == max(0.0, known[one.sequence])
 
 
 @settings(max_examples=15)
@@ -111,15 +111,15 @@ def test_what_a_dead_node_would_say_is_taken_for_unknown(shape):
     beliefs = expected(model, blind)
     assert len(decisions) == len(rows)
     for one in decisions:
-        assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
+        assert tuple(one.probabilities.values()) == tuple(beliefs[one.sequence])
         assert set(one.missing) <= {*dead.sends, *(part for part, _ in bundle.plan.nodes[0].hears)}
         assert one.missing
         if has_variances(model):
-            assert one.known == known_shares(model, blind)[one.sequence]
+            assert one.completeness == known_shares(model, blind)[one.sequence]
         else:
             places = [place for place, a in enumerate(model.features) if a.name in dead.reads]
             lost = sum(feature_importances(model)[place] for place in places)
-            assert one.known == pytest.approx(1.0 - lost)
+            assert one.completeness == pytest.approx(1.0 - lost)
 
 
 @st.composite
@@ -163,10 +163,10 @@ def test_lost_nodes_and_unknown_readings_count_as_in_the_model(bundle, seed, dat
     beliefs = expected(model, blind)
     assert len(decisions) == len(rows)
     for one in decisions:
-        assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
+        assert tuple(one.probabilities.values()) == tuple(beliefs[one.sequence])
         assert bool(one.missing) == bool(dead)
         if has_variances(model):
-            assert one.known == max(0.0, known_shares(model, blind)[one.sequence])
+            assert one.completeness == max(0.0, known_shares(model, blind)[one.sequence])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -176,8 +176,10 @@ def test_if_all_is_lost_the_belief_is_the_shares_of_the_classes(n_classes):
     row = NodeOutput(1, 0.0, {}, readings={"x0": None})
     core.hear(Beliefs("rules-on-x0", bundle.hash, (row,)), now=0.0)
     ((decided,),) = (one.rows for one in core.advance(5.0).decisions)
-    assert tuple(decided.beliefs.values()) == pytest.approx(bundle.model.target.shares, abs=1e-12)
-    assert decided.known == pytest.approx(0.0, abs=1e-12)
+    assert tuple(decided.probabilities.values()) == pytest.approx(
+        bundle.model.target.shares, abs=1e-12
+    )
+    assert decided.completeness == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_restarted_node_remembers_what_is_unknown():
@@ -198,7 +200,7 @@ def test_a_restarted_node_remembers_what_is_unknown():
     again.resume(first.memory())
     again.hear(messages[-1], now=0.0)
     ((decided,),) = (one.rows for one in again.advance(0.0).decisions)
-    assert tuple(decided.beliefs.values()) == tuple(expected(model, rows)[0])
+    assert tuple(decided.probabilities.values()) == tuple(expected(model, rows)[0])
 
 
 def test_a_swap_under_way_mixes_no_models():
@@ -219,7 +221,7 @@ def test_a_swap_under_way_mixes_no_models():
     for one in decisions:
         target = (old if one.sequence < 30 else new).model.target
         beliefs = (before if one.sequence < 30 else after)[one.sequence]
-        assert tuple(one.beliefs.values()) == tuple(beliefs)
+        assert tuple(one.probabilities.values()) == tuple(beliefs)
         assert one.decision == str(target.classes[target.decide(beliefs[None])[0]])
 
 

@@ -46,11 +46,13 @@ def test_a_network_judges_as_the_model_in_one_process(policy, seed, delay):
     replay(simulation, bundle, rows)
     decided = sorted(simulation.run(), key=lambda one: one.sequence)
     judged = PolicyDecider(bundle.model).take(as_table(bundle.model, rows))
-    assert [one.settled for one in decided] == judged.stable
+    assert [one.stable for one in decided] == judged.stable
     assert [list(one.abstain_reasons) for one in decided] == [
         name_reasons(one) for one in judged.abstain_reasons
     ]
-    assert [tuple(one.beliefs.values()) for one in decided] == [*map(tuple, judged.probabilities)]
+    assert [tuple(one.probabilities.values()) for one in decided] == [
+        *map(tuple, judged.probabilities)
+    ]
 
 
 @pytest.mark.parametrize("sending", [EXACT, Sending(0.0, 0.0, 2.0)])
@@ -65,7 +67,7 @@ def test_rows_about_which_all_are_silent_count_for_votes(sending):
     for sequence, place in enumerate(expected(bundle.model, rows).argmax(axis=1).tolist()):
         stands = debouncer.take(place)
         if sequence in decided:
-            assert decided[sequence].settled == (None if stands < 0 else names[stands])
+            assert decided[sequence].stable == (None if stands < 0 else names[stands])
 
 
 def domain_of(model):
@@ -93,7 +95,7 @@ def test_readings_out_of_range_are_counted_where_they_are_measured(sending):
     decided = decide(bundle, rows)
     for sequence, one in decided.items():
         assert ("out of range" in one.abstain_reasons) == beyond[sequence]
-        assert (one.settled is None) == beyond[sequence]
+        assert (one.stable is None) == beyond[sequence]
 
 
 def test_pairs_are_checked_within_a_node_only():

@@ -91,7 +91,7 @@ def test_what_is_unknown_at_a_node_shows_in_the_decision(open_feed, tmp_path):
     core.read([feed.tick(1001.0)], now=0.0, wall=1001.0)
     ((decided,),) = [one.rows for one in core.advance(now=0.0).decisions]
     assert set(decided.missing) == {"temperature", "door"}
-    assert 0.0 < decided.known < 1.0
+    assert 0.0 < decided.completeness < 1.0
     assert decided.oldest == 1000.0
 
 
@@ -124,7 +124,7 @@ def test_a_category_that_the_model_lacks_is_named_in_the_decision(tmp_path):
     core.read([Measured(readings, 7)], now=0.0, wall=1000.0)
     ((decided,),) = [one.rows for one in core.advance(now=0.0).decisions]
     assert decided.missing == ("door",)
-    assert decided.known < 1.0
+    assert decided.completeness < 1.0
     assert core.counters["unfit_readings"] == 1
 
 
@@ -138,7 +138,7 @@ def test_spaces_around_a_category_are_no_part_of_it(tmp_path):
         ((decided,),) = [one.rows for one in core.advance(now=0.0).decisions]
         assert decided.missing == ()
         assert core.counters["unfit_readings"] == 0
-        found.append(decided.beliefs)
+        found.append(decided.probabilities)
     assert found[0] == found[1]
 
 

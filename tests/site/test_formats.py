@@ -54,8 +54,8 @@ def test_prometheus_collects_what_happened():
     values = collected(metrics(observer.snapshot(START + 3)))
     assert values["solah_decisions_total", 'site="house"'] == 10
     assert values["solah_decisions_incomplete_total", 'site="house"'] == 10
-    known = observer.snapshot(START + 3)["decisions"]["last"][0]["known"]
-    assert values["solah_decision_known_ratio", 'site="house"'] == pytest.approx(known)
+    known = observer.snapshot(START + 3)["decisions"]["last"][0]["completeness"]
+    assert values["solah_decision_completeness_ratio", 'site="house"'] == pytest.approx(known)
     assert 0 < known < 1
     assert values["solah_missing_total", 'site="house",part="z0"'] == 10
     assert values["solah_node_online", 'site="house",node="attic"'] == 0
@@ -109,7 +109,7 @@ def test_home_assistant_finds_the_decision():
     assert rendered(sensor["value_template"], payload) == "c1"
     features = json.loads(rendered(sensor["json_attributes_template"], payload))
     assert features["missing"] == ["z0"]
-    assert features["beliefs"]["c1"] == 0.6254
+    assert features["probabilities"]["c1"] == 0.6254
     others = {"sensor/{}/probability": "62.5", "sensor/{}/completeness": "50.0"}
     others |= {"sensor/{}/missing": "z0", "binary_sensor/{}/problem": "ON"}
     entities = [sensor]
@@ -127,14 +127,14 @@ def test_home_assistant_finds_the_decision():
 
 
 @pytest.mark.parametrize(
-    ("settled", "state", "certainty"),
+    ("stable", "state", "certainty"),
     [("", "c1", "60.0"), ("c1", "c1", "60.0"), ("c0", "c0", "30.0"), (None, "don't know", "None")],
 )
-def test_home_assistant_shows_what_stands(settled, state, certainty):
+def test_home_assistant_shows_what_stands(stable, state, certainty):
     bundle = make_bundle()
     found = announced(bundle)
     beliefs = {"c0": 0.3, "c1": 0.6, "c2": 0.1}
-    row = Decided(2, START, "c1", beliefs, settled=settled, abstain_reasons=("low probability",))
+    row = Decided(2, START, "c1", beliefs, stable=stable, abstain_reasons=("low probability",))
     payload = encode(Decisions("gateway", bundle.hash, (row,)))
     sensor = found["homeassistant/sensor/solah_house/decision/config"]
     assert rendered(sensor["value_template"], payload) == state
@@ -143,7 +143,7 @@ def test_home_assistant_shows_what_stands(settled, state, certainty):
     belief = found["homeassistant/sensor/solah_house/probability/config"]
     assert rendered(belief["value_template"], payload) == certainty
     problem = found["homeassistant/binary_sensor/solah_house/problem/config"]
-    assert rendered(problem["value_template"], payload) == ("ON" if settled is None else "OFF")
+    assert rendered(problem["value_template"], payload) == ("ON" if stable is None else "OFF")
 
 
 def test_every_sensor_is_told_apart():

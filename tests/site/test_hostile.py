@@ -140,7 +140,7 @@ def test_nothing_that_strangers_say_is_accepted(broker, keys):
     beliefs = expected(bundle.model, rows)
     for sequence, (model, row) in listener.rows.items():
         assert model == bundle.hash
-        assert tuple(row.beliefs.values()) == tuple(beliefs[sequence])
+        assert tuple(row.probabilities.values()) == tuple(beliefs[sequence])
     assert not listener.contradictions
 
 

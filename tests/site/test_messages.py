@@ -208,13 +208,13 @@ def row_changed(message, **changes):
         ),
         (
             decode_decisions,
-            row_changed(EXAMPLES[2], known=1.5),
-            "rows[0].known must be a finite number",
+            row_changed(EXAMPLES[2], completeness=1.5),
+            "rows[0].completeness must be a finite number",
         ),
         (
             decode_decisions,
-            row_changed(EXAMPLES[2], known=-0.5),
-            "rows[0].known must be a finite number",
+            row_changed(EXAMPLES[2], completeness=-0.5),
+            "rows[0].completeness must be a finite number",
         ),
         (
             decode_readings,

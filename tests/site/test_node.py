@@ -60,7 +60,7 @@ def check(bundle, rows, listener):
     assert not listener.contradictions
     for sequence, (model, row) in listener.rows.items():
         assert model == bundle.hash
-        assert tuple(row.beliefs.values()) == tuple(expected[sequence])
+        assert tuple(row.probabilities.values()) == tuple(expected[sequence])
         assert row.missing == ()
 
 

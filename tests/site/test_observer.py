@@ -87,9 +87,7 @@ def judged(observer, *rows):
     beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
     bundle = observer.bundle
     decided = tuple(
-        Decided(
-            1000 + place, START, "c1", beliefs, settled=settled, abstain_reasons=abstain_reasons
-        )
+        Decided(1000 + place, START, "c1", beliefs, stable=settled, abstain_reasons=abstain_reasons)
         for place, (settled, abstain_reasons) in enumerate(rows)
     )
     message = encode(Decisions("gateway", bundle.hash, decided))
@@ -101,9 +99,9 @@ def test_what_stands_and_why_it_does_not_is_shown():
     observer = watch(Site(make_bundle()))
     decisions = judged(observer, ("c0", ()), (None, ("low probability", "unseen")))
     last, before = decisions["last"][:2]
-    assert (last["settled"], last["abstain_reasons"]) == (None, ["low probability", "unseen"])
-    assert (before["settled"], before["abstain_reasons"]) == ("c0", [])
-    assert decisions["last"][2]["settled"] == ""
+    assert (last["stable"], last["abstain_reasons"]) == (None, ["low probability", "unseen"])
+    assert (before["stable"], before["abstain_reasons"]) == ("c0", [])
+    assert decisions["last"][2]["stable"] == ""
     assert [standing(one) for one in decisions["last"][:3]] == [
         None,
         "c0",
@@ -121,7 +119,7 @@ def test_what_was_missing_is_named():
     assert decisions["missing"] == [{"part": "z0", "times": 10}]
     assert decisions["by_missing"] == {"z0": 10}
     assert decisions["last"][0]["missing"] == ["z0"]
-    assert 0 < decisions["last"][0]["known"] < 1
+    assert 0 < decisions["last"][0]["completeness"] < 1
     assert by_name(picture["parts"])["z0"]["state"] == "missing"
     assert by_name(picture["nodes"])["attic"]["state"] == "offline"
 
@@ -167,8 +165,8 @@ def test_beliefs_that_do_not_fit_are_counted(change, why):
     "change",
     [
         {"decision": "c9"},
-        {"beliefs": {"c0": 1.0}},
-        {"beliefs": {"c0": -0.5, "c1": 1.0, "c2": 0.5}},
+        {"probabilities": {"c0": 1.0}},
+        {"probabilities": {"c0": -0.5, "c1": 1.0, "c2": 0.5}},
         {"missing": ("no such",)},
     ],
 )

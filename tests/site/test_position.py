@@ -58,7 +58,7 @@ def complete(bundle, rows, decisions, first=0):
         for place in range(len(rows))
         if len(known.get(place, ())) == 1
         and known[place][0].missing == ()
-        and tuple(known[place][0].beliefs.values()) == tuple(beliefs[place])
+        and tuple(known[place][0].probabilities.values()) == tuple(beliefs[place])
     ]
 
 

@@ -120,7 +120,7 @@ def test_a_node_that_is_silent_for_too_long_is_missing():
     assert early
     assert late
     assert all(not parts & set(one.missing) for one in early)
-    assert all(parts & set(one.missing) and one.known < 1.0 for one in late)
+    assert all(parts & set(one.missing) and one.completeness < 1.0 for one in late)
     by_row = {one.sequence: one.decision for one in late}
     blind = rows.copy()
     reads = bundle.plan.node(lost).reads

@@ -94,8 +94,8 @@ def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path, chaos
     # And the judge would notice a decision that is not.
     model = site_chaos.room_model()
     row = next(iter(record.decisions.values()))
-    lie = dict(zip(row.beliefs, [*row.beliefs.values()][::-1], strict=True))
-    forged = replace(record, decisions={0: replace(row, beliefs=lie)})
+    lie = dict(zip(row.probabilities, [*row.probabilities.values()][::-1], strict=True))
+    forged = replace(record, decisions={0: replace(row, probabilities=lie)})
     assert len(site_chaos.Judge(model, forged).unexplained()) == 1
     forged = site_chaos.Record(decisions={0: replace(row, missing=())})
     assert len(site_chaos.Judge(model, forged).unexplained()) == 1
@@ -157,7 +157,7 @@ def test_a_site_is_published_watched_and_alerted_from_its_file(broker, running, 
         until(lambda: any(too_old <= set(row.missing) for _, row in [*listener.rows.values()]))
         until(lambda: "blind" in alerts)
         rows = [row for _, row in listener.rows.values()]
-        assert any(row.oldest is not None and row.known == 1.0 for row in rows)
+        assert any(row.oldest is not None and row.completeness == 1.0 for row in rows)
     finally:
         for one in (listener, publish, watcher):
             one.stop()
@@ -177,7 +177,9 @@ def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(
 
         def is_decided():
             everything(publish)
-            return any(not row.missing and row.known == 1.0 for _, row in listener.rows.values())
+            return any(
+                not row.missing and row.completeness == 1.0 for _, row in listener.rows.values()
+            )
 
         until(is_decided)
         newest = max(listener.rows)
@@ -200,13 +202,13 @@ def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(
         silent = {"temperature", "power", "door"}
 
         def unknown():
-            rows = [row for _, row in [*listener.rows.values()] if row.known == 0.0]
+            rows = [row for _, row in [*listener.rows.values()] if row.completeness == 0.0]
             return [row for row in rows if silent <= set(row.missing)]
 
         until(unknown)
         last = unknown()[-1]
-        assert last.settled is None
-        assert max(last.beliefs.values()) < 0.9
+        assert last.stable is None
+        assert max(last.probabilities.values()) < 0.9
     finally:
         publish.stop()
         listener.stop()
@@ -245,7 +247,7 @@ def test_rows_wait_on_disk_for_a_hub_that_is_away(make_broker, running, tmp_path
         hub.start()
         until(lambda: {before + 3, before + 4} <= listener.rows.keys())
         later = [listener.rows[number][1] for number in (before + 3, before + 4)]
-        assert all(row.known == 1.0 and not row.missing for row in later)
+        assert all(row.completeness == 1.0 and not row.missing for row in later)
     finally:
         publish.stop()
         listener.stop()

@@ -94,7 +94,7 @@ def check(bundle, rows, listener, first=0):
     for place in range(len(rows)):
         _, row = listener.rows[first + place]
         assert row.missing == ()
-        assert tuple(row.beliefs.values()) == tuple(beliefs[place])
+        assert tuple(row.probabilities.values()) == tuple(beliefs[place])
     assert not listener.contradictions
 
 
@@ -241,7 +241,7 @@ def test_a_deciding_node_goes_on_with_the_rows_that_waited():
     (decided,) = again.advance(0.2).decisions
     (row,) = decided.rows
     assert (row.sequence, row.missing) == (2, ())
-    assert tuple(row.beliefs.values()) == tuple(expected(bundle.model, rows)[2])
+    assert tuple(row.probabilities.values()) == tuple(expected(bundle.model, rows)[2])
     assert again.done == 3
 
 

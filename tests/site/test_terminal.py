@@ -28,15 +28,15 @@ cellar   online      6.7         0.0  1.1 s ago  7f376970
 attic    offline     0.0         0.0  3.0 s ago  7f376970
 
 Last decisions
-row  decision  probability  latency  known  missing
- 19  c0               0.94    2.1 s   70 %  z0
- 18  c0               0.72    2.2 s   70 %  z0
- 17  c0               0.56    2.3 s   70 %  z0
- 16  c1               0.58    2.4 s   70 %  z0
- 15  c0               0.94    2.5 s   70 %  z0
- 14  c1               0.51    2.6 s   70 %  z0
- 13  c1               0.67    2.7 s   70 %  z0
- 12  c0               0.46    2.8 s   70 %  z0
+row  decision  probability  latency  completeness  missing
+ 19  c0               0.94    2.1 s          70 %  z0
+ 18  c0               0.72    2.2 s          70 %  z0
+ 17  c0               0.56    2.3 s          70 %  z0
+ 16  c1               0.58    2.4 s          70 %  z0
+ 15  c0               0.94    2.5 s          70 %  z0
+ 14  c1               0.51    2.6 s          70 %  z0
+ 13  c1               0.67    2.7 s          70 %  z0
+ 12  c0               0.46    2.8 s          70 %  z0
 """
 
 
@@ -75,9 +75,9 @@ def test_what_is_held_back_is_not_shown_as_decided():
     feed(observer, site.beginning())
     beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
     rows = (
-        Decided(1, START, "c1", beliefs, settled="c0"),
+        Decided(1, START, "c1", beliefs, stable="c0"),
         Decided(
-            2, START, "c1", beliefs, ("z0",), 0.4, settled=None, abstain_reasons=("few readings",)
+            2, START, "c1", beliefs, ("z0",), 0.4, stable=None, abstain_reasons=("few readings",)
         ),
     )
     message = encode(Decisions("gateway", bundle.hash, rows))
@@ -86,7 +86,7 @@ def test_what_is_held_back_is_not_shown_as_decided():
     start = [line.strip() for line in lines].index("Last decisions")
     table = [" ".join(line.split()) for line in lines[start + 1 : start + 4]]
     assert table == [
-        "row stable decision probability latency known missing; reasons",
+        "row stable decision probability latency completeness missing; reasons",
         "2 don't know c1 0.60 0 ms 40 % z0; few readings",
         "1 c0 c1 0.60 0 ms 100 %",
     ]

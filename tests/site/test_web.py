@@ -354,7 +354,7 @@ def test_the_page_shows_what_stands(open_page):
 
     def decide(sequence, settled, *abstain_reasons):
         row = Decided(
-            sequence, START, "c1", beliefs, settled=settled, abstain_reasons=abstain_reasons
+            sequence, START, "c1", beliefs, stable=settled, abstain_reasons=abstain_reasons
         )
         message = encode(Decisions("gateway", observer.bundle.hash, (row,)))
         observer.take(Topics("house").decisions, message, START)

@@ -266,7 +266,7 @@ def _evaluate(
         yield rule.name, holds, f"the site abstains: {why}"
     else:
         limit = rule.completeness_below or 0.0
-        holds = all(one["known"] < limit for one in new)
+        holds = all(one["completeness"] < limit for one in new)
         yield rule.name, holds, f"completeness is below {limit:.0%}"
 
 

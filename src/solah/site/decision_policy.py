@@ -61,13 +61,13 @@ class Judged(NamedTuple):
     ----------
     place : the class that leads, as smoothed
     belief : the probability of each class, as smoothed
-    settled : the stable decision; -1 for "don't know"
+    stable : the stable decision; -1 for "don't know"
     abstain_reasons : why the class is or could be withheld
     """
 
     place: int
     belief: tuple[float, ...]
-    settled: int
+    stable: int
     abstain_reasons: AbstainReason
 
 
@@ -83,9 +83,9 @@ class Judging:
     --------
     >>> from solah.model.document import Target
     >>> judging = Judging(Policy(min_probability=(0.6, 0.6)), Target("y", ("calm", "alarm")))
-    >>> judging.take(np.array([0.0, 0.1]), 1.0, (0, 0), is_evidence=True).settled
+    >>> judging.take(np.array([0.0, 0.1]), 1.0, (0, 0), is_evidence=True).stable
     -1
-    >>> judging.take(np.array([0.0, 2.0]), 1.0, (0, 0), is_evidence=True).settled
+    >>> judging.take(np.array([0.0, 2.0]), 1.0, (0, 0), is_evidence=True).stable
     1
     """
 
@@ -126,8 +126,8 @@ class Judging:
             reasons |= AbstainReason.UNSEEN
         best = int(self._target.decide(belief[None])[0])
         place, _, all_reasons = self._debouncer.decide(best, belief, reasons)
-        settled = self._debouncer.stable
-        return Judged(place, tuple(belief.tolist()), settled, AbstainReason(all_reasons))
+        stable = self._debouncer.stable
+        return Judged(place, tuple(belief.tolist()), stable, AbstainReason(all_reasons))
 
     def repeat(self, times: int) -> None:
         """Take the last decision again, for rows about which all nodes were silent."""

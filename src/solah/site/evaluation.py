@@ -212,9 +212,9 @@ class Version:
                 sequence=case.sequence,
                 time=case.time,
                 decision=decision,
-                beliefs=dict(zip(names, output, strict=True)) if names else {},
+                probabilities=dict(zip(names, output, strict=True)) if names else {},
                 missing=tuple(case.missing),
-                known=self._completeness(case),
+                completeness=self._completeness(case),
                 oldest=min(case.ages.values(), default=None),
             )
             for case, decision, output in zip(cases, decisions, outputs.tolist(), strict=True)
@@ -234,15 +234,15 @@ class Version:
         scores = self._scores(case)
         judged = judging.take(
             np.array(case.signals[self.root]) if scores is None else scores,
-            decided.known,
+            decided.completeness,
             added(case.abstain_reasons.values()),
             is_evidence=scores is not None,
         )
         return replace(
             decided,
             decision=names[judged.place],
-            beliefs=dict(zip(names, judged.belief, strict=True)),
-            settled=None if judged.settled == UNKNOWN_PLACE else names[judged.settled],
+            probabilities=dict(zip(names, judged.belief, strict=True)),
+            stable=None if judged.stable == UNKNOWN_PLACE else names[judged.stable],
             abstain_reasons=tuple(name_reasons(judged.abstain_reasons)),
         )
 

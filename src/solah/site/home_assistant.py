@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ROW = (
     "{% set row = value_json.rows | last %}"
-    "{% set stable = row.settled if 'settled' in row else row.decision %}"
+    "{% set stable = row.stable if 'stable' in row else row.decision %}"
 )
 _STATE = "{{ value_json.state }}"
 _DIAGNOSTIC = {"entity_category": "diagnostic"}
@@ -111,7 +111,7 @@ def _entities(target: Target, topics: Topics) -> dict[str, dict[str, Any]]:
     # A model that comes later may have a policy, and this is announced once.
     of_classes = {"device_class": "enum", "options": [*states, dont_know]}
     stable = f"{json.dumps(dont_know)} if stable is none else stable[:{_MOST_STATE}]"
-    probability = "none if stable is none else (100 * row.beliefs[stable]) | round(1)"
+    probability = "none if stable is none else (100 * row.probabilities[stable]) | round(1)"
     names = f"(row.missing | join(', ') or 'none')[:{_MOST_STATE}]"
     percent = {"icon": "mdi:percent", "unit_of_measurement": "%", "state_class": "measurement"}
     entities: dict[str, dict[str, Any]] = {
@@ -130,7 +130,7 @@ def _entities(target: Target, topics: Topics) -> dict[str, dict[str, Any]]:
         },
         "sensor/completeness": {
             "name": f"{target.name} completeness",
-            "value_template": f"{_ROW}{{{{ (100 * row.known) | round(1) }}}}",
+            "value_template": f"{_ROW}{{{{ (100 * row.completeness) | round(1) }}}}",
             **percent,
         },
         "sensor/missing": {

@@ -264,11 +264,11 @@ class Decided:
     ----------
     sequence, time : the row's
     decision : the class
-    beliefs : the probability of each class, by its name
+    probabilities : the probability of each class, by its name
     missing : the parts and readings that did not come in time
-    known : the completeness
+    completeness : the share of the importance with a value
     oldest : when the oldest of its readings was taken; None if unknown
-    settled : of a model with a policy, the stable decision; None for "don't know", and empty
+    stable : of a model with a policy, the stable decision; None for "don't know", and empty
         without a policy
     abstain_reasons : why it is or could be withheld: low probability, few readings, out of range,
         unseen
@@ -277,11 +277,11 @@ class Decided:
     sequence: int = field(metadata=_wire(read_count, "seq"))
     time: float = field(metadata=_wire(read_time))
     decision: str = field(metadata=_wire(read_text))
-    beliefs: Mapping[str, float] = field(metadata=_wire(_named(_read_share)))
+    probabilities: Mapping[str, float] = field(metadata=_wire(_named(_read_share)))
     missing: tuple[str, ...] = field(default=(), metadata=_wire(_read_names, is_always=True))
-    known: float = field(default=1.0, metadata=_wire(_read_share, is_always=True))
+    completeness: float = field(default=1.0, metadata=_wire(_read_share, is_always=True))
     oldest: float | None = field(default=None, metadata=_wire(read_time))
-    settled: str | None = field(default="", metadata=_wire(_or_none(read_text)))
+    stable: str | None = field(default="", metadata=_wire(_or_none(read_text)))
     abstain_reasons: tuple[str, ...] = field(default=(), metadata=_wire(_read_names))
 
 

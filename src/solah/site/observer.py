@@ -130,9 +130,9 @@ class _Fitting:
         return (
             node == self.decider
             and is_known
-            and row.settled in (*self.labels, "", None)
+            and row.stable in (*self.labels, "", None)
             and set(row.abstain_reasons).issubset(DOUBTS)
-            and row.beliefs.keys() == set(self.labels)
+            and row.probabilities.keys() == set(self.labels)
             and self._names >= set(row.missing)
         )
 
@@ -457,13 +457,13 @@ class Observer:
     def _note_decision(self, row: Decided, fitting: _Fitting | None, now: float) -> None:
         self._totals["decisions"] += 1
         self._totals["incomplete"] += bool(row.missing)
-        self._totals["held_back"] += row.settled is None
+        self._totals["held_back"] += row.stable is None
         if self._shadow is not None:
             self._shadow[1].take(row.sequence, shown(row.decision), is_shadow=False)
         if fitting is not None:  # else anybody could make up names without end
             output = _number(float(row.decision)) if not fitting.labels else None
             if output is None:
-                signal = tuple(row.beliefs[label] for label in fitting.labels)
+                signal = tuple(row.probabilities[label] for label in fitting.labels)
                 output = fitting.output(fitting.root, signal)
             self._note_output(fitting.root, output, row.sequence, now)
             self._by["by_missing"].update(map(shown, row.missing))
@@ -554,7 +554,7 @@ class Observer:
             "held_back_total": self._totals["held_back"],
             "rate": self._rate.at(now),
             "kept": n_kept,
-            "known": decided[-1]["known"] if decided else None,
+            "completeness": decided[-1]["completeness"] if decided else None,
             "incomplete": sum(bool(one["missing"]) for one in decided) / max(n_kept, 1),
             "missing": [
                 {"part": part, "times": times} for part, times in missing.most_common(_MOST_NAMES)
@@ -578,12 +578,12 @@ def _decision(row: Decided, fitting: _Fitting | None, now: float) -> dict[str, A
         "time": row.time,
         "decision": shown(row.decision),
         "place": labels.index(row.decision) if labels else None,
-        "certainty": row.beliefs.get(row.decision),
+        "certainty": row.probabilities.get(row.decision),
         "missing": [shown(one) for one in row.missing[:_MOST_NAMES]],
-        "known": row.known,
+        "completeness": row.completeness,
         "latency": round(late, 4) if abs(late) < _MOST_LATENCY else None,
         "age": None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
-        "settled": shown(row.settled) if row.settled else row.settled,
+        "stable": shown(row.stable) if row.stable else row.stable,
         "abstain_reasons": [shown(one) for one in row.abstain_reasons[:_MOST_NAMES]],
     }
 

@@ -91,7 +91,11 @@ def _of_decisions(snapshot: Snapshot) -> Iterator[Metric]:
         ("decision_last_seconds", "When the last decision came.", last_at),
         ("decision_age_seconds", "Seconds since the last decision came.", age),
         ("decisions_stale", "Whether new decisions are overdue.", found["is_stale"]),
-        ("decision_known_ratio", "The completeness of the last decision.", found["known"]),
+        (
+            "decision_completeness_ratio",
+            "The completeness of the last decision.",
+            found["completeness"],
+        ),
     ):
         yield _gauge(name, about, (value, {}))
     latency = found["latency"] or {}

@@ -109,11 +109,11 @@ def standing(decision: Mapping[str, Any]) -> str | None:
 
     Examples
     --------
-    >>> standing({"decision": "wet", "settled": ""}), standing({"decision": "wet", "settled": None})
+    >>> standing({"decision": "wet", "stable": ""}), standing({"decision": "wet", "stable": None})
     ('wet', None)
     """
-    settled: str | None = decision["settled"]
-    return str(decision["decision"]) if settled == "" else settled
+    stable: str | None = decision["stable"]
+    return str(decision["decision"]) if stable == "" else stable
 
 
 def shown(text: str) -> str:

@@ -174,7 +174,7 @@ def _sensors(snapshot: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
 def _decisions(snapshot: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
     last = snapshot["decisions"]["last"][:_LAST]
     has_ages = any(one["age"] is not None for one in last)
-    has_policy = any(one["settled"] != "" for one in last)
+    has_policy = any(one["stable"] != "" for one in last)
     rows: Rows = []
     for one in last:
         stable = standing(one)
@@ -187,7 +187,7 @@ def _decisions(snapshot: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
                 Text(one["decision"], "" if has_policy else "bold"),
                 "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
                 "-" if one["latency"] is None else _duration(one["latency"]),
-                f"{100 * one['known']:.0f} %",
+                f"{100 * one['completeness']:.0f} %",
                 *(["-" if one["age"] is None else _duration(one["age"])] if has_ages else []),
                 Text.assemble(
                     (missing, "bold red"), "; " * bool(missing and reasons), (reasons, "yellow")
@@ -196,7 +196,7 @@ def _decisions(snapshot: Mapping[str, Any]) -> tuple[Sequence[str], Rows]:
         )
     columns = (
         *("row ", *(["stable"] if has_policy else []), "decision", "probability ", "latency "),
-        *("known ", *(["oldest "] if has_ages else [])),
+        *("completeness ", *(["oldest "] if has_ages else [])),
         "missing; reasons" if has_policy else "missing",
     )
     return columns, rows

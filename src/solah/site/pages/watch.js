@@ -48,15 +48,15 @@ function formatModel(node) {
 }
 
 /** The stable decision after a decision; null for "don't know". */
-function stableOf({ decision, settled }) {
-  return settled === "" ? decision : settled;
+function stableOf({ decision, stable }) {
+  return stable === "" ? decision : stable;
 }
 
-function formatReasons({ decision, certainty, settled, abstain_reasons }) {
-  if (settled === "") return "";
+function formatReasons({ decision, certainty, stable, abstain_reasons }) {
+  if (stable === "") return "";
   const why = abstain_reasons.length ? ` (${abstain_reasons.join(", ")})` : "";
-  if (settled !== decision) {
-    return `${settled === null ? "Don’t know" : "Unchanged"}${why}. The leading class is ${decision}, ${percent(certainty)}.`;
+  if (stable !== decision) {
+    return `${stable === null ? "Don’t know" : "Unchanged"}${why}. The leading class is ${decision}, ${percent(certainty)}.`;
   }
   return abstain_reasons.length ? `Reasons to abstain: ${abstain_reasons.join(", ")}.` : "";
 }
@@ -156,7 +156,7 @@ function showVerdict({ decisions, parts }) {
   write(byId("verdict"), stable ?? "don’t know");
   write(byId("certainty"), last.certainty === null || stable !== last.decision ? "" : percent(last.certainty));
   reveal(byId("verdict-abstain_reasons"), formatReasons(last));
-  write(byId("verdict-row"), `Row ${last.row}, completeness ${percent(last.known)}.`);
+  write(byId("verdict-row"), `Row ${last.row}, completeness ${percent(last.completeness)}.`);
   reveal(byId("verdict-missing"), last.missing.length ? `Missing: ${last.missing.join(", ")}.` : "");
   byId("verdict-chip").hidden = !hasPlace;
   if (hasPlace) byId("verdict-chip").className = `chip ${colourOf(place)}`;
@@ -237,14 +237,14 @@ function showSensors(nodes) {
 function showDecisions({ last, missing, kept, incomplete }) {
   const whose = missing.map(({ part, times }) => `${part} (${times})`).join(", ");
   reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${count(kept)} lacked values of ${whose}.` : "");
-  const hasPolicy = last.some(({ settled }) => settled !== "");
+  const hasPolicy = last.some(({ stable }) => stable !== "");
   for (const heading of all("#last th.of-policy")) heading.hidden = !hasPolicy;
   fillTable("last", last.map((one) => [
     [String(one.row), "number"],
     [one.decision],
     [one.certainty === null ? "" : fixed(one.certainty, 2), "number"],
     [one.latency === null ? "" : formatDuration(one.latency), "number"],
-    [percent(one.known), "number"],
+    [percent(one.completeness), "number"],
     [one.age === null ? "" : formatDuration(one.age), "number"],
     [one.missing.join(", "), "missing"],
     ...(hasPolicy ? [[stableOf(one) ?? "don’t know"], [one.abstain_reasons.join(", ")]] : []),
