@@ -2,7 +2,7 @@
  *
  *   static solah_blob blob;
  *   if (solah_blob_open(&blob, bytes, size, WINE_INPUTS) == SOLAH_BLOB_OK) {
- *       decision = solah_blob_decide(&blob, readings, belief);
+ *       decision = solah_blob_decide(&blob, readings, probability);
  *   }
  *
  * Below are solah_blob_judge, for the policy of the model, and solah_blob_push for samples.
@@ -325,9 +325,9 @@ static inline int solah_blob_value_bits(const solah_blob *blob)
 /* Decide on readings: return the class, and write the probability of each, times 32768; -1 where nothing
  * is open. */
 static inline int solah_blob_decide(const solah_blob *blob, const int32_t *readings,
-                                    uint16_t *belief)
+                                    uint16_t *probability)
 {
-    return blob->header == NULL ? -1 : solah_decide(&blob->tables, readings, belief);
+    return blob->header == NULL ? -1 : solah_decide(&blob->tables, readings, probability);
 }
 
 /* Begin with no decision: after each blob that is opened. */
@@ -342,13 +342,13 @@ static inline void solah_blob_settle_start(const solah_blob *blob, solah_blob_st
  * write the probability of each class, times 32768. Without a policy, decisions are as of
  * solah_blob_decide. Returns -1, and writes nothing, where no model of classes is open. */
 static inline int solah_blob_judge(const solah_blob *blob, solah_blob_state *state,
-                                   const int32_t *readings, uint16_t *belief,
+                                   const int32_t *readings, uint16_t *probability,
                                    solah_blob_verdict *verdict)
 {
     return solah_blob_n_classes(blob) < 2
                ? -1
                : solah_judge(&blob->tables, &blob->policy, state, readings,
-                             (int32_t)blob->n_readings, belief, verdict);
+                             (int32_t)blob->n_readings, probability, verdict);
 }
 
 #if SOLAH_BLOB_MAX_SAMPLES > 0

@@ -63,9 +63,9 @@ static const SOLAH_FLASH uint16_t of_states[] = {
 };
 static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, NULL, NULL, NULL};
 
-int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES])
+int room_decide(const float readings[ROOM_N_READINGS], float probability[ROOM_N_CLASSES])
 {
-    return solah_decide(&tables_of_model, readings, belief);
+    return solah_decide(&tables_of_model, readings, probability);
 }
 
 int room_predict(const float readings[ROOM_N_READINGS])
@@ -155,9 +155,9 @@ static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, polic
 
 void room_settle_start(room_state *state) { solah_settle_start(&policy, state); }
 
-int room_judge(room_state *state, const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES], room_verdict *verdict)
+int room_judge(room_state *state, const float readings[ROOM_N_READINGS], float probability[ROOM_N_CLASSES], room_verdict *verdict)
 {
-    return solah_judge(&tables_of_model, &policy, state, readings, ROOM_N_READINGS, belief, verdict);
+    return solah_judge(&tables_of_model, &policy, state, readings, ROOM_N_READINGS, probability, verdict);
 }
 
 uint32_t room_checksum(void)

@@ -42,7 +42,7 @@ enum {
 #define ROOM_N_CLASSES 2
 
 /* Decide on readings: return the class, and write the probability of each class. */
-int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES]);
+int room_decide(const float readings[ROOM_N_READINGS], float probability[ROOM_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int room_predict(const float readings[ROOM_N_READINGS]);
@@ -115,7 +115,7 @@ typedef struct {
 void room_settle_start(room_state *state);
 
 /* Decide by the policy: return the stable decision, and write the probability of each class, averaged over about 4 decisions. */
-int room_judge(room_state *state, const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES], room_verdict *verdict);
+int room_judge(room_state *state, const float readings[ROOM_N_READINGS], float probability[ROOM_N_CLASSES], room_verdict *verdict);
 
 /* The CRC-32 of all numbers in the tables: ROOM_CHECKSUM, unless a bit of them flipped. */
 #define ROOM_CHECKSUM 0xFCF7F7BEu

@@ -105,9 +105,9 @@ static const SOLAH_FLASH uint16_t of_grids[] = {
 };
 static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_grids, NULL, NULL};
 
-int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N_CLASSES])
+int sample_decide(const float readings[SAMPLE_N_READINGS], float probability[SAMPLE_N_CLASSES])
 {
-    return solah_decide(&tables_of_model, readings, belief);
+    return solah_decide(&tables_of_model, readings, probability);
 }
 
 int sample_predict(const float readings[SAMPLE_N_READINGS])

@@ -48,7 +48,7 @@ enum {
 #define SAMPLE_N_CLASSES 3
 
 /* Decide on readings: return the class, and write the probability of each class. */
-int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N_CLASSES]);
+int sample_decide(const float readings[SAMPLE_N_READINGS], float probability[SAMPLE_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int sample_predict(const float readings[SAMPLE_N_READINGS]);

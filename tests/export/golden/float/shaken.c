@@ -63,9 +63,9 @@ static const SOLAH_FLASH uint16_t of_knots[] = {
 };
 static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL, NULL};
 
-int shaken_decide(const float readings[SHAKEN_N_READINGS], float belief[SHAKEN_N_CLASSES])
+int shaken_decide(const float readings[SHAKEN_N_READINGS], float probability[SHAKEN_N_CLASSES])
 {
-    return solah_decide(&tables_of_model, readings, belief);
+    return solah_decide(&tables_of_model, readings, probability);
 }
 
 int shaken_predict(const float readings[SHAKEN_N_READINGS])

@@ -39,7 +39,7 @@ enum {
 #define SHAKEN_N_CLASSES 3
 
 /* Decide on readings: return the class, and write the probability of each class. */
-int shaken_decide(const float readings[SHAKEN_N_READINGS], float belief[SHAKEN_N_CLASSES]);
+int shaken_decide(const float readings[SHAKEN_N_READINGS], float probability[SHAKEN_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int shaken_predict(const float readings[SHAKEN_N_READINGS]);
@@ -77,7 +77,7 @@ const char *shaken_rule_text(int rule);
  *   ...
  *   if (shaken_push(&signals, sample)) {
  *       shaken_measure(&signals, readings);
- *       decision = shaken_decide(readings, belief);
+ *       decision = shaken_decide(readings, probability);
  *   }
  *
  * A sample is a number of every channel, NaN for a missing one; 20 samples come per second. */

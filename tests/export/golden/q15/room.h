@@ -49,9 +49,9 @@ enum {
 #define ROOM_N_CLASSES 2
 
 /* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
- * solah_value_of(probability, ROOM_BELIEF_BITS). */
-#define ROOM_BELIEF_BITS (15)
-int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES]);
+ * solah_value_of(probability, ROOM_PROBABILITY_BITS). */
+#define ROOM_PROBABILITY_BITS (15)
+int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t probability[ROOM_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int room_predict(const int32_t readings[ROOM_N_READINGS]);
@@ -127,7 +127,7 @@ typedef struct {
 void room_settle_start(room_state *state);
 
 /* Decide by the policy: return the stable decision, and write the probability of each class, times 32768, averaged over about 4 decisions. */
-int room_judge(room_state *state, const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES], room_verdict *verdict);
+int room_judge(room_state *state, const int32_t readings[ROOM_N_READINGS], uint16_t probability[ROOM_N_CLASSES], room_verdict *verdict);
 
 /* The CRC-32 of all numbers in the tables: ROOM_CHECKSUM, unless a bit of them flipped. */
 #define ROOM_CHECKSUM 0x0A9A9B73u

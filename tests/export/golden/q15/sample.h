@@ -59,9 +59,9 @@ enum {
 #define SAMPLE_N_CLASSES 3
 
 /* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
- * solah_value_of(probability, SAMPLE_BELIEF_BITS). */
-#define SAMPLE_BELIEF_BITS (15)
-int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES]);
+ * solah_value_of(probability, SAMPLE_PROBABILITY_BITS). */
+#define SAMPLE_PROBABILITY_BITS (15)
+int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t probability[SAMPLE_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int sample_predict(const int32_t readings[SAMPLE_N_READINGS]);

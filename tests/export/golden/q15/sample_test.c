@@ -13,7 +13,7 @@
 #define N_READINGS 6
 #define N_CLASSES 3
 #define REASON sample_reason
-#define DECIDE(readings, belief) sample_decide(readings, belief)
+#define DECIDE(readings, probability) sample_decide(readings, probability)
 #define WHY(readings, reasons) sample_why(readings, reasons, N_REASONS)
 
 /* The readings. */
@@ -71,15 +71,15 @@ static int differs(sample_difference *first, const char *what, int row, int plac
 static int differs_rows(const int32_t *readings, int row, sample_difference *first)
 {
     REASON reasons[N_REASONS];
-    uint16_t belief[N_CLASSES];
-    const int decision = DECIDE(readings, belief);
+    uint16_t probability[N_CLASSES];
+    const int decision = DECIDE(readings, probability);
     const int n_reasons = WHY(readings, reasons);
 
     if (differs(first, "the class", row, 0, rows_decisions[row], (int32_t)decision)) {
         return 1;
     }
     for (int k = 0; k < N_CLASSES; k++) {
-        if (differs(first, "a probability", row, k, rows_beliefs[row][k], belief[k])) {
+        if (differs(first, "a probability", row, k, rows_beliefs[row][k], probability[k])) {
             return 1;
         }
     }

@@ -61,9 +61,9 @@ static const SOLAH_FLASH uint16_t of_knots[] = {
 };
 static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL, NULL};
 
-int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES])
+int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t probability[SHAKEN_N_CLASSES])
 {
-    return solah_decide(&tables_of_model, readings, belief);
+    return solah_decide(&tables_of_model, readings, probability);
 }
 
 int shaken_predict(const int32_t readings[SHAKEN_N_READINGS])

@@ -49,9 +49,9 @@ enum {
 #define SHAKEN_N_CLASSES 3
 
 /* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
- * solah_value_of(probability, SHAKEN_BELIEF_BITS). */
-#define SHAKEN_BELIEF_BITS (15)
-int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES]);
+ * solah_value_of(probability, SHAKEN_PROBABILITY_BITS). */
+#define SHAKEN_PROBABILITY_BITS (15)
+int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t probability[SHAKEN_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int shaken_predict(const int32_t readings[SHAKEN_N_READINGS]);
@@ -91,7 +91,7 @@ const char *shaken_rule_text(int rule);
  *   ...
  *   if (shaken_push(&signals, sample)) {
  *       shaken_measure(&signals, readings);
- *       decision = shaken_decide(readings, belief);
+ *       decision = shaken_decide(readings, probability);
  *   }
  *
  * A sample is an integer of every channel, INT32_MIN for a missing one; 20 samples come per second. */

@@ -157,7 +157,7 @@ int room_predict(const float readings[ROOM_N_READINGS])
     return best(&total);
 }
 
-int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES])
+int room_decide(const float readings[ROOM_N_READINGS], float probability[ROOM_N_CLASSES])
 {
     sum total;
     float most = 0.0f;
@@ -171,11 +171,11 @@ int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASS
     }
     for (int c = 0; c < ROOM_N_CLASSES; c++) {
         const float score = c == 0 ? 0.0f : total.score[c - 1];
-        belief[c] = solah_exp(score - most);
-        all += belief[c];
+        probability[c] = solah_exp(score - most);
+        all += probability[c];
     }
     for (int c = 0; c < ROOM_N_CLASSES; c++) {
-        belief[c] /= all;
+        probability[c] /= all;
     }
     return best(&total);
 }

@@ -42,7 +42,7 @@ enum {
 #define ROOM_N_CLASSES 2
 
 /* Decide on readings: return the class, and write the probability of each class. */
-int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES]);
+int room_decide(const float readings[ROOM_N_READINGS], float probability[ROOM_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int room_predict(const float readings[ROOM_N_READINGS]);

@@ -159,7 +159,7 @@ int room_predict(const int32_t readings[ROOM_N_READINGS])
     return best(&total);
 }
 
-int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES])
+int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t probability[ROOM_N_CLASSES])
 {
     sum total;
     int32_t most = 0;
@@ -179,10 +179,10 @@ int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_
         all += part[c];
     }
     for (int c = 1; c < ROOM_N_CLASSES; c++) {
-        belief[c] = solah_share_of(part[c], all);
-        left -= belief[c];
+        probability[c] = solah_share_of(part[c], all);
+        left -= probability[c];
     }
-    belief[0] = (uint16_t)left; /* what rounding leaves, so that probabilities sum to one */
+    probability[0] = (uint16_t)left; /* what rounding leaves, so that probabilities sum to one */
     return best(&total);
 }
 

@@ -49,9 +49,9 @@ enum {
 #define ROOM_N_CLASSES 2
 
 /* Decide on readings: return the class, and write the probability of each class, times 32768; as a number
- * solah_value_of(probability, ROOM_BELIEF_BITS). */
-#define ROOM_BELIEF_BITS (15)
-int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES]);
+ * solah_value_of(probability, ROOM_PROBABILITY_BITS). */
+#define ROOM_PROBABILITY_BITS (15)
+int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t probability[ROOM_N_CLASSES]);
 
 /* Return the class alone, without probabilities: less code, and fewer instructions. */
 int room_predict(const int32_t readings[ROOM_N_READINGS]);
