@@ -181,8 +181,16 @@ def test_a_policy_is_put_into_the_model(tmp_path):
         ("{votes: 3}", "votes"),
     ):
         file = write_site(tmp_path, "mqtt://h", policy=wrong)
-        with pytest.raises(SolahError, match=part):
+        with pytest.raises(SolahError, match=rf"site.yaml: line \d+: .*{part}"):
             load_site(file).bundle()
+
+
+def test_nodes_that_do_not_fit_the_model_are_named_with_their_line(tmp_path):
+    file = write_site(tmp_path, "mqtt://h")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("hall: [door]", "hall: [power]"), encoding="utf-8")
+    with pytest.raises(ParameterError, match=r"site.yaml: line 5: site.nodes: 'power' is placed"):
+        load_site(file).bundle()
 
 
 @pytest.mark.parametrize(

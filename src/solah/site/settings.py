@@ -29,7 +29,7 @@ from solah.site.fields import (
 )
 from solah.site.kafka import MECHANISMS, KafkaBroker, kafka_hosts
 from solah.site.placement import read_nodes
-from solah.site.plan import GATEWAY, SITE, check_name, make_plan
+from solah.site.plan import GATEWAY, SITE, check_name, make_plan, with_sending
 from solah.site.send_on_change import Sending
 from solah.site.sensor_mapping import pattern_of
 from solah.site.sensors import SENSORS, Sensor
@@ -280,7 +280,8 @@ class Site:
         Raises
         ------
         ParameterError
-            The file names neither, or the plan is of another site.
+            The file names neither, or the plan is of another site, or nodes, policy or sending do
+            not fit the model; the error names the line.
         """
         from solah.model import load_document
 
@@ -298,16 +299,17 @@ class Site:
         policy = self.policy
         if policy is None and model.policy is None and model.target.task is Task.CLASSIFICATION:
             policy = {"min_completeness": MIN_COMPLETENESS}
-        if policy is not None:
-            model = _with_policy(model, policy)
-        plan = make_plan(
-            model,
-            self.nodes or {self.gateway: tuple(one.name for one in model.features)},
-            gateway=self.gateway,
-            site=self.name,
-            sending=self.sending,
-        )
-        return Bundle(plan, model)
+        nodes, place = self.nodes, ""
+        try:
+            if policy is not None:
+                model = _with_policy(model, policy)
+            place = "site.nodes: "
+            nodes = nodes or {self.gateway: tuple(one.name for one in model.features)}
+            plan = make_plan(model, nodes, gateway=self.gateway, site=self.name)
+            place = "site.sending: "
+            return Bundle(with_sending(plan, model, self.sending), model)
+        except ParameterError as error:
+            raise self.error(f"{place}{error}") from None
 
     def broker_of(self, node: str) -> Access:
         """Return where the sensors of a node publish."""
