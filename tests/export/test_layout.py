@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import any_model, random_model
+from solah import RuleClassifier
+from solah.exceptions import ParameterError
 from solah.export.layout import lay_out
 
 
@@ -41,3 +43,11 @@ def test_walks_have_the_rules_of_the_program(seed):
             assert len(walk.values) == len(term.weights) + n_missing
             reached = set(walk.child[walk.split < 0].tolist())
             assert reached == set(range(len(walk.values)))
+
+
+def test_a_model_of_one_class_has_nothing_to_decide():
+    fitted = RuleClassifier().fit([[1.0], [2.0]], ["off", "off"])
+    with pytest.raises(ParameterError, match="one class only, 'off': there is nothing to decide"):
+        lay_out(fitted.model_)
+    with pytest.raises(ParameterError, match="train on rows of two classes at least"):
+        fitted.partial_fit([[1.0]], ["off"])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.exceptions import ParameterError
 from solah.kernels.sums import mixture
 from solah.model.program import AxisKind, Grid, Link
 
@@ -228,7 +229,17 @@ def lay_out(model: Model, *, only_walks: bool = False) -> Layout:
     model : Model
     only_walks : bool, default=False
         Whether all terms become walks, as learning requires.
+
+    Raises
+    ------
+    ParameterError
+        If the model knows one class only.
     """
+    if len(model.target.classes) == 1:
+        raise ParameterError(
+            f"the model knows one class only, {model.target.classes[0]!r}: there is nothing to "
+            "decide or to learn; train on rows of two classes at least"
+        )
     return _Builder(model, only_walks).layout()
 
 
