@@ -78,6 +78,10 @@ def test_more_is_done_with_a_file(tree, rows, files, tmp_path):
     of_file = LinguisticHierarchyClassifier().fit(X, rows["class"]).partial_fit(path, "class")
     of_frame = LinguisticHierarchyClassifier().fit(X, rows["class"]).partial_fit(X, rows["class"])
     assert of_file.model_ == of_frame.model_
+    named = LinguisticHierarchyClassifier().partial_fit(path, "class", classes=["no", "yes"])
+    assert named.classes_.tolist() == ["no", "yes"]
+    with pytest.raises(DataError, match="'classes' has 'maybe', and the first rows have none"):
+        LinguisticHierarchyClassifier().partial_fit(path, "class", classes=["maybe", "no", "yes"])
 
 
 def test_weights_are_a_column_of_the_file(files, rows, tmp_path):

@@ -279,7 +279,8 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
 
         if not hasattr(self, "model_"):
             named = [] if classes is None else np.asarray(classes).tolist()
-            if absent := sorted(set(named) - set(np.asarray(y).tolist())):
+            first = read_problem(X, y, None)[1].values if named and is_path(X) else np.asarray(y)
+            if absent := sorted(set(named) - set(first.tolist())):
                 raise DataError(
                     f"'classes' has {shorten(absent[0])}, and the first rows have none of it; "
                     "words and trees are learned from the first rows, so give rows of all classes"
