@@ -105,6 +105,8 @@ def test_budgets_without_a_compiler_and_of_numbers(without_tools):
     model = RuleRegressor(max_flash=limit, platform="avr").fit(X, y)
     assert 0 < model.n_rules_ < free.n_rules_
     assert "(counted from tables and lines)" in model.selection_reason_
+    with pytest.raises(ParameterError, match="'max_flash' is for C in integers, .* another loss"):
+        RuleRegressor(loss="poisson", max_flash=limit).fit(X, np.exp(y))
 
 
 def test_budgets_that_cannot_be_met_are_refused(without_tools):

@@ -49,6 +49,11 @@ def limit_flash(estimator: Any) -> None:
         Even the smallest model is too large.
     """
     limit, platform = read_bytes(estimator.max_flash), find_platform(estimator.platform).name
+    if estimator.model_.target.link == "log":
+        raise ParameterError(
+            "'max_flash' is for C in integers, which do not compute e to the power of a sum; drop "
+            "it, or take another loss than 'poisson' and 'gamma'"
+        )
     given, size = estimator.max_rules, _size(estimator, platform)
     known = [estimator.selection_reason_] if estimator.selection_reason_ else []
     reason = "; ".join([*known, f"{size} on {platform}, in integers"])
