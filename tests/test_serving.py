@@ -183,7 +183,7 @@ def test_the_page_and_the_document_are_served(client, model):
 @pytest.mark.parametrize(
     ("body", "part"),
     [
-        (b"", "not whole JSON"),
+        (b"", "not valid JSON"),
         (b"[1, 2]", "must be a row"),
         (b'{"rows": []}', "rows"),
         (b'{"rows": [3]}', "rows[0] must be a row"),

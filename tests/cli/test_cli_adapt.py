@@ -27,7 +27,7 @@ def test_a_model_learns_and_is_written(run, model, tmp_path):
     adapted = tmp_path / "adapted.json"
     outcome = run("adapt", model, "wine", "--times", "2", "-o", adapted)
     assert "accuracy after" in outcome.out
-    assert "kept the model as it was" in outcome.err
+    assert "kept the old weights" in outcome.err
     before = load_document(model)
     assert load_document(adapted) == before
     moved = wine_with_other_classes(tmp_path)

@@ -70,7 +70,7 @@ def test_edits_that_make_no_sense_write_nothing(run, model, tmp_path):
     edited = tmp_path / "edited.json"
     run("rules", "edit", model, "-o", edited).check_error("nothing to do")
     run("rules", "edit", model, "--change", "if x9 is a then c0 +3", "-o", edited).check_error(
-        "line 1, column 4: no rules are on 'x9'"
+        "line 1, column 4: the model has no rules on 'x9'"
     )
     run("rules", "edit", model, "--remove", "if x2 is a", "-o", model).check_error("is also read")
     assert not edited.exists()

@@ -32,7 +32,9 @@ def test_reasons_take_tables(run, wine_model, tmp_path):
     assert "int room_why(" in (tmp_path / "b" / "room.h").read_text(encoding="utf-8")
     words = ("export", model, "--reasons", "--style", "plain", "-o", tmp_path / "c")
     run(*words).check_error("plain C has no reasons; pass style='tables' (--style tables)")
-    run("export", wine_model, "--to", "blob", "--no-missing").check_error("a blob has none")
+    run("export", wine_model, "--to", "blob", "--no-missing").check_error(
+        "which a blob does not have"
+    )
     words = ("export", model, "--arithmetic", "q15", "-o", tmp_path / "d")
     assert run(*words, "--adc", "CO2=12,0.5,200").code == 0
     assert "the count of an ADC" in (tmp_path / "d" / "room.h").read_text(encoding="utf-8")
@@ -160,7 +162,7 @@ def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
         (("--arithmetic", "q15", *("--adc", "hue=8,0.01,0") * 2), "states 'hue' twice"),
         (("--arithmetic", "q15", "--adc", "hue=17,0.01,0"), "1 to 16 bits"),
         (("--to", "blob", "--arithmetic", "float"), "computes in integers"),
-        (("--to", "blob", "--max-flash", "4k"), "a blob has none"),
+        (("--to", "blob", "--max-flash", "4k"), "which a blob does not have"),
         (("--new-key", "key"), "requires --to blob"),
         (("--to", "blob", "--counter", "3"), "requires --sign or --new-key"),
         (("--to", "blob", "--sign", __file__), "has no readable key"),

@@ -138,7 +138,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(run, tmp_path):
     run("fit", "wine", "-o", tmp_path / "no" / "m.json").check_error("folder", "does not exist")
     run("fit", "wine", "-o", tmp_path).check_error("is a folder")
     run("fit", "wine", "-o", "/dev/null").check_error("is not a plain file")
-    run("fit", "wine", "-o", "-").check_error("a file name is needed")
+    run("fit", "wine", "-o", "-").check_error("give a file name")
 
 
 def test_what_was_chosen_and_left_out_is_said(run, tmp_path):

@@ -163,7 +163,9 @@ def test_an_export_tells_how_far_settled_decisions_agree(run, rows, model, tmp_p
 
 def test_policies_that_are_none_are_refused_by_a_fit(run, rows, tmp_path):
     words = ("fit", rows / "train.csv", "-t", "zustand", "-o", tmp_path / "m.json", "--policy")
-    run(*words, "votes=2/3", "--memory", "1GB").check_error("needs rows in memory", "solah policy")
+    run(*words, "votes=2/3", "--memory", "1GB").check_error(
+        "requires rows in memory", "solah policy"
+    )
     run(*words, "vote=2/3").check_error("--policy has no 'vote'; did you mean 'votes'?")
     run(*words, "max-error=much").check_error("expected a fraction such as 0.05 or 5%")
 

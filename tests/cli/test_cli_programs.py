@@ -44,7 +44,7 @@ def test_a_program_is_written_and_compared(run, wine_model, tmp_path, to):
 )
 def test_options_of_devices_are_refused(run, wine_model, tmp_path, to, options):
     outcome = run("export", wine_model, "--to", to, *options, "-o", tmp_path / "out")
-    outcome.check_error(f"{options[0]} is for devices", f"--to {to} computes in doubles")
+    outcome.check_error(f"{options[0]} is for code on devices", f"--to {to} computes in doubles")
     assert not (tmp_path / "out").exists()
 
 

@@ -55,11 +55,11 @@ def test_json_tells_what_was_learned(run, days, tmp_path):
         (("-t", "fualt"), ("'fualt'", "did you mean 'fault'")),
         ((), ("--target", "'heat'")),
         (("-t", "fault", "--drop", "x"), ("'x'",)),
-        (("-t", "heat"), ("'heat'", "number", "in memory only")),
+        (("-t", "heat"), ("'heat'", "number", "regression requires rows in memory")),
         (("-t", "fault", "--memory", "lots"), ("'lots'", "1GB")),
         (("-t", "fault", "--memory", "1MB"), ("too little", "about")),
         (("-t", "fault", "--model", "tree"), ("learns from rows in memory",)),
-        (("-t", "fault", "--type", "fault=continuous"), ("in memory only",)),
+        (("-t", "fault", "--type", "fault=continuous"), ("regression requires rows in memory",)),
     ],
 )
 def test_wrong_wishes_are_one_line(run, days, tmp_path, words, parts):

@@ -97,7 +97,7 @@ def test_windows_of_a_recording_or_a_group_stay_together(run, folder):
 
 def test_one_recording_cannot_be_evaluated(run, folder):
     outcome = run("evaluate", folder / "r1.csv", *LEARN)
-    outcome.check_error("all windows are of one recording or group", "share samples")
+    outcome.check_error("all windows are from one recording or group", "share samples")
 
 
 def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
@@ -117,7 +117,7 @@ def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
         (("-t", "state", "--signals", "rate=50"), "--signals requires --window"),
         (("-t", "state", "--window", "1s"), "no sampling rate"),
         (("--window", "1s", "--signals", "rate=50"), "no target column"),
-        ((*LEARN, "--memory", "1GB"), "--memory is for rows, and --window makes them"),
+        ((*LEARN, "--memory", "1GB"), "--memory does not work with --window"),
         ((*LEARN, "--signals", "magnitude=x"), "--signals magnitude must be a name and its axes"),
         ((*LEARN, "--signals", "features=mean,loudness"), "unknown feature 'loudness'"),
         (("-t", "state", "--window", "1s", "--signals", "rate=x=fast"), "rate must be a number"),

@@ -39,9 +39,11 @@ def test_a_site_needs_a_broker_to_run(run, site):
 
 
 def test_what_the_file_says_is_not_said_again(run, site):
-    run("site", "run", site, "--root", "a").check_error("--root does not go with a site file")
+    run("site", "run", site, "--root", "a").check_error(
+        "--root cannot be combined with a site file"
+    )
     run("site", "node", site, "--name", "a", "--broker", "mqtt://h").check_error(
-        "--broker does not go"
+        "--broker cannot be combined"
     )
     run("site", "run").check_error("a site file, or --plan and --replay")
     run("site", "node", "--name", "a").check_error("a site file, or --plan")
@@ -68,10 +70,10 @@ def test_options_that_would_do_nothing_are_refused(run, site):
 def test_a_site_is_watched_and_published_from_its_file(run, site):
     for verb in ("watch", "publish"):
         run("site", verb, site).check_error("add 'broker: mqtt://host'")
-        run("site", verb, site, "--broker", "mqtt://h").check_error("--broker does not go")
-        run("site", verb, site, "--site", "house").check_error("--site does not go")
-        run("site", verb, site, "--root", "plant").check_error("--root does not go")
-    run("site", "watch", site, "--plan", site).check_error("--plan does not go")
+        run("site", verb, site, "--broker", "mqtt://h").check_error("--broker cannot be combined")
+        run("site", verb, site, "--site", "house").check_error("--site cannot be combined")
+        run("site", verb, site, "--root", "plant").check_error("--root cannot be combined")
+    run("site", "watch", site, "--plan", site).check_error("--plan cannot be combined")
     run("site", "publish", site, "--at-time", "yesterday").check_error("--at-time")
     run("site", "publish", site, "--history", "--end-shadow").check_error(
         "pass a site file, or one of"

@@ -35,4 +35,6 @@ def test_bad_input_is_said_in_one_line(run, model, write, tmp_path):
     rows = [f"{i},{i * 2.5}" for i in range(40)]
     numbers = write("n.csv", "x,y", *rows)
     run("fit", numbers, "-t", "y", "--type", "y=continuous", "-o", tmp_path / "n.json", "-q")
-    run("stress", tmp_path / "n.json", numbers).check_error("needs a model of classes")
+    run("stress", tmp_path / "n.json", numbers).check_error(
+        "requires a model that predicts classes"
+    )

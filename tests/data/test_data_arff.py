@@ -94,15 +94,19 @@ def test_further_missing_words(write: Any) -> None:
         ("@relation r\n", FileFormatError, "has no @data line"),
         ("@relation r\n@data\n1\n", FileFormatError, "declares no @attribute"),
         ("@attribute a\n@data\n", FileFormatError, "line 1: '@attribute a' is not an attribute"),
-        ("@attribute a relational\n@data\n", FileFormatError, "type 'relational' are not read"),
+        (
+            "@attribute a relational\n@data\n",
+            FileFormatError,
+            "type 'relational' are not supported",
+        ),
         ("@attribute t date 'yyyy'\n@data\n", DataError, "column 't' holds dates or times"),
         ("@attribute a real\n@data\n{0 1}\n", FileFormatError, "line 3: sparse rows"),
-        ("@attribute a real\n@data\n\n1,2\n", FileFormatError, "line 4: 2 fields where 1 should"),
-        ("@attribute a string\n@data\n'a,b'c\n", FileFormatError, "line 3: 2 fields where 1"),
+        ("@attribute a real\n@data\n\n1,2\n", FileFormatError, "line 4: 2 fields instead of 1"),
+        ("@attribute a string\n@data\n'a,b'c\n", FileFormatError, "line 3: 2 fields instead of 1"),
         ("@attribute a real\n@data\n?\nx\n", DataError, r"1 value .* \(first: 'x', row 2\)"),
         ("@attribute a real\n@data\n% none\n", DataError, "data.arff has columns but no rows"),
         ("@attribute a real\n@attribute a real\n@data\n1,2\n", ColumnError, "duplicate column 'a'"),
-        ("@attribute a real\n@data\n1\0\n", FileFormatError, "line 3: has a NUL character"),
+        ("@attribute a real\n@data\n1\0\n", FileFormatError, "line 3 has a NUL character"),
     ],
 )
 def test_flaws_are_named(write: Any, text: str, error: type[DataError], message: str) -> None:

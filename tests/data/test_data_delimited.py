@@ -204,7 +204,7 @@ def test_what_cannot_be_decoded_is_one_sentence(write: Any) -> None:
     with pytest.raises(FileFormatError, match="is not PUNYCODE text: .*code point"):
         read(path, encoding="punycode")
     broken = gzip.compress(b"a,b\n\xfc,2\n" * 9, mtime=0)[:-9]
-    with pytest.raises(FileFormatError, match="not UTF-8|not a whole gzip"):
+    with pytest.raises(FileFormatError, match="not UTF-8|not a complete gzip"):
         read(write(broken, "data.csv.gz"))
 
 
@@ -274,7 +274,7 @@ def test_a_piece_has_at_least_one_row(write: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ('a,b\n\n1,"x\ny"\n3\n', FileFormatError, "data.csv, line 5: 1 field where 2 should be"),
+        ('a,b\n\n1,"x\ny"\n3\n', FileFormatError, "data.csv, line 5: 1 field where 2 are expected"),
         ("a,b\n" + "1,2\n" * 20_000 + "1,2,3\n", FileFormatError, "line 20002: 3 fields where 2"),
         (
             "a,b,\n" + "1,2,\n" * 300 + "1,2,3\n",
@@ -288,9 +288,9 @@ def test_a_piece_has_at_least_one_row(write: Any) -> None:
         ('a,b\n1,x\n2,"never closed', FileFormatError, "line 3: .*; a quote is probably"),
         ('a,b\n1,x\n2,"one"two\n', FileFormatError, "line 3: .*; a quote is probably"),
         ('"a"b,c\n1,2\n', FileFormatError, "line 1: .*quote"),
-        ("a,b\n1,\0\n", FileFormatError, "line 2: has a NUL character; is it a text file"),
-        ("\0\0\0", FileFormatError, "line 1: has a NUL character"),
-        ("a,b\n" + "1,2\n" * 300 + "\0,1\n", FileFormatError, "line 302: has a NUL character"),
+        ("a,b\n1,\0\n", FileFormatError, "line 2 has a NUL character; is it a text file"),
+        ("\0\0\0", FileFormatError, "line 1 has a NUL character"),
+        ("a,b\n" + "1,2\n" * 300 + "\0,1\n", FileFormatError, "line 302 has a NUL character"),
         ("a,b\n\n", DataError, "data.csv has columns but no rows.*--read header=no"),
         ("", FileFormatError, "data.csv is empty"),
         ("\n\n  \n", FileFormatError, "data.csv is empty"),
@@ -313,7 +313,7 @@ def test_rows_that_look_like_a_header_can_be_declared(write: Any) -> None:
 def test_a_line_without_an_end(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("solah.data.textfile.MAX_LINE", 1000)
     assert read(write("a\n" + "x" * 999)) == {"a": ["x" * 999]}
-    with pytest.raises(FileFormatError, match="line 2: is longer than 1,000 characters"):
+    with pytest.raises(FileFormatError, match="line 2 is longer than 1,000 characters"):
         read_table(write("a\n" + "x" * 1000))
 
 
@@ -326,7 +326,7 @@ def test_broken_gzip(tmp_path: Path) -> None:
     whole, path = gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0), tmp_path / "data.csv.gz"
     for data in (b"a,b\n1,2\n", whole[:-20], whole[:12] + b"garbage garbage", whole + b"garbage"):
         path.write_bytes(data)
-        with pytest.raises(FileFormatError, match=r"data.csv.gz is not a whole gzip file"):
+        with pytest.raises(FileFormatError, match=r"data.csv.gz is not a complete gzip file"):
             read_table(path)
 
 

@@ -64,7 +64,7 @@ def test_lines_of_nothing_but_delimiters_are_refused(
 def test_a_long_row_is_refused_before_the_next_is_read(tmp_path: Path, traced_peak: Any) -> None:
     path = tmp_path / "late.csv"
     path.write_text("a,b\n" + "1,2\n" * 300 + 60 * ("," * 200_000 + "\n"))
-    with pytest.raises(FileFormatError, match="line 302: 200001 fields where 2 should be"):
+    with pytest.raises(FileFormatError, match="line 302: 200001 fields where 2 are expected"):
         read_table(path)
     peak = traced_peak(
         f"""

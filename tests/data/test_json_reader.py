@@ -108,7 +108,7 @@ def test_a_literal_that_is_no_json_is_refused_with_its_place(value, inside):
         (b'{"a": {"b": 1, "c": 2, "b": 3}}', "the note has the key 'b' twice in one object"),
         (b" " * 100_001, "the note has 100,001 bytes, more than the limit of 100,000"),
         (b"[" + b"[]," * 6_250 + b"[]]", "the note has more than 6,250 lists and objects"),
-        (b'{"a": 1', "the note is not whole JSON: Expecting ',' delimiter at line 1, column 8"),
+        (b'{"a": 1', "the note is not valid JSON: Expecting ',' delimiter at line 1, column 8"),
         (b"\xc3(", "the note is not text in UTF-8 (byte 0)"),
         ("[1]".encode("utf-16"), "the note is not text in UTF-8 (byte 0)"),
         (b"9" * 5_000, "the note is not readable JSON: Exceeds the limit"),

@@ -275,7 +275,7 @@ def test_models_of_different_things_are_refused():
 def test_wrong_rows_are_refused():
     a, b = made(0, "groups"), made(1, "groups")
     rows = as_table(a, random_rows(np.random.default_rng(0), a, 4))
-    with pytest.raises(ColumnError, match=r"no column 'x0'.* \(the first model asks for it\)"):
+    with pytest.raises(ColumnError, match=r"no column 'x0'.* \(the first model uses it\)"):
         diff(a, b, rows.drop(["x0"]))
     with pytest.raises(DataError, match="no rows"):
         diff(a, b, rows.take(np.array([], dtype=int)))

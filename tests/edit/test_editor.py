@@ -139,7 +139,7 @@ def test_a_missing_value_means_what_people_say(editor):
     assert editor.model.terms[0].missing.is_pinned
     editor.remove("if smoke is missing")
     assert editor.model.terms[0].missing is None
-    with pytest.raises(ParameterError, match="the rules on 'smoke' have none for a missing value"):
+    with pytest.raises(ParameterError, match="there is no rule for a missing 'smoke'"):
         editor.remove("if smoke is missing")
 
 
@@ -152,7 +152,7 @@ def test_the_overall_shares_are_set(editor):
         editor.set_prior({"yes": 1.0})
     with pytest.raises(ParameterError, match="numbers that sum to 1"):
         editor.set_prior({"yes": 1.0, "no": 1.0})
-    with pytest.raises(ParameterError, match="this cannot be done"):
+    with pytest.raises(ParameterError, match="the edit is not possible"):
         editor.set_prior({"yes": float("nan"), "no": 1.0})
 
 
@@ -297,9 +297,9 @@ def test_shares_of_a_tree_are_set():
     assert "then setosa 0.5, versicolor 0.25" in editor.model.edits[-1].text
     with pytest.raises(RuleTextError, match="these rules have shares, which have no signs"):
         editor.set('if "petal width (cm)" is low then setosa +1')
-    with pytest.raises(RuleTextError, match="rules with shares cannot be removed"):
+    with pytest.raises(RuleTextError, match="a branch cannot be removed; set its shares"):
         editor.remove('if "petal width (cm)" is low')
-    with pytest.raises(ParameterError, match="only where weights are added up"):
+    with pytest.raises(ParameterError, match="only be added to an additive model"):
         editor.add('if "petal width (cm)" is low then setosa +1')
 
 
@@ -352,8 +352,8 @@ def test_a_branch_is_split_and_its_rows_are_shared():
 @pytest.mark.parametrize(
     ("rule", "problem"),
     [
-        ("if smoke is high: no 1, yes 0", "several rules are meant, as 'room' is asked, too"),
-        ("if room is hall: no 1, yes 0", "several rules are meant, as 'smoke' is asked, too"),
+        ("if smoke is high: no 1, yes 0", "several rules match; add a condition on 'room'"),
+        ("if room is hall: no 1, yes 0", "several rules match; add a condition on 'smoke'"),
         ("if smoke is missing: no 1, yes 0", "a tree has no rules for missing values"),
         ("if smoke is hig: no 1, yes 0", "no word 'hig'; did you mean 'high'?"),
         ("if room is lab: no 1", "there is no share for yes here"),
@@ -366,9 +366,9 @@ def test_branches_that_are_not_clear_are_refused(rule, problem):
 
 def test_nodes_with_the_same_features_are_told_apart():
     model = random_model(np.random.default_rng(3), "over a sum", 2)
-    with pytest.raises(RuleTextError, match="do not ask it here|several rules are meant"):
+    with pytest.raises(RuleTextError, match="has no condition on this feature|several rules match"):
         Editor(model).set("if x4 is 1.0: c0 1, c1 0", node="y")
-    with pytest.raises(RuleTextError, match="no rules are on 'x4'"):
+    with pytest.raises(RuleTextError, match="the model has no rules on 'x4'"):
         Editor(model).set("if x4 is 1.0: c0 +1", node="s")
     edited = Editor(model).set("if x2 is a: c0 +2", node="s").model
     assert edited.terms[2].weights[0].tolist() == [1, -1]
@@ -390,32 +390,35 @@ def test_an_estimator_and_a_loaded_model_are_edited_alike(tmp_path):
 @pytest.mark.parametrize(
     ("step", "problem"),
     [
-        (lambda e: e.set("if smok is high then yes +1"), "no rules are on 'smok'; did you mean"),
+        (
+            lambda e: e.set("if smok is high then yes +1"),
+            "the model has no rules on 'smok'; did you mean",
+        ),
         (lambda e: e.set("if smoke is hig then yes +1"), "no word 'hig'; did you mean 'high'?"),
         (lambda e: e.set("if smoke is high then yess +1"), "no class 'yess'; did you mean 'yes'?"),
         (lambda e: e.set("if smoke is high"), "has no ':' with weights; remove() takes"),
         (lambda e: e.set("if smoke is high then yes 1"), "a weight needs its sign: +1"),
-        (lambda e: e.set("if smoke is high then yes +1e7, no -1e7"), "this cannot be done"),
+        (lambda e: e.set("if smoke is high then yes +1e7, no -1e7"), "the edit is not possible"),
         (lambda e: e.set("if smoke is high and room is lab then yes +1"), "together; add one"),
         (lambda e: e.set("if smoke is high then yes +1", node="x"), "has no node 'x'"),
-        (lambda e: e.add("if smoke is high then yes +1"), "there are such rules already"),
+        (lambda e: e.add("if smoke is high then yes +1"), "already has rules on these features"),
         (lambda e: e.add("if smok is high and room is lab then yes +1"), "no feature 'smok'"),
-        (lambda e: e.add("if x is a and y is b and z is c: no +1"), "one condition or two"),
-        (lambda e: e.add("if smoke is missing: no +1"), "there are such rules already"),
-        (lambda e: e.pin("if smoke is missing"), "have none for a missing value"),
+        (lambda e: e.add("if x is a and y is b and z is c: no +1"), "one or two conditions"),
+        (lambda e: e.add("if smoke is missing: no +1"), "already has rules on these features"),
+        (lambda e: e.pin("if smoke is missing"), "no rule for a missing 'smoke'"),
         (lambda e: e.move("smoke", "low", end=4), "where 'medium' begins at 3; move that first"),
         (lambda e: e.move("smoke", "high", start=3), "'medium' reaches up to 3; move that first"),
         (lambda e: e.move("smoke", "medium", start=4), "would end at 3, before it begins at 4"),
-        (lambda e: e.move("smoke", "low", start=1), "applies to all lower readings"),
+        (lambda e: e.move("smoke", "low", start=1), "applies to all lower values"),
         (lambda e: e.move("smoke", "lou", end=1), "has no word 'lou'; did you mean 'low'?"),
         (lambda e: e.move("smoke", "low"), "have ranges: give start, end or both"),
         (lambda e: e.move("smoke", "low", peak=1), "have ranges: give start, end or both"),
-        (lambda e: e.move("room", "lab", end=1), "has states, which do not move"),
+        (lambda e: e.move("room", "lab", end=1), "is categorical; only words of a continuous"),
         (lambda e: e.move("rom", "lab", end=1), "no feature 'rom'; did you mean 'room'?"),
         (lambda e: e.move("smoke", "low", end=float("nan")), "finite numbers only"),
         (lambda e: e.rename_feature("smoke", "room"), "has one name twice"),
         (lambda e: e.rename_feature("smog", "x"), "no feature 'smog'; did you mean 'smoke'?"),
-        (lambda e: e.rename_word("room", "lab", "x"), "has states, which the data have, too"),
+        (lambda e: e.rename_word("room", "lab", "x"), "the data name its categories, too"),
         (lambda e: e.rename_word("smoke", "low", "high"), "a list without repetition"),
         (lambda e: e.rename_class("yes", "no"), "without repetition"),
         (lambda e: e.rename_class("yes", 1), "all texts, all numbers or all booleans"),

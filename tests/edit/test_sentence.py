@@ -109,7 +109,7 @@ def test_words_and_classes_that_are_not_there_are_errors_that_say_where():
     ):
         rule.conditions[0].indices([("young",), ("old",)])
     turned = parse_rule("if age is from old to young then ill +1").conditions[0]
-    with pytest.raises(RuleTextError, match="old comes behind young; turn them round"):
+    with pytest.raises(RuleTextError, match="old comes after young; swap them"):
         turned.indices([("young",), ("old",)])
     with pytest.raises(RuleTextError, match="column 33: there is no class 'ill'"):
         rule.scores_for(["sick", "well"])

@@ -91,7 +91,7 @@ def test_an_array_names_columns_by_their_places():
 def test_what_cannot_be_is_refused():
     X, _, y = rows(0)
     for given_, error, message in (
-        ({"colour": 1}, ParameterError, "the states of 'colour' have none"),
+        ({"colour": 1}, ParameterError, "the categories of 'colour' have none"),
         ({"heat": 2}, ParameterError, "Got 2 for column 'heat'"),
         ({"heat": True}, ParameterError, "Got True for column 'heat'"),
         ([1, 0], ParameterError, r"has the shape \(2,\), and X has 5 columns"),
@@ -110,8 +110,12 @@ def test_what_cannot_be_is_refused():
         ({"interaction_cst": [{"heat", "z"}]}, ColumnError, "'interaction_cst' names a column"),
         ({"interaction_cst": [{0, 9}]}, ParameterError, "has the column 9"),
         ({"interaction_cst": ["heat"]}, ParameterError, "lists, tuples or sets of columns"),
-        ({**none, "interactions": 2}, ParameterError, "allows no interactions, and there are 2"),
-        ({**only, "interactions": [("heat", "load")]}, ParameterError, "keeps apart"),
+        (
+            {**none, "interactions": 2},
+            ParameterError,
+            "allows no interactions, but 'interactions' is 2",
+        ),
+        ({**only, "interactions": [("heat", "load")]}, ParameterError, "does not allow"),
         ({"required_features": ["z"]}, ColumnError, "'required_features' names a column"),
         ({"required_features": "heat"}, ParameterError, "must be a list of columns"),
         ({**required, "max_features": 1}, ParameterError, "allows 1"),
@@ -165,7 +169,7 @@ def test_what_is_required_stays():
         assert term.n_rules >= 2
         assert len(model.model_.features) <= parameters.get("max_features", 99)
         assert model.n_rules_ <= parameters.get("max_rules", 10**6)
-    with pytest.raises(DataError, match="'fixed' is required, and its known readings never"):
+    with pytest.raises(DataError, match="required column 'fixed' has only one value"):
         RuleClassifier(required_features=["fixed"]).fit(X, y)
 
 

@@ -122,20 +122,28 @@ def test_wrong_rules_are_refused():
     X, _, y = rows()
     for rule, error, message in (
         (FixedRule("haet", "high", {"alarm": 1.0}), ColumnError, "'rules' names a column"),
-        (FixedRule("smoke", "hihg", {"alarm": 1.0}), ParameterError, "it is low, high"),
+        (FixedRule("smoke", "hihg", {"alarm": 1.0}), ParameterError, "its words are low, high"),
         (FixedRule("heat", "high", {"alarm": 1.0}), ParameterError, "its words are learned"),
         (FixedRule("smoke", "high", {"fire": 1.0}), ParameterError, "names the class 'fire'"),
-        (FixedRule("smoke", "high", 3.0), ParameterError, "adds numbers by class"),
+        (
+            FixedRule("smoke", "high", 3.0),
+            ParameterError,
+            "must be a mapping from classes to numbers",
+        ),
         (("smoke", "high"), ParameterError, "must be a list of sentences"),
-        ("if smoke is high and door is open then alarm +3", ParameterError, "one feature is one"),
-        ("if smoke is at least low then alarm +3", ParameterError, "one feature is one word"),
+        (
+            "if smoke is high and door is open then alarm +3",
+            ParameterError,
+            "one condition with one word",
+        ),
+        ("if smoke is at least low then alarm +3", ParameterError, "one condition with one word"),
         ("if smoke is high than alarm +3", RuleTextError, "line 1"),
         ("if smoke is high then fire +3", RuleTextError, "no class .fire."),
     ):
         with pytest.raises(error, match=message):
             RuleClassifier(WORDS).fit(X, y, rules=[rule])
     with pytest.raises(
-        ParameterError, match="two user-defined rules ask whether 'smoke' is 'high'"
+        ParameterError, match="two user-defined rules have the condition 'smoke' is 'high'"
     ):
         RuleClassifier(WORDS).fit(X, y, rules=[ALARM, ALARM])
     against = RuleClassifier(WORDS, monotonic_cst={"alarm": {"smoke": -1}})

@@ -174,7 +174,7 @@ def test_any_classifier_may_stand_at_a_node(wine, tmp_path):
     assert mixed.score(X, y) > 0.9
     assert mixed.node_outputs(X)["z1"].shape == (178, 3)
     assert not hasattr(mixed, "feature_importances_")
-    with pytest.raises(SolahError, match="other models at: z1; train with node='tree'"):
+    with pytest.raises(SolahError, match="other models: z1; train with node='tree'"):
         mixed.save(tmp_path / "mixed.json")
     assert (
         LinguisticHierarchyClassifier(WIRING, node=LogisticRegression(max_iter=5000))

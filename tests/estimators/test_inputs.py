@@ -56,5 +56,8 @@ def test_dates_are_their_parts(shifts, tmp_path):
 def test_dates_in_which_nothing_repeats_are_refused(shifts):
     X, y = shifts
     once = X.assign(time=pd.Timestamp("2024-01-01"))[["time"]]
-    with pytest.raises(DataError, match="there are dates in 'time', and nothing in them repeats"):
+    with pytest.raises(
+        DataError,
+        match="the dates in 'time' give no features, as no hour, weekday or month repeats",
+    ):
         RuleClassifier().fit(once, y)

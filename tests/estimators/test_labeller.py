@@ -114,5 +114,7 @@ def test_what_cannot_be_described_is_refused():
     labeller = LinguisticLabeller().fit(frame)
     with pytest.raises(ColumnError, match="the labeller has no column 'color'.*'colour'"):
         labeller.describe("color")
-    with pytest.raises(DataError, match=r"categorical: each of its states \(blue, green, red\)"):
+    with pytest.raises(
+        DataError, match=r"categorical: its words are its categories \(blue, green, red\)"
+    ):
         labeller.describe("colour")

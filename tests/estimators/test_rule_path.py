@@ -75,5 +75,5 @@ def test_the_rows_are_not_pickled(model):
     with pytest.raises(ParameterError, match="fit it again, with max_rules=10"):
         again.with_rules(10)
     for wrong in (None, 2.5, 0, -1):
-        with pytest.raises(ParameterError, match=r"with_rules\(\) takes an integer from 1"):
+        with pytest.raises(ParameterError, match=r"'max_rules' must be an integer of at least 1"):
             model.with_rules(wrong)

@@ -113,5 +113,5 @@ def test_wrong_thresholds_leave_a_fitted_model_as_it_is(cancer):
 def test_an_unknown_class_is_named_with_its_row_counted_from_one(cancer):
     X, y = cancer
     model = LinguisticTreeClassifier(max_rules=5).fit(X, y)
-    with pytest.raises(DataError, match="row 3 of 'class' is 'unclear', which no row was"):
+    with pytest.raises(DataError, match="row 3 of 'class' is 'unclear', which is not a class"):
         model.partial_fit(X[:3], ["benign", "malignant", "unclear"])

@@ -78,7 +78,9 @@ def test_groups_are_kept_together(fitted):
 def test_a_wanted_error_that_cannot_be_had_is_an_error(fitted):
     with pytest.raises(ParameterError, match="no limit keeps the error of decided rows at 0.001"):
         fit_policy(fitted, *noisy(0), max_error=0.001)
-    with pytest.raises(ParameterError, match="'max_unseen' needs a model with a training domain"):
+    with pytest.raises(
+        ParameterError, match="'max_unseen' requires a model with a training domain"
+    ):
         with_policy(replace(room(), domain=None), Policy(max_unseen=0))
     for costs, message in (
         ({"falt": 2}, "there is no class 'falt' to have a cost; did you mean 'fault'"),

@@ -299,8 +299,8 @@ def test_wrong_wirings_are_named():
     with pytest.raises(ParameterError, match="top must be 'fuse' or 'merge'. Got 'mix' instead"):
         wire([0.1], [(0,)], top="mix")
     for clusters, problem in (
-        ([], "one at least"),
-        ([(0,), ()], "none of them empty"),
+        ([], "at least one cluster"),
+        ([(0,), ()], "no empty ones"),
         ([(0, 2)], "the feature 2; there are 2, counted from 0"),
         ([(-1,)], "the feature -1"),
         ([(0,), (1, 0)], "the feature 0 twice"),

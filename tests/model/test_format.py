@@ -455,7 +455,7 @@ def test_another_version_asks_for_another_solah():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "not whole JSON"),
+        (b"", "not valid JSON"),
         (b"[" * 1_000_000, "nested too deeply"),
         (b'{"a":' * 100_000, "nested too deeply"),
         (b"[" * 5_000_000, "more than 4,194,304 lists and objects"),

@@ -37,7 +37,7 @@ def test_a_new_file_obeys_the_umask_and_a_replaced_one_keeps_its_mode(tmp_path):
 def test_a_broken_file_is_named(tmp_path):
     path = tmp_path / "broken.json"
     path.write_text('{"format": "solah-model"')
-    with pytest.raises(ModelFormatError, match=r"^broken.json: the model is not whole JSON"):
+    with pytest.raises(ModelFormatError, match=r"^broken.json: the model is not valid JSON"):
         load_model(path)
 
 

@@ -137,7 +137,7 @@ def test_wrong_domains_are_refused(change, message):
 def test_a_policy_that_asks_for_a_domain_needs_one():
     document = json.loads(to_json(room()))
     del document["domain"]
-    with pytest.raises(ModelFormatError, match="'stays_in_range' needs a model with a"):
+    with pytest.raises(ModelFormatError, match="'stays_in_range' requires a model with a"):
         from_json(json.dumps(document).encode())
 
 

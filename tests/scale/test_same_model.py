@@ -186,7 +186,9 @@ def test_rows_that_truly_are_many(monkeypatch):
 
 def test_rows_that_are_not_at_hand_are_named_by_columns(rows):
     model = RuleClassifier()
-    with pytest.raises(ParameterError, match="y as the name of the column of classes. Got Series"):
+    with pytest.raises(
+        ParameterError, match="y must be the name of the column of classes .* Got Series"
+    ):
         model.fit([rows.drop(columns="y")], rows["y"])
     with pytest.raises(ParameterError, match="weights of rows .* give its name. Got ndarray"):
         model.fit([rows], "y", sample_weight=np.ones(len(rows)))

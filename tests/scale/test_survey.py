@@ -198,7 +198,7 @@ def test_a_target_of_too_many_values_is_no_class(monkeypatch):
     with pytest.raises(DataError, match="the target 'y' has more than 10 different values"):
         fit({"x": np.arange(30.0), "y": np.arange(30)})
     monkeypatch.undo()
-    with pytest.raises(DataError, match="the target 'y' has 300 classes, and solah takes at most"):
+    with pytest.raises(DataError, match="the target 'y' has 300 classes, more than the limit of"):
         fit({"x": np.arange(300.0), "y": np.arange(300)})
 
 

@@ -84,7 +84,7 @@ def moved(part, to):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "the plan is not whole JSON"),
+        (b"", "the plan is not valid JSON"),
         (b"\xff\xfe", "the plan is not text in UTF-8"),
         (b"9" * 10_000, "the plan is not readable JSON"),
         (b"[]", "not a plan of version 1"),

@@ -168,7 +168,7 @@ def test_many_bad_messages_make_few_lines():
         take(node, "solah/site/model", b"{}")
     assert node.counters["malformed"] == node.counters["refused_models"] == 5_000
     assert len(told) <= 4  # on a machine so slow that this takes a minute
-    assert told[0].startswith("solah/site/z0/out: the message is not whole JSON")
+    assert told[0].startswith("solah/site/z0/out: the message is not valid JSON")
 
 
 def test_the_first_is_told_at_once_and_the_others_are_counted():

@@ -91,7 +91,7 @@ def test_other_files_are_refused(saved, tmp_path):
     for text, message in (
         (json.dumps(state | {"version": 99}), "version 99; this solah reads version 3"),
         (json.dumps(state | {"format": "else"}), "not the state of a stream"),
-        ("{", r"state\.json is not whole JSON"),
+        ("{", r"state\.json is not valid JSON"),
         ("[" * 100_000, r"state\.json is nested too deeply"),
         ("\x80\x04K\x01.", r"state\.json is not"),  # a pickle
     ):

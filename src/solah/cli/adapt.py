@@ -31,11 +31,11 @@ def adapt(
     forgetting: Forgetting = 0.0,
     output: OutputFile = Path("adapted.json"),
 ) -> None:
-    """Update a model with a few labelled rows, as a device that learns does.
+    """Update a model with a few labelled rows, as a learning device does.
 
     Weights move towards the rows, one after the other; words, trees and hierarchy stay. So a model
-    follows sensors that drift, without its training rows. The model is kept until what was learned
-    predicts three more of the last rows right.
+    follows sensors that drift, without its training rows. The old weights stay in use until the new
+    ones predict three more of the last rows correctly.
 
     Example: solah adapt model.json labelled.csv --times 5 -o adapted.json
     """
@@ -83,8 +83,8 @@ def adapt(
         }
     if not learner.simulator.is_trusted:
         screen.note(
-            "kept the model as it was: what was learned did not predict three more of the last "
-            "rows right"
+            "kept the old weights: the new ones did not predict three more of the last rows "
+            "correctly"
         )
     save_document(learner.model(), output)
     if screen.json:
@@ -96,5 +96,5 @@ def adapt(
             "accuracy before": f"{found['accuracy_before']:.2%}",
             "accuracy after": f"{found['accuracy_after']:.2%}",
         }
-        screen.say("", heading("On the rows that it learned from, so too good"))
+        screen.say("", heading("On the rows it learned from (optimistic)"))
         screen.result(facts(lines))

@@ -8,8 +8,8 @@ from solah.cli.screen import Screen
 def datasets(screen: Screen) -> None:
     """List the data sets that fit, predict and evaluate take by name.
 
-    Missing ones are downloaded on first use, or read as CSV files from the folder that the
-    environment variable SOLAH_DATA points at.
+    Data sets that are not installed are downloaded on first use, or read as CSV files from the
+    folder that the environment variable SOLAH_DATA points at.
 
     Example: solah datasets, then: solah evaluate wine
     """

@@ -77,8 +77,8 @@ def explain(
 ) -> None:
     """Explain predictions and what would flip them.
 
-    Contributions sum from the overall share to the probability of the prediction. Features that a
-    row does not name are missing. With --json a line is a row.
+    Contributions start from the overall share and add up to the predicted probability. Features
+    that a row does not name are missing. With --json each line is a row.
 
     Example: solah explain model.json --row 'alcohol=13.2, hue=1.04'
     """
@@ -143,7 +143,7 @@ def _tables(
         found = _row_numbers(word)
         if found is None:
             raise DataError(
-                f"--row {word}: beside DATA a row is a number, such as 3 or 3-5; drop DATA to "
+                f"--row {word}: with DATA, a row is a number, such as 3 or 3-5; drop DATA to "
                 "write the row itself"
             )
         numbers += found
@@ -187,7 +187,7 @@ def _row_numbers(word: str) -> list[int] | None:
         return None
     start, stop = int(first), int(last or first)
     if start < 1 or stop < start:
-        raise DataError(f"--row {word}: rows are counted from 1, and go upwards")
+        raise DataError(f"--row {word}: row numbers start at 1 and must ascend, such as 3-5")
     if stop - start >= _MOST_ROWS:
         raise DataError(f"--row {word}: at most {_MOST_ROWS:,} rows; drop --row to explain all")
     return [*range(start, stop + 1)]
@@ -271,9 +271,7 @@ def _read_fields(text: str, names: Sequence[str]) -> "Row":
     pairs = [field.partition("=") for field in fields]
     for name, sign, _ in pairs:
         if not sign:
-            raise DataError(
-                f"{shorten(name)} is not a name=value pair; write a value behind a name"
-            )
+            raise DataError(f"{shorten(name)} is not a name=value pair, such as hue=1.04")
     if twice := first_repeated([name.strip() for name, _, _ in pairs]):
         raise DataError(f"duplicate {shorten(twice)} in one row")
     return check_row_names({name.strip(): value.strip() for name, _, value in pairs}, names)

@@ -38,7 +38,7 @@ CheckData = Annotated[
     str | None,
     argument(
         "DATA",
-        "Rows to compare predictions on: a file or a data set. Default: drawn rows.",
+        "Rows to compare predictions on: a file or a data set. Default: random rows.",
     ),
     READ,
 ]
@@ -61,12 +61,12 @@ Part = Annotated[
     str | None, option("Only this tree or term, with what is below it.", metavar="NAME")
 ]
 Name = Annotated[
-    str | None, option("Name of files and functions. Default: as MODEL.", metavar="NAME")
+    str | None, option("Name of files and functions. Default: the model file's.", metavar="NAME")
 ]
 MinAgreement = Annotated[
     float,
     option(
-        "Refuse a device that predicts fewer rows as the model does.",
+        "Refuse code that predicts a smaller share of rows as the model does.",
         metavar="SHARE",
         min=0.0,
         max=1.0,
@@ -76,7 +76,7 @@ MinAgreement = Annotated[
 
 @dataclass(frozen=True)
 class CodeOptions:
-    """What the code of a device is like."""
+    """Options of the code for devices."""
 
     panel: ClassVar[str] = "Code for devices"
 
@@ -89,7 +89,7 @@ class CodeOptions:
         option("C: a function per feature, or tables. Default: plain, unless much larger."),
     ] = None
     reasons: Annotated[
-        bool, option("--reasons", "C: name the rules behind a decision; that takes tables.")
+        bool, option("--reasons", "C: name the rules behind a decision. Requires tables.")
     ] = False
     no_missing: Annotated[
         bool, option("--no-missing", "C: smaller code, for readings that are never missing.")
@@ -113,7 +113,7 @@ class CodeOptions:
     test_rows: Annotated[
         int | None,
         option(
-            "Rows of the self-test. Default: one per class and five.",
+            "Rows of the self-test. Default: one per class plus five.",
             metavar="N",
             min=0,
             max=10_000,
@@ -162,7 +162,7 @@ class BlobOptions:
     ] = None
     new_key: Annotated[
         Path | None,
-        option("Make a key, NAME.pem and NAME.pub.pem, and sign with it.", metavar="NAME"),
+        option("Create a key (NAME.pem, NAME.pub.pem), and sign with it.", metavar="NAME"),
     ] = None
     counter: Annotated[
         int | None,
@@ -204,8 +204,8 @@ def export(
 ) -> None:
     """Export a model to C99, bit-exact with Python, or to JavaScript, SQL or ONNX.
 
-    The files need no library. Beside them is a self-test for the device. Predictions are compared
-    with the model's before anything is written, on DATA or on drawn rows.
+    The files need no library, and include a self-test for the device. Before writing, solah
+    compares the code's predictions with the model's, on DATA or on random rows.
 
     Example: solah export model.json test.csv --arithmetic q15 -o firmware/model
 
@@ -281,7 +281,7 @@ def _check_options(to: str, code: CodeOptions) -> None:
     changed = changed_flags(code)
     for flag in changed if to in _PROGRAMS else ():
         raise ParameterError(
-            f"{flag} is for devices, and --to {to} computes in doubles as the model does"
+            f"{flag} is for code on devices, and --to {to} computes in doubles; drop it"
         )
     what, is_float = _INTEGERS.get(to), code.arithmetic == "float"
     if what is not None and is_float:
@@ -289,7 +289,7 @@ def _check_options(to: str, code: CodeOptions) -> None:
     for flag in ("--max-flash", "--footprint", "--style", "--reasons", "--no-missing"):
         is_measured = (to, flag) == ("blob", "--footprint")
         if what is not None and flag in changed and not is_measured:
-            raise ParameterError(f"{flag} is for generated C, and {what} has none")
+            raise ParameterError(f"{flag} is for generated C, which {what} does not have; drop it")
     if what is not None and code.learn:
         raise ParameterError(f"{what} does not learn; --learn is for C and its packages")
     if code.learn and is_float:
@@ -485,7 +485,9 @@ def _measure(
     if not platforms:
         raise SolahError("no platform can be measured here; install the tools of one")
     if to == "blob" and model.signals is not None:
-        raise ParameterError("the footprint of a blob is that of a model of readings; use --to c")
+        raise ParameterError(
+            "the footprint of a blob cannot be measured for a model of recordings; use --to c"
+        )
     exported = export_blob(model) if to == "blob" else export_c(model, **code.choices())
     is_of_samples = exported.signals is not None
     rows = (_samples if is_of_samples else _rows)(model, data, reading)
@@ -545,5 +547,5 @@ def _samples(model: "Model", data: str | None, reading: ReadingOptions) -> Any:
     recording = read_recordings(data, roles, options=reading.read_options())[0]
     samples = np.column_stack([recording.samples[name] for name in channels])[:n_needed]
     if len(samples) < signals.window:
-        raise DataError(f"{data} has fewer samples than a window, which are {signals.window:,}")
+        raise DataError(f"{data} has fewer samples than a window ({signals.window:,})")
     return samples

@@ -67,7 +67,9 @@ def fit(
     signals.refuse_idle()
     wanted = read_policy(policy or ())
     if signals.are_wanted and memory is not None:
-        raise ParameterError("--memory is for rows, and --window makes them of recordings")
+        raise ParameterError(
+            "--memory does not work with --window, which makes rows of recordings; drop one of them"
+        )
     path = Path(data)
     is_many = path.is_dir() or (not path.exists() and any(sign in data for sign in _PATTERN))
     is_scan = not signals.are_wanted and (memory is not None or is_many)
@@ -76,8 +78,8 @@ def fit(
 
         if policy:
             raise ParameterError(
-                "--policy needs rows in memory, and these are read in passes; fit without it, and "
-                "use 'solah policy' afterwards"
+                "--policy requires rows in memory, but these are read in passes; fit without it, "
+                "then use 'solah policy'"
             )
         problem = pose_scan(data, columns, reading, memory, screen, groups)
     else:
@@ -112,8 +114,8 @@ def read_problem(
         source = read_windows(data, columns, signals, reading, groups)
         if is_evaluated and source.groups is not None and len(set(source.groups.tolist())) < 2:
             raise DataError(
-                "all windows are of one recording or group, and those of one share samples, so "
-                "that metrics would be too good; evaluate on two recordings or more"
+                "all windows are from one recording or group, whose windows share samples, so "
+                "metrics would be too optimistic; evaluate on two recordings or more"
             )
         return pose(source, replace(columns, drop=None))
     return pose(read_source(data, reading), columns, groups)
@@ -145,7 +147,10 @@ def _fit(
     from solah.signals import with_signals
 
     if wanted is not None and problem.task is Task.REGRESSION:
-        raise DataError("--policy is for classes, and the target is taken as a number")
+        raise DataError(
+            "--policy is for classes, but the target is a number; drop --policy, or "
+            "declare the target categorical (--type COL=categorical)"
+        )
     name, estimator = make_model(options, problem.task, problem.kinds, problem.names, jobs=jobs)
     has_bar = problem.data is not None and hasattr(estimator, "verbose")
     if has_bar:

@@ -39,7 +39,7 @@ class FollowOptions:
     state: Annotated[
         Path | None,
         option(
-            "State file, to go on after a restart.",
+            "State file, to resume from after a restart.",
             metavar="FILE",
             dir_okay=False,
         ),
@@ -63,8 +63,8 @@ def follow(
     """Train on a stream: predict, learn row by row, detect drift, refit.
 
     DATA may be '-' for CSV or JSON lines on stdin. The model file is written with each new model,
-    every few seconds, and at the end. --set takes the parameters of the stream too, such as
-    window=5000 rows to refit on.
+    every few seconds, and at the end. --set also takes parameters of the stream, such as
+    window=5000, the rows to refit on.
 
     Example: solah follow live.csv --growing --target fault --state fault.state
     """

@@ -23,7 +23,7 @@ def info(
 ) -> None:
     """Describe this installation: versions, kernel, threads and extras; or a model.
 
-    Of a model: its target and size, pinned rules, policy, and what people edited.
+    For a model: its target and size, pinned rules, policy and edits.
 
     Example: solah info --json
     """

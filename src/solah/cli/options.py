@@ -19,7 +19,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 def writable(path: Path) -> Path:
-    """Refuse early what could not be written in the end."""
+    """Raise an error early if a file cannot be written."""
     if path == STDOUT:
         return path
     if path.is_dir():
@@ -33,7 +33,7 @@ def writable(path: Path) -> Path:
 
 def _a_file(path: Path) -> Path:
     if path == STDOUT:
-        raise typer.BadParameter("a file name is needed here")
+        raise typer.BadParameter("'-' is not possible here; give a file name")
     return writable(path)
 
 
@@ -104,7 +104,10 @@ class ColumnOptions:
     drop: Annotated[_Columns, option("Columns to drop, such as an id.", metavar="COL")] = None
     leave_out: Annotated[
         _Columns,
-        option("Columns kept out of the model, such as sex, but measured by --by.", metavar="COL"),
+        option(
+            "Columns that the model does not use, such as sex; --by compares error rates by them.",
+            metavar="COL",
+        ),
     ] = None
     type: Annotated[
         _Columns,

@@ -203,7 +203,10 @@ def _estimator_class(name: str, *, is_number: bool = False) -> Any:
     }
     for_numbers = {_RULES: estimators.RuleRegressor, _TREE: estimators.LinguisticTreeRegressor}
     if is_number and name not in for_numbers:
-        raise DataError(f"--model {name} is for classes, and the target is taken as a number")
+        raise DataError(
+            f"--model {name} is for classes, but the target is a number; declare it "
+            f"with --type COL=categorical"
+        )
     return for_numbers[name] if is_number else for_classes[name]
 
 

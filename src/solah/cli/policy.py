@@ -65,12 +65,15 @@ class PolicyOptions:
 
     max_error: Annotated[
         Any,
-        _share("Abstain at low probability, so that at most SHARE of decisions is wrong (95%)."),
+        _share(
+            "Abstain at low probability, so that at most SHARE of decisions is wrong (95% "
+            "confidence)."
+        ),
     ] = None
-    min_probability: Annotated[Any, _share("Abstain at a lower probability.")] = None
-    min_completeness: Annotated[Any, _share("Abstain if less of the importance has a value.")] = (
-        None
-    )
+    min_probability: Annotated[Any, _share("Abstain below this probability.")] = None
+    min_completeness: Annotated[
+        Any, _share("Abstain below this completeness, the share of importance with a value.")
+    ] = None
     in_range: Annotated[
         bool, option("--in-range", "Abstain on values outside the training range.")
     ] = False
@@ -190,8 +193,9 @@ def policy(
 ) -> None:
     """Set when a model abstains and how decisions are debounced.
 
-    Limits are chosen by rows of DATA that the model was not trained on. The options are the whole
-    policy: one that the model has is replaced. 'solah fit --policy' chooses by cross-validation.
+    solah chooses limits on DATA: rows that the model was not trained on. The options form the whole
+    policy, and replace the one that the model has. 'solah fit --policy' chooses by
+    cross-validation.
 
     Example: solah policy model.json held_out.csv --max-error 5% --votes 2/3 -o trusted.json
     """
@@ -240,7 +244,8 @@ def _chosen(
     if not wanted.needs_rows:
         if data is not None:
             raise ParameterError(
-                "no limit is chosen by DATA; drop it, or pass --max-error or --max-unseen auto"
+                "DATA is given, but no option uses it; drop it, or pass --max-error or "
+                "--max-unseen auto"
             )
         return None
     flag, in_fit = "--max-unseen auto", "max-unseen=auto"
@@ -253,8 +258,8 @@ def _chosen(
     truth = source.table.column(target or model.target.name)
     if is_trained_on(model, source.table, truth):
         raise ParameterError(
-            "the model was trained on these rows, so that errors would seem too rare; pass "
-            f"others, or choose by cross-validation with 'solah fit --policy {in_fit}'"
+            "the model was trained on these rows, which would understate its errors; pass other "
+            f"rows, or choose by cross-validation with 'solah fit --policy {in_fit}'"
         )
     return choose_policy(
         model,

@@ -47,11 +47,12 @@ def predict(
     completeness: Completeness = False,
     jobs: Jobs = None,
 ) -> None:
-    """Predict every row of a table as CSV: 'prediction', and for classes 'P(yes)', 'P(no)'.
+    """Predict every row of a table, and write predictions and probabilities as CSV.
 
-    Rows are streamed, so the file may be larger than memory. With --json a line is a row. Of
-    recordings, a row is a window. With a policy, 'prediction' is empty where the model abstains,
-    'stable' is the stable decision after the row, and 'abstain_reasons' has the reasons.
+    The columns are 'prediction' and, for classes, the probabilities 'P(yes)', 'P(no)'. Rows are
+    streamed, so the file may be larger than memory. With --json each line is a row. For recordings,
+    a row is a window. With a policy, 'prediction' is empty where the model abstains, 'stable' is
+    the stable decision after the row, and 'abstain_reasons' has the reasons.
 
     Example: solah predict model.json new.csv --keep id -o predictions.csv
     """

@@ -88,7 +88,7 @@ def read_source(data: str, reading: ReadingOptions, model: Model | None = None) 
 
 
 def iter_source(data: str, reading: ReadingOptions, model: Model | None = None) -> Iterator[Table]:
-    """Stream a file or a data set, piece by piece; the windows of recordings come at once."""
+    """Yield a file or a data set piece by piece, or the windows of recordings in one piece."""
     windows = None if model is None else rows_of_recordings(model, data, reading)
     if windows is not None:
         return iter([windows])
@@ -256,8 +256,8 @@ def _target(column: Column, task: Task) -> Column:
         values = values.astype(np.int64) if _are_whole(values) else to_text(column).values
     if len(set(values.tolist())) < 2:
         raise DataError(
-            f"the target {column.name!r} has only one class ({str(values[0])!r}): "
-            "there is nothing to distinguish"
+            f"the target {column.name!r} has only one class ({str(values[0])!r}); training "
+            f"requires at least two"
         )
     return Column(column.name, values)
 
@@ -309,7 +309,9 @@ def declared_types(
                 raise ColumnError(f"column {name!r} is declared twice; keep one --type")
             declared[name] = order if len(order) > 1 else order[0]
     if groups in declared:
-        raise ColumnError(f"column {groups!r} names groups, so --type is not for it")
+        raise ColumnError(
+            f"column {groups!r} has the groups, and takes no --type; drop that --type"
+        )
     of_target = declared.pop(target, None)
     tasks = {"continuous": Task.REGRESSION, "categorical": Task.CLASSIFICATION}
     if of_target is None or str(of_target) in tasks:
@@ -346,7 +348,9 @@ def true_classes(
         If the model has none of them, so that it is likely another column.
     """
     if model.target.task is not Task.CLASSIFICATION:
-        raise DataError(f"this needs a model of classes, and {model.target.name!r} is a number")
+        raise DataError(
+            f"this requires a model that predicts classes, but {model.target.name!r} is a number"
+        )
     places = encode_target(column, model.target)
     known, unseen = int((places >= 0).sum()), int((places == UNSEEN).sum())
     if unseen and not known:
@@ -422,8 +426,8 @@ def pose_scan(
     task, reason = (chosen, "") if chosen else _choose_task(first)
     if task is Task.REGRESSION:
         raise DataError(
-            f"the target {target!r} is taken as a number{reason}, and numbers are learned from "
-            "rows in memory only"
+            f"the target {target!r} is taken as a number{reason}, and regression requires rows "
+            f"in memory"
         )
     return Problem(
         source=rows.source.name,

@@ -58,10 +58,10 @@ def print_rules(
 ) -> None:
     """Print the rules of a model, feature by feature, the strongest first.
 
-    Left of the bar is the effect of a rule: the weights that it adds to the scores, which begin at
+    Left of the bar is the effect of a rule: the weights that it adds to the scores, starting from
     the baseline. Right of it are counts from the training rows.
 
-    To change rules: 'solah rules edit --help'. To make a model of a rules file that you edited:
+    To change rules: 'solah rules edit --help'. To build a model from a rules file:
     'solah rules build --help'.
 
     Example: solah rules model.json --class yes --sort support -o rules.md
@@ -160,7 +160,7 @@ def edit(
     reason: Annotated[str, option("Reason for the edits.", metavar="TEXT")] = "",
     output: OutputFile = Path("edited.json"),
 ) -> None:
-    """Edit single rules of a model; the model file keeps who did what, when and why.
+    """Edit single rules; the model file records each edit, its author, time and reason.
 
     solah makes edits in the order listed. Each option may be repeated. To change many rules, write
     a rules file ('solah rules -o model.rules'), edit it, and build it.
@@ -195,7 +195,7 @@ def edit(
 
 
 def build(rules: RulesFile, screen: Screen, output: OutputFile = Path("model.json")) -> None:
-    """Build a model from a rules file that people wrote or edited.
+    """Build a model from a rules file that you wrote or edited.
 
     An error names its line and column. Comments are kept in the model file.
 

@@ -13,11 +13,12 @@ _SHORTEST_TOKEN = 16
 _ANY = ("0.0.0.0", "::")
 
 Host = Annotated[
-    str, option("Address to listen at; one that others reach requires a token.", metavar="ADDRESS")
+    str, option("Address to listen on; any but the loopback requires a token.", metavar="ADDRESS")
 ]
-Port = Annotated[int, option("Port; 0 takes a free one.", metavar="PORT", min=0, max=65535)]
+Port = Annotated[int, option("Port; 0 picks a free one.", metavar="PORT", min=0, max=65535)]
 AllowHost = Annotated[
-    list[str] | None, option("Further host name that requests may use. Repeatable.", metavar="NAME")
+    list[str] | None,
+    option("Additional host name that requests may use. Repeatable.", metavar="NAME"),
 ]
 Strict = Annotated[
     bool,
@@ -36,8 +37,8 @@ def serve(
     """Serve a model over HTTP: predictions and explanations as JSON, and its page.
 
     POST /predict and /explain take {"rows": [{"hue": 1.04}]}; / is the page, /model the model
-    file, /healthz, /readyz and /metrics are for monitoring. On another address than the loopback,
-    requests must carry the token of SOLAH_SERVE_TOKEN ("Authorization: Bearer …").
+    file, /healthz, /readyz and /metrics are for monitoring. On any address but the loopback,
+    requests must carry the token in SOLAH_SERVE_TOKEN ("Authorization: Bearer …").
 
     Example: solah serve model.json --port 8080
     """

@@ -105,8 +105,8 @@ def read_windows(
     windows = cut_windows(signals, recordings).labelled()
     if not len(windows.readings):
         raise DataError(
-            f"no window of {options.window} has one {label!r} throughout; take shorter "
-            "windows, or compare the times of recordings and labels"
+            f"no window of {options.window} has a single {label!r}; use shorter windows, or "
+            f"check that the times of recordings and labels match"
         )
     target = Column(label, windows.labels, nominal=True)
     table = Table((*windows.table.columns, target), len(windows.readings))

@@ -30,17 +30,24 @@ SiteName = Annotated[
 Root = Annotated[str, option("First part of all topics.", metavar="NAME")]
 TrustFiles = Annotated[
     list[Path] | None,
-    read_file("Public key (PEM) that must have signed plans. Repeatable."),
+    read_file("Accept only plans signed with this public key (PEM). Repeatable."),
     READ,
 ]
 Deadline = Annotated[
-    float, option("Seconds after which a row is predicted without what is missing.", min=0.0)
+    float,
+    option(
+        "Seconds after which a row is predicted without its missing values.",
+        metavar="SECONDS",
+        min=0.0,
+    ),
 ]
 ReplayRate = Annotated[
-    float | None, option("Rows per second of --replay. Default: all at once.", min=0.001)
+    float | None,
+    option("Rows per second of --replay. Default: all at once.", metavar="ROWS", min=0.001),
 ]
 Seconds = Annotated[
-    float | None, option("Stop after SECONDS. Default: run until interrupted.", min=0.0)
+    float | None,
+    option("Stop after SECONDS. Default: run until interrupted.", metavar="SECONDS", min=0.0),
 ]
 LogKind = Annotated[
     Literal["text", "json"], option("Log format: text, or JSON lines with event names.")
@@ -56,7 +63,7 @@ HealthAddress = Annotated[
 
 @dataclass(frozen=True)
 class BrokerOptions:
-    """Where the broker is, and who we are there."""
+    """The address of the broker, and the credentials to use there."""
 
     panel: ClassVar[str] = "The broker"
 
@@ -78,11 +85,11 @@ class BrokerOptions:
     key: Annotated[Path | None, read_file("Key of the client certificate."), READ] = None
 
     def given(self) -> dict[str, bool]:
-        """Return which of them differ from their defaults."""
+        """Return whether each option differs from its default."""
         return {name: value != getattr(type(self), name) for name, value in vars(self).items()}
 
     def words(self) -> dict[str, str | None]:
-        """Return them as keywords of :func:`solah.site.client.find_broker`."""
+        """Return the options as keywords of :func:`solah.site.client.find_broker`."""
         files = {
             "credentials": self.credentials,
             "authority": self.ca,
@@ -93,7 +100,7 @@ class BrokerOptions:
         return {"url": self.broker, **paths}
 
     def find(self) -> "Broker":
-        """Check them, and hand them over."""
+        """Return the broker, after checking the options."""
         from solah.site.client import find_broker
 
         return find_broker(**self.words())  # type: ignore[arg-type]
@@ -101,7 +108,7 @@ class BrokerOptions:
 
 @dataclass(frozen=True)
 class Place:
-    """A site, where its broker is, and the plan and keys that are known of it."""
+    """A site: its topics, its broker, and its plan and keys if available."""
 
     topics: "Topics"
     broker: "Broker"
@@ -129,7 +136,7 @@ class Place:
         root: str,
         keys: "Trust | None" = None,
     ) -> "Place":
-        """Return the options; the name of the site may be the plan's."""
+        """Read options; the plan gives the name of the site if no option does."""
         from solah.site.plan import SITE, check_name
         from solah.site.topics import Topics
 
@@ -138,20 +145,22 @@ class Place:
 
 
 def trusted(files: list[Path] | None) -> "Trust | None":
-    """Read whose plans are taken; None where everyone's are."""
+    """Return the keys that may sign plans; None to accept all plans."""
     from solah.site.trust import load_trust
 
     return load_trust(files) if files else None
 
 
 def refuse_beside_site(options: Mapping[str, object]) -> None:
-    """Refuse options that were given, and belong in the site file."""
+    """Raise an error for options that belong in the site file."""
     from solah.exceptions import ParameterError
 
     for name, is_given in options.items():
         if is_given:
             flag = name.replace("_", "-")
-            raise ParameterError(f"--{flag} does not go with a site file, which has it")
+            raise ParameterError(
+                f"--{flag} cannot be combined with a site file, which sets it; drop one of them"
+            )
 
 
 def refuse_without(needed: str, options: Mapping[str, object]) -> None:
@@ -166,7 +175,7 @@ def refuse_without(needed: str, options: Mapping[str, object]) -> None:
 def check(site: Annotated[Path, _SITE, READ], screen: Screen) -> None:
     """Check a site file: its form, its model and plan, and that sensors feed each feature.
 
-    Nothing is connected to. An error names its line, and the exit code is 2.
+    solah connects to nothing. An error names its line, and the exit code is then 2.
 
     Example: solah site check site.yaml
     """
@@ -238,7 +247,7 @@ def learn(
     broker: BrokerOptions,
     screen: Screen,
     output: OutputFileOrStdout = STDOUT,
-    seconds: Annotated[float, option("Stop after SECONDS.", min=0.1)] = 60.0,
+    seconds: Annotated[float, option("Stop after SECONDS.", metavar="SECONDS", min=0.1)] = 60.0,
     site: Annotated[str, option("Name of the site.", metavar="NAME")] = "site",
     root: Root = "solah",
 ) -> None:

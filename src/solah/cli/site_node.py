@@ -26,12 +26,13 @@ EXPIRE_AFTER = 300
 
 Name = Annotated[str, option("Name of the node in the plan.", metavar="NAME")]
 AllowRollback = Annotated[
-    bool, option("--allow-rollback", "With --trust: take plans signed before the one in use, too.")
+    bool,
+    option("--allow-rollback", "With --trust: also accept plans signed before the one in use."),
 ]
 State = Annotated[
     Path | None,
     option(
-        "State file, resumed after a restart; the plans taken are kept in it, too.", metavar="FILE"
+        "State file, resumed after a restart; accepted plans are kept in it, too.", metavar="FILE"
     ),
     WRITTEN,
 ]
@@ -39,7 +40,12 @@ HomeAssistant = Annotated[
     bool, option("--home-assistant", "Announce the decision to Home Assistant.")
 ]
 ExpireAfter = Annotated[
-    int, option("Seconds without a decision until Home Assistant shows it as unavailable.", min=1)
+    int,
+    option(
+        "Seconds without a decision until Home Assistant shows it as unavailable.",
+        metavar="SECONDS",
+        min=1,
+    ),
 ]
 Replay = Annotated[Path | None, read_file("Table whose rows are replayed as readings."), READ]
 
@@ -65,9 +71,9 @@ def node(
 ) -> None:
     """Run one node of a site: measure, evaluate its part of the model, and send the scores.
 
-    With a site file, readings come from its sensors. With --plan they come by the node's topic
-    (ROOT/SITE/NAME/in) as JSON, {"readings": {"hum": 41.5}, "seq": 7}, or by --replay. What
-    lacks at the deadline of a row is missing. SIGINT and SIGTERM stop it.
+    With a site file, readings come from its sensors. With --plan they come from the node's topic
+    (ROOT/SITE/NAME/in) as JSON, {"readings": {"hum": 41.5}, "seq": 7}, or from --replay. A value
+    that has not arrived by the row's deadline is missing. SIGINT and SIGTERM stop it.
 
     Example: solah site node site.yaml --name kitchen
     """

@@ -30,7 +30,7 @@ PlacementFile = Annotated[
 Gateway = Annotated[
     str | None,
     option(
-        "Node of all that is placed nowhere else. Default: the placement's, or gateway.",
+        "Node of all parts that are placed nowhere else. Default: the placement's, or gateway.",
         metavar="NAME",
     ),
 ]
@@ -38,7 +38,7 @@ Sign = Annotated[Path | None, read_file("Sign the plan with this Ed25519 private
 NewKey = Annotated[
     Path | None,
     option(
-        "Make a key and sign with it: NAME.pem, to be kept secret, and NAME.pub.pem for the nodes.",
+        "Create a key and sign with it: NAME.pem, which is secret, and NAME.pub.pem for the nodes.",
         metavar="NAME",
     ),
 ]
@@ -62,7 +62,7 @@ class SendingOptions:
     slack: Annotated[
         float | None,
         option(
-            "Share of the lead that silence may hide; 0 sends every change. Default: 0.5.",
+            "Share of the lead that changes not sent may hide; 0 sends every change. Default: 0.5.",
             metavar="SHARE",
         ),
     ] = None
@@ -100,9 +100,9 @@ def plan(
 ) -> None:
     """Assign the parts of a model to the nodes of a site.
 
-    A part runs where its features are measured. Scores travel; a reading does only where a tree
-    uses features of several nodes. The plan holds the model, and is all that a node needs. The
-    traffic for a prediction is measured.
+    A part runs on the node that measures its features. Nodes send scores, and readings only where a
+    tree uses features of several nodes. The plan contains the model, and is all that a node needs.
+    solah measures the traffic per prediction.
 
     Example: solah site plan model.json --placement placement.yaml -o plan.json
     """

@@ -35,12 +35,17 @@ History = Annotated[
     bool, option("--history", "List the plans published so far; with --trust, who signed them.")
 ]
 At = Annotated[
-    int | None, option("First row of the new model. Default: --ahead rows after the newest.", min=0)
+    int | None,
+    option(
+        "First row of the new model. Default: --ahead rows after the newest.",
+        metavar="ROW",
+        min=0,
+    ),
 ]
 AtTime = Annotated[
     datetime | None,
     option(
-        "Start time of the new model, with a site file; in this machine's zone unless it has one.",
+        "Start time of the new model, with a site file; in local time unless it has a zone.",
         formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"],
         metavar="TIME",
     ),
@@ -48,12 +53,15 @@ AtTime = Annotated[
 Ahead = Annotated[
     int | None,
     option(
-        "Rows that the nodes have to take the model over. Default: those of 30 s with a site file, "
+        "Rows before the nodes switch to the new model. Default: those of 30 s with a site file, "
         "else 500.",
+        metavar="ROWS",
         min=0,
     ),
 ]
-Wait = Annotated[float, option("Seconds to wait for the nodes' answers.", min=0.0)]
+Wait = Annotated[
+    float, option("Seconds to wait for the nodes' answers.", metavar="SECONDS", min=0.0)
+]
 Sign = Annotated[Path | None, read_file("Sign the plan with this Ed25519 private key (PEM)."), READ]
 
 
@@ -75,11 +83,11 @@ def publish(
     trust: TrustFiles = None,
     root: Root = "solah",
 ) -> None:
-    """Send a new plan and model to all nodes of a running site, which take it over together.
+    """Send a new plan and model to all nodes of a running site, which switch together.
 
-    The broker keeps it for nodes that start later. All nodes use the new model from one row on.
-    With --shadow they try it beside the one in use. A site file names the broker and the site,
-    and is what is published unless another option is given.
+    The broker keeps it for nodes that start later. All nodes switch to the new model at the same
+    row. With --shadow they run it beside the one in use. A site file names the broker and the site.
+    Its plan is published unless another option is given.
 
     Example: solah site publish --plan new.json --broker mqtt://hub --sign operator.pem
     """
@@ -114,8 +122,8 @@ def publish(
         bundle = place.site.bundle()
     if bundle.signature and sign is None:
         raise ParameterError(
-            f"{plan or rollback or file} is signed, and the row from which it starts is part of "
-            "that; pass --sign"
+            f"{plan or rollback or file} is signed, and its start row is part of the signature; "
+            f"pass --sign to sign it again"
         )
     bundle = bundle.starting_at(_first_row(place, at, at_time, ahead))
     bundle = bundle.as_shadow() if shadow else bundle.to_use()
@@ -134,7 +142,7 @@ def publish(
     for name, why in answers.items():
         screen.say(f"  {name}: {f'not taken: {why}' if why else 'taken'}")
     if refused := [name for name, why in answers.items() if why not in publication.NO_REFUSALS]:
-        raise SolahError(f"the plan was refused by {', '.join(refused)}")
+        raise SolahError(f"nodes refused the plan: {', '.join(refused)}")
 
 
 def _place(
@@ -185,7 +193,7 @@ def _first_row(place: Place, at: int | None, at_time: datetime | None, ahead: in
     except (ValueError, OverflowError, OSError):
         raise ParameterError(f"--at-time cannot be {at_time.isoformat()} on this machine") from None
     if moment <= time.time():
-        raise ParameterError(f"--at-time {at_time.isoformat()} has passed already")
+        raise ParameterError(f"--at-time {at_time.isoformat()} is in the past; choose a later time")
     return int(moment // every)
 
 

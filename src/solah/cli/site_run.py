@@ -60,8 +60,8 @@ def run(
 ) -> None:
     """Run a whole site on this machine, with a live view.
 
-    With a site file, one node takes what the sensors publish and decides, until interrupted; if
-    the file places features on several nodes, each is a process. A node that ends is started again,
+    With a site file, one node receives the sensors' readings and decides, until interrupted. If the
+    file places features on several nodes, each node is a process. A node that ends is restarted,
     and alerts are raised. With --plan and --replay, nodes measure the columns of a table, and the
     decisions are compared with the model's.
 

@@ -36,23 +36,25 @@ _PAGE = 100  # columns, where there is no terminal
 
 Web = Annotated[
     int | None,
-    option("Serve a live page on this port; 0 takes a free one.", metavar="PORT", min=0, max=65535),
+    option("Serve a live page on this port; 0 picks a free one.", metavar="PORT", min=0, max=65535),
 ]
 Host = Annotated[
     str,
     option(
-        "Address of the page. It requires no password: put something before it that does.",
+        "Address of the page. The page has no password; put a proxy with one before it.",
         metavar="ADDRESS",
     ),
 ]
 AllowHost = Annotated[
-    list[str] | None, option("Further host name that requests may use. Repeatable.", metavar="NAME")
+    list[str] | None,
+    option("Additional host name that requests may use. Repeatable.", metavar="NAME"),
 ]
 StaleAfter = Annotated[
     float | None,
     option(
         "Seconds without a decision until the site is stale. Default: five times the usual time, "
         "and at least 30.",
+        metavar="SECONDS",
         min=0.1,
     ),
 ]
@@ -80,8 +82,8 @@ def watch(
     """Watch a running site: nodes, scores, decisions, rates, and what is missing.
 
     In a terminal the view is live. --web serves it as a page, with server-sent events (/events)
-    and Prometheus metrics (/metrics). With --json a line is printed each second. With --alerts it
-    raises and clears alerts; otherwise it publishes nothing.
+    and Prometheus metrics (/metrics). With --json, solah prints a line each second. With --alerts
+    it raises and clears alerts; otherwise it publishes nothing.
 
     Example: solah site watch site.yaml --web 8765
     """

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 _SHARE = {"metavar": "SHARE", "min": 0.0, "max": 1.0}
 
 Noise = Annotated[
-    float, option("Noise, as a share of the range; categories: the share drawn again.", **_SHARE)
+    float,
+    option(
+        "Noise as a share of the range; for categories, the share drawn again at random.", **_SHARE
+    ),
 ]
 Budget = Annotated[
     float, option("How far an adversary may move a value, as a share of its range.", **_SHARE)

@@ -91,7 +91,7 @@ def _attribute(line: str, where: str) -> Attribute:
     if word == "date":
         raise no_times(name)
     if word not in _TYPES:
-        raise FileFormatError(f"{where}: attributes of type {word!r} are not read")
+        raise FileFormatError(f"{where}: attributes of type {word!r} are not supported")
     return name, _TYPES[word]
 
 
@@ -99,8 +99,8 @@ def _record(line: Line, n_attributes: int, cells: TextCells, path: Path) -> list
     number, text = line
     if text.startswith("{"):
         raise FileFormatError(
-            f"{path}, line {number}: sparse rows {{…}} are not read; write the file in dense form "
-            f"(Weka's filter SparseToNonSparse)"
+            f"{path}, line {number}: sparse rows {{…}} are not supported; write the file in "
+            "dense form (Weka's filter SparseToNonSparse)"
         )
     fields = []
     position = 0
@@ -112,7 +112,7 @@ def _record(line: Line, n_attributes: int, cells: TextCells, path: Path) -> list
     if len(fields) != n_attributes:
         raise FileFormatError(
             f"{path}, line {number}: {count(len(fields), 'field')} "
-            f"where {n_attributes} should be, one for each @attribute"
+            f"instead of {n_attributes}, one per @attribute"
         )
     # A quoted word for missing means itself, so it is looked for before the quotes go.
     return [None if cell is None else _unquote(cell).strip() or None for cell in cells.of(fields)]

@@ -133,7 +133,7 @@ def _rows(path: Path, dialect: Dialect, options: ReadOptions, numeric: set[int])
             rest = text
             if len(rest) > 2 * MAX_LINE:
                 raise FileFormatError(
-                    f"{path}, line {line}: is longer than {MAX_LINE:,} characters; is a quote "
+                    f"{path}, line {line} is longer than {MAX_LINE:,} characters; is a quote "
                     "missing, or is it not a table?"
                 )
 
@@ -234,8 +234,8 @@ def _tidied(text: str, dialect: Dialect, path: Path, first: int, is_last: bool) 
                 end = " and a delimiter at the end" if dialect.trailing else ""
                 raise FileFormatError(
                     f"{path}, line {first + n_done}: {count(len(record), 'field')} where "
-                    f"{len(dialect.names)}{end} should be; mend the line, or pass the delimiter "
-                    "(--read delimiter=…)"
+                    f"{len(dialect.names)}{end} are expected; correct the line, or pass "
+                    "the delimiter (--read delimiter=…)"
                 )
             if record:
                 writer.writerow(record)

@@ -203,7 +203,8 @@ def _names(header: list[str], n_columns: int, path: Path) -> tuple[str, ...]:
     if len(header) != n_columns:
         raise FileFormatError(
             f"{path}: the header has {count(len(header), 'field')} "
-            f"where the rows have {n_columns}; mend it, or pass the delimiter (--read delimiter=…)"
+            f"where the rows have {n_columns}; correct it, or pass the delimiter (--read "
+            f"delimiter=…)"
         )
     names = tuple(name.strip() or f"x{j}" for j, name in enumerate(header))
     twice = next((name for name, times in Counter(names).items() if times > 1), None)

@@ -84,7 +84,7 @@ class JsonParser:
             raise self.error(f"{self.what} is not text in UTF-8 (byte {error.start})") from None
         except json.JSONDecodeError as error:
             raise self.error(
-                f"{self.what} is not whole JSON: {error.msg} at line {error.lineno}, "
+                f"{self.what} is not valid JSON: {error.msg} at line {error.lineno}, "
                 f"column {error.colno}"
             ) from None
         except self.error:

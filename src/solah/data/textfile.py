@@ -73,7 +73,7 @@ def open_text(path: Path, options: ReadOptions) -> Iterator[TextIO]:
     except UnicodeError as error:
         raise _undecodable(path, options, error) from None
     except _BROKEN_GZIP as error:
-        raise FileFormatError(f"{path} is not a whole gzip file: {error}") from error
+        raise FileFormatError(f"{path} is not a complete gzip file: {error}") from error
     except OSError as error:
         raise FileFormatError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -90,7 +90,7 @@ def lines_of(stream: TextIO, path: Path) -> Iterator[str]:
             yield line + "\n"  # the last line
         else:
             raise FileFormatError(
-                f"{path}, line {number}: is longer than {MAX_LINE:,} characters; is it a table?"
+                f"{path}, line {number} is longer than {MAX_LINE:,} characters; is it a table?"
             )
 
 
@@ -98,7 +98,7 @@ def refuse_nul(text: str, path: Path, line: int, before: str = "") -> None:
     """Refuse a NUL character; ``before`` is what the file has from that line on before the text."""
     if "\0" in text:
         line += count_lines(before + text[: text.index("\0")])
-        raise FileFormatError(f"{path}, line {line}: has a NUL character; is it a text file?")
+        raise FileFormatError(f"{path}, line {line} has a NUL character; is it a text file?")
 
 
 def count_lines(text: str) -> int:

@@ -55,7 +55,7 @@ class Found:
 def find_rules(
     model: Model, conditions: Sequence[StatedCondition], node_name: str | None = None
 ) -> Found:
-    """Find the rules that conditions mean; an error locates a wrong condition."""
+    """Return the rules that conditions select; an error locates a wrong condition."""
     names = {condition.feature for condition in conditions}
     known = [node.name for node in model.nodes]
     if node_name is not None and node_name not in known:
@@ -74,7 +74,9 @@ def find_rules(
     for condition in conditions:
         if condition.feature not in inputs:
             near = did_you_mean(condition.feature, sorted(inputs))
-            raise condition.token.fail(f"no rules are on {shorten(condition.feature)}{near}")
+            raise condition.token.fail(
+                f"the model has no rules on {shorten(condition.feature)}{near}"
+            )
     found = [part for part, of in zip(parts, asked, strict=True) if of == names] or [
         part
         for part, of in zip(parts, asked, strict=True)
@@ -83,7 +85,7 @@ def find_rules(
     if not found:
         told = " and ".join(map(shorten, sorted(names)))
         how = "together" if len(names) > 1 else "alone"
-        raise conditions[-1].token.fail(f"no rules are on {told} {how}; add one")
+        raise conditions[-1].token.fail(f"the model has no rules on {told} {how}; add one")
     if len(found) > 1:
         shown = ", ".join(shorten(known[number]) for number, *_ in found[:4])
         raise conditions[0].token.fail(f"several rules match; choose one with node=: {shown}")
@@ -198,7 +200,10 @@ def _find_branches(
             continue
         for number, condition in narrow.items():
             if number not in asked:
-                raise condition.token.fail(f"the rules of {shorten(tree.name)} do not ask it here")
+                raise condition.token.fail(
+                    f"a matching branch of {shorten(tree.name)} has "
+                    f"no condition on this feature; drop it"
+                )
         others |= asked.keys() - wanted.keys()
         branches += _split_branch(tree, branch, wanted)
     branches.sort(key=lambda one: one[0].conditions)
@@ -206,7 +211,7 @@ def _find_branches(
     contents = {(one.belief, one.is_pinned) for one, is_meant in branches if is_meant}
     if others and len(contents) > 1:
         named = " and ".join(shorten(tree.inputs[number].name) for number in sorted(others))
-        raise conditions[-1].token.fail(f"several rules are meant, as {named} is asked, too")
+        raise conditions[-1].token.fail(f"several rules match; add a condition on {named}")
     return replace(tree, branches=tuple(branch for branch, _ in branches)), meant
 
 
@@ -319,7 +324,8 @@ def rename_word(model: Model, feature: str, old: str, new: str) -> Model:
         raise ParameterError(f"the model has no feature {shorten(feature)}{near}")
     if not known[feature].is_continuous:
         raise ParameterError(
-            f"{shorten(feature)} has states, which the data have, too; rename them there"
+            f"{shorten(feature)} is categorical, and the data name its categories, too; rename "
+            f"them in the data"
         )
     number = _index(old, known[feature].words, feature, "word")
     words = list(known[feature].words)
@@ -360,7 +366,7 @@ def moved(
     """Move the range of a word, or the peak of a focal set; return it and the text of the edit."""
     name = shorten(feature.name)
     if not feature.is_continuous:
-        raise ParameterError(f"{name} has states, which do not move")
+        raise ParameterError(f"{name} is categorical; only words of a continuous feature move")
     edges = {"begins": start, "ends": end}
     values = [value for value in (*edges.values(), peak) if value is not None]
     if not all(map(math.isfinite, values)):
@@ -390,7 +396,9 @@ def _move_range(feature: Feature, word: str, edges: dict[str, float | None]) -> 
             continue
         if math.isinf(ends[side]):
             where = ("lower", "higher")[side]
-            raise ParameterError(f"{shorten(word)} applies to all {where} readings: it has no edge")
+            raise ParameterError(
+                f"{shorten(word)} applies to all {where} values, so it has no edge there to move"
+            )
         told.append(f"{verb} at {value:g} instead of {ends[side]:g}")
         ends[side] = float(value)
     start, end = ends

@@ -36,13 +36,13 @@ def compare_decisions(a: Model, b: Model, X: Any, y: Any = None) -> Decisions:
     """Compare the decisions of two models on rows, and their metrics."""
     table = read_named(X)
     if table.n_rows == 0:
-        raise DataError("the data have no rows; decisions are compared on one at least")
+        raise DataError("the data have no rows; pass at least one to compare decisions on")
     outputs: list[Float] = []
     for model, which in ((a, "first"), (b, "second")):
         try:
             outputs.append(predict(model, table))
         except ColumnError as error:
-            raise ColumnError(f"{error} (the {which} model asks for it)") from None
+            raise ColumnError(f"{error} (the {which} model uses it)") from None
     warn_of_unseen(table, b.features)
     truth = target_column(b.target, table, y) or target_column(
         a.target, table, y

@@ -143,7 +143,9 @@ has one like this)
         stated = parse_change(rule)
         found = find_rules(self._model, stated.conditions, node)
         if isinstance(found.part, TreeNode):
-            raise stated.conditions[0].token.fail("rules with shares cannot be removed, only set")
+            raise stated.conditions[0].token.fail(
+                "a branch cannot be removed; set its shares instead"
+            )
         if found.meant:
             model = self._with_weights(found, found.part, (0.0,) * self._model.target.size)
         else:
@@ -164,13 +166,15 @@ has one like this)
         stated, root = parse_rule(rule), self._model.root
         if not isinstance(root, AdditiveNode):
             raise ParameterError(
-                "rules are added only where weights are added up; set some instead"
+                "rules can only be added to an additive model; set an existing one instead"
             )
         if len(stated.conditions) > 2:
-            raise stated.conditions[2].token.fail("a rule has one condition or two")
+            raise stated.conditions[2].token.fail("a rule must have one or two conditions")
         features = {condition.feature for condition in stated.conditions}
         if any(set(term.features) == features for term in root.terms):
-            raise stated.conditions[0].token.fail("there are such rules already; set one of them")
+            raise stated.conditions[0].token.fail(
+                "the model already has rules on these features; set one of them"
+            )
         root = replace(root, terms=(*root.terms, self._new_term(stated)))
         model = replace(self._model, nodes=(*self._model.nodes[:-1], root))
         return self._step(model, f"added the rule: {stated}", reason)
@@ -189,7 +193,8 @@ has one like this)
             one = known[name]
             if one.is_continuous and not one.cores:
                 raise condition.token.fail(
-                    f"the words of {shorten(name)} overlap, and weights need words with ranges"
+                    f"the words of {shorten(name)} overlap, but a rule with weights requires "
+                    f"words with ranges"
                 )
             words = meant_words(one, condition)
             parts = pieces_of(one, range(len(one.words)), words)
@@ -343,7 +348,7 @@ has one like this)
             record = json.loads(to_json(edited))
             self._model = read_model(Reader(record, "the edited model", ModelFormatError))
         except ValueError as error:  # of what is read; or of a number that is not finite
-            raise ParameterError(f"this cannot be done ({text}): {error}") from None
+            raise ParameterError(f"the edit is not possible ({text}): {error}") from None
         return self
 
 
@@ -351,5 +356,5 @@ def _missing_rule(term: Term) -> MissingRule:
     """Return the rule of a term for a missing value, which must be there."""
     if term.missing is None:
         name = term.features[0]
-        raise ParameterError(f"the rules on {shorten(name)} have none for a missing value")
+        raise ParameterError(f"there is no rule for a missing {shorten(name)}")
     return term.missing

@@ -77,7 +77,7 @@ def _read_classes(draft: Draft) -> dict[str, Any]:
                 draft.locate(f".target.{key}s[{len(states)}]", draft.token)
                 column.append(draft.number(f"the {key} of the class"))
             if len(column) not in (0, len(states) + 1):
-                raise token.fail(f"all classes have a {key}, or none")
+                raise token.fail(f"give all classes a {key}, or none of them")
         states.append(state)
     if not states:
         raise draft.expected("the first class")

@@ -208,7 +208,9 @@ class _RulesReader(Draft):
             raise end.fail("the file has no sum and no tree")
         for name, token in list(self._nodes.items())[:-1]:
             if name not in self._used:
-                raise token.fail(f"no rules are on {shorten(name)}, and only the last node decides")
+                raise token.fail(
+                    f"the model has no rules on {shorten(name)}, and only the last node decides"
+                )
         if self._next_beliefs:
             raise end.fail(f"no node follows the input {shorten(min(self._next_beliefs))}")
 
@@ -383,7 +385,7 @@ class _RulesReader(Draft):
 
     def _read_policy(self, token: Token) -> None:
         if self._policy is not None:
-            raise token.fail("the file has a policy above; a model has one")
+            raise token.fail("a second policy; keep one")
         self.locate(".policy", token)
         self.end_line()
         self._policy = read_policy(self, self._target)

@@ -94,7 +94,7 @@ class StatedCondition:
         stop = len(known) if self.form == "at least" else found[-1] + 1
         if first >= stop:
             raise self.name_tokens[-1].fail(
-                f"{self.names[0]} comes behind {self.names[-1]}; turn them round"
+                f"{self.names[0]} comes after {self.names[-1]}; swap them"
             )
         return tuple(range(first, stop))
 
@@ -384,7 +384,7 @@ def read_conclusion(cursor: Cursor) -> Conclusion:
     is_signed = numbers[0].text[0] in "+-"
     for number in numbers:
         if (number.text[0] in "+-") != is_signed:
-            raise number.fail("weights have signs, and shares have none: not one beside others")
+            raise number.fail("a rule has either weights, with signs, or shares, without; got both")
         if not math.isfinite(float(number.text)):
             raise number.fail(f"{shorten(number.text)} is too large a number")
     values = tuple(float(number.text) for number in numbers)

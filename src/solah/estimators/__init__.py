@@ -1,4 +1,4 @@
-"""The estimators: scikit-learn's interface to learning, explaining and running models."""
+"""Estimators with scikit-learn's interface to train, explain and run models."""
 
 from solah.estimators.genetic import GeneticHierarchyClassifier, GeneticSearch
 from solah.estimators.hierarchy import LinguisticHierarchyClassifier

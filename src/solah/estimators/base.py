@@ -1,4 +1,4 @@
-"""The base classes of the estimators, of the classifiers and of the regressors."""
+"""Base classes of all estimators, classifiers and regressors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class LinguisticEstimator(ModelView, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def with_settings(cls, settings: Mapping[str, Any], **parameters: Any) -> Self:
-        """Make an estimator with flat settings: ``min_support=0.05`` is set in a nested ``tree``.
+        """Return an estimator with flat settings: ``min_support=0.05`` sets that of its ``tree``.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class LinguisticEstimator(ModelView, BaseEstimator):  # type: ignore[misc]
 
         A nested object is copied before it changes, as other estimators may share it. If there is
         none yet, it is created with its defaults. New ``thresholds`` of a fitted classifier apply
-        at once, all else from the next fit on.
+        at once, other parameters from the next fit on.
 
         Parameters
         ----------
@@ -150,9 +150,8 @@ class LinguisticEstimator(ModelView, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n_rows,), default=None
             The row weights, or the name of their column.
         groups : array of shape (n_rows,), default=None
-            What rows belong to, such as a person or a recording: settings are then compared on
-            groups that were not trained on. Or the name of a column. A single tree compares
-            nothing.
+            The group of each row, such as a person or a recording: settings are then compared on
+            held-out groups. Or the name of a column. A single tree has no settings to compare.
 
         Returns
         -------
@@ -162,7 +161,7 @@ class LinguisticEstimator(ModelView, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _rows(self, table: Table, target: ClassTarget, groups: UInt64 | None = None) -> MemoryRows:
-        """Describe rows in memory with words."""
+        """Return rows in memory, described with words."""
         settings = self._word_settings()
         if self._sorts_columns:
             if hasattr(self, "feature_names_in_"):
@@ -182,14 +181,14 @@ class LinguisticEstimator(ModelView, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Float:
-        """Each feature's share of the information gained by splits, or of the spread of weights."""
+        """Each feature's share in the information gained by splits, or in the spread of weights."""
         model = self._model()
         names = [feature.name for feature in model.features]
         share_of = dict(zip(names, feature_importances(model), strict=True))
         return sums_by_column(self, share_of)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file, whole or not at all; ``solah.load_model`` reads it.
+        """Write the model file atomically; ``solah.load_model`` reads it.
 
         Parameters
         ----------
@@ -217,7 +216,7 @@ class LinguisticEstimator(ModelView, BaseEstimator):  # type: ignore[misc]
         return Predictor(self._model(), n_threads)
 
     def _html_repr(self) -> str:
-        """Show scikit-learn's diagram and, below it, the model."""
+        """Return scikit-learn's diagram and, below it, the model."""
         from solah.explain.html import model_summary
 
         diagram = str(super()._html_repr())
@@ -255,7 +254,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
     ) -> Self:
         """Learn from more rows, one after the other; the first call fits.
 
-        The weights of rules move towards the rows, in the integers of a device that learns. Words,
+        Each row moves the weights of rules, in the same integers as on a learning device. Words,
         trees and hierarchy stay as they were fitted.
 
         Parameters
@@ -263,13 +262,13 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         X : array, frame or table of shape (n_rows, n_columns)
             Or the path of a file.
         y : array of shape (n_rows,)
-            The classes; none may be new. The name of their column if X is a file.
+            The classes, without new ones. The name of their column if X is a file.
         classes : array, default=None
-            All classes, each of which the first rows must have.
+            All classes. The rows of the first call must contain each.
         pace : float, default=1.0
-            How fast rules move; rounded to a power of two.
+            The learning rate, relative to the default; rounded to a power of two.
         forgetting : float, default=0.0
-            The share of the learned change that each row takes back, in additive models.
+            The share of the learned change that each row undoes, in additive models.
 
         Returns
         -------
@@ -282,8 +281,8 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
             first = read_problem(X, y, None)[1].values if named and is_path(X) else np.asarray(y)
             if absent := sorted(set(named) - set(first.tolist())):
                 raise DataError(
-                    f"'classes' has {shorten(absent[0])}, and the first rows have none of it; "
-                    "words and trees are learned from the first rows, so give rows of all classes"
+                    f"'classes' has {shorten(absent[0])}, but no row of the first call has it; "
+                    f"words and trees are learned from that call, so pass rows of all classes"
                 )
             return self.fit(X, y)
         model = self.model_
@@ -319,13 +318,14 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         if is_scan(X) and (isinstance(y, str) or not is_path(X)):
             if sample_weight is not None:
                 raise ParameterError(
-                    "rows in files, frames or a cluster are scored without weights; read them first"
+                    "'sample_weight' requires rows in memory; read the rows first, or score them "
+                    "without weights"
                 )
             return score_scan(self, X, y)
         return float(super().score(X, y, sample_weight))
 
     def predict(self, X: ArrayLike) -> Any:
-        """Return the most probable class of each row, or the one that ``thresholds`` select.
+        """Return each row's class: the most probable one, or the one that ``thresholds`` select.
 
         Parameters
         ----------
@@ -368,7 +368,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
 class NumberColumn:
     """The target of a regressor: its name, values and integer row weights of ``weight_unit``.
 
-    ``groups`` are digests of what rows belong to, or None.
+    ``groups`` are digests of the groups of rows, or None.
     """
 
     name: str
@@ -379,7 +379,7 @@ class NumberColumn:
 
     @property
     def counted(self) -> NumbersAtHand:
-        """The numbers of rows that have any weight."""
+        """The values and weights of rows with weight above 0."""
         counted = self.weights > 0
         return NumbersAtHand(self.values[counted], self.weights[counted])
 
@@ -394,7 +394,7 @@ class LinguisticRegressor(RegressorMixin, LinguisticEstimator):  # type: ignore[
         if is_path(X):
             X, y, sample_weight, groups = read_problem(X, y, sample_weight, groups)
         elif is_scan(X):
-            raise DataError("numbers are learned from rows in memory; read the rows first")
+            raise DataError("regressors require rows in memory; read the rows first")
         table = read_features(self, X, reset=True)
         name, numbers = read_numbers(self, y, table.n_rows)
         weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
@@ -403,7 +403,7 @@ class LinguisticRegressor(RegressorMixin, LinguisticEstimator):  # type: ignore[
         self._learn_numbers(table, target)
 
     def predict(self, X: ArrayLike) -> Float:
-        """Return the expected numbers.
+        """Return the predicted numbers.
 
         Parameters
         ----------

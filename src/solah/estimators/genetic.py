@@ -1,4 +1,4 @@
-"""The estimator whose hierarchy a genetic algorithm finds (OptLAH)."""
+"""The estimator with a hierarchy found by a genetic algorithm (OptLAH)."""
 
 from __future__ import annotations
 
@@ -55,27 +55,28 @@ class GeneticSearch(BaseEstimator):  # type: ignore[misc]
     n_iter_no_change : int, default=None
         Stop after this many generations without a better one.
     time_budget : float, default=None
-        Stop after this many seconds; the final training comes on top.
+        Stop after this many seconds; the final training takes additional time.
     scoring : {"auc", "accuracy", "log_loss"}, default="auc"
         The fitness.
     n_folds : int, default=3
-        The folds of the cross-validation that measures it.
+        The number of cross-validation folds to measure it.
     initial : "organised", "random" or list of hierarchies, default="organised"
         The first generation: the self-organised hierarchy and random ones, random ones alone, or
         your hierarchies (see :class:`~solah.LinguisticHierarchyClassifier`) and random ones.
     cascade : bool, default=False
         Search among cascades only: each tree is fed by the one before it.
     max_inputs : int, default=8
-        The maximum number of inputs of a tree; trees with many take long to grow. Initial
+        The maximum number of inputs of a tree; trees with many inputs take long to grow. Initial
         hierarchies may have wider ones.
     crossover_rate : float, default=0.8
         The share of children that have two parents.
     mutation_rate : float, default=0.3
-        The share of children that are mutated. One that would be nothing new always is.
+        The share of children that are mutated. A child equal to an earlier hierarchy is always
+        mutated.
     n_elite : int, default=2
-        How many of the best join the next generation unchanged.
+        The number of best hierarchies that join the next generation unchanged.
     tournament_size : int, default=3
-        Of this many, drawn at random, the fittest becomes a parent.
+        The number of hierarchies drawn at random, the fittest of which becomes a parent.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -114,7 +115,7 @@ class GeneticSearch(BaseEstimator):  # type: ignore[misc]
         if self.n_elite >= self.population_size:
             raise ParameterError(
                 f"'n_elite' must be less than 'population_size'. Got {self.n_elite} of "
-                f"{self.population_size}, so no generation would bring anything new."
+                f"{self.population_size}, so no generation would have new hierarchies."
             )
 
 
@@ -122,9 +123,9 @@ class GeneticSearch(BaseEstimator):  # type: ignore[misc]
 class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     """A hierarchy of linguistic trees found by a genetic algorithm (OptLAH).
 
-    Which features share a tree, and which tree feeds which, evolves: the fitness of a hierarchy
-    is its cross-validated metric on the training rows. The search starts from the hierarchy of
-    :class:`~solah.SelfOrganisedHierarchyClassifier`, and takes far longer.
+    The search selects the features of each tree, and the tree that each one feeds. The fitness of a
+    hierarchy is its cross-validated metric on the training rows. The search starts from the
+    hierarchy of :class:`~solah.SelfOrganisedHierarchyClassifier`, and takes far longer.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     random_state : int, RandomState instance or None, default=None
         The seed of the search; the folds are always the same.
     n_jobs : int, default=None
-        The number of processes, through joblib: its ``parallel_config`` decides where. The result
+        The number of processes, through joblib, which ``parallel_config`` configures. The result
         does not depend on it.
 
     Attributes
@@ -148,7 +149,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     hierarchy_ : Hierarchy
         The best hierarchy that was found.
     best_score_ : float
-        Its fitness; NaN if the rows were too few to compare hierarchies.
+        Its fitness; NaN if there were too few rows to compare hierarchies.
     history_ : dict of str to ndarray
         Each ``generation``, its ``best`` and ``mean`` fitness, and the ``n_evaluated`` hierarchies
         and ``seconds`` so far.
@@ -244,7 +245,7 @@ class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         return [read_hierarchy(one, rows.names, rows.facts.target.name) for one in initial]
 
     def _scores(self, fitness: Fitness, hierarchies: list[Hierarchy]) -> Scores:
-        """Score hierarchies one after another, or several at a time in other processes."""
+        """Return the fitness of hierarchies, computed in turn or in several processes."""
         if effective_n_jobs(self.n_jobs) == 1 or len(hierarchies) < 2:
             yield from ((one, fitness.score(one)) for one in hierarchies)
             return

@@ -1,4 +1,4 @@
-"""The estimator of a user-defined hierarchy, and what all hierarchies of nodes share."""
+"""The estimator of a user-defined hierarchy, and the base of all hierarchies."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 def score(scoring: Scoring, codes: NDArray[Any], beliefs: Float, weights: Float) -> float:
-    """Score beliefs in the classes of rows; larger is better."""
+    """Return a metric of predicted class beliefs; larger is better."""
     classes = np.arange(beliefs.shape[1])
     if scoring == "log_loss":
         return -log_loss(codes, beliefs, classes, weights)
@@ -72,7 +72,7 @@ def score(scoring: Scoring, codes: NDArray[Any], beliefs: Float, weights: Float)
 
 @dataclass(eq=False, repr=False)
 class HierarchyEstimator(BranchMixin):
-    """What the hierarchies share, beside what all classifiers have."""
+    """Base of the hierarchies; not for use by itself."""
 
     _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {"tree": LinguisticTreeClassifier}
 
@@ -115,20 +115,20 @@ class HierarchyEstimator(BranchMixin):
 
     @property
     def _n_folds_between(self) -> int | None:
-        """In how many folds beliefs go up; rule models need them to be honest."""
+        """The number of folds for beliefs of lower nodes; rule models require held-out beliefs."""
         if self.cross_fit != "auto":
             return self.cross_fit
         kinds = self._kind.values() if isinstance(self._kind, dict) else [self._kind]
         return _FOLDS_BETWEEN if any(isinstance(k, str) and k == "rules" for k in kinds) else None
 
     def _train(self, hierarchy: Hierarchy, rows: MemoryRows) -> None:
-        """Train a hierarchy whose trees take the beliefs of others as inputs."""
+        """Train a hierarchy whose nodes take the outputs of other nodes as inputs."""
         facts, features = rows.facts, rows.features
         growth = self._tree_settings(facts.sums, facts.weight_unit)
         if growth.max_rules is not None and growth.max_rules < len(hierarchy.nodes):
             raise ParameterError(
                 f"max_rules={growth.max_rules} is less than the {len(hierarchy.nodes)} trees of "
-                "the hierarchy, which have a rule each at least; allow more rules, or use fewer "
+                "the hierarchy, which have at least one rule each; allow more rules, or use fewer "
                 "trees"
             )
         kinds = node_kinds(self._kind, hierarchy)
@@ -144,9 +144,9 @@ class HierarchyEstimator(BranchMixin):
         self.hierarchy_, self.classes_ = hierarchy, facts.classes
 
     def _fitness(self, data: MemoryRows, scoring: Scoring, n_folds: int) -> Fitness | None:
-        """Prepare to compare hierarchies on held-out rows; None if there are too few rows.
+        """Return the fitness of hierarchies on held-out rows; None if there are too few rows.
 
-        Of very many rows, a sample is compared on.
+        With very many rows, it is measured on a sample.
         """
         if data.is_many:
             data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.target.size))
@@ -205,8 +205,8 @@ class HierarchyEstimator(BranchMixin):
         if not hasattr(self, "model_"):
             others = [node.name for node in self.nodes_ if not isinstance(node, DocumentNode)]
             raise ForeignNodeError(
-                "a model file holds trees and rule models only, and there are other models at: "
-                f"{', '.join(others)}; train with node='tree', 'rules' or 'cmac'"
+                f"a model file holds trees and rule models only, but these nodes have other "
+                f"models: {', '.join(others)}; train with node='tree', 'rules' or 'cmac'"
             )
         return self.model_
 
@@ -242,12 +242,12 @@ class LinguisticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
         but has no rules and cannot be saved.
     belief_words : int, default=None
         How many words, from unlikely to likely, describe beliefs in trees (2 to 5). None takes a
-        tree's whole distribution as masses, as the paper does: it shrinks towards the class shares
-        with every level. Rule models always have five.
+        tree's whole distribution as masses, as the paper does: this shrinks predictions towards the
+        class shares with every level. Rule models always have five.
     cross_fit : int, "auto" or None, default="auto"
-        Train nodes on held-out beliefs of the nodes below: in this many folds, each of which gets
-        the beliefs of models that were trained on the others. None takes beliefs in training rows,
-        which are overconfident. "auto" is 5 if there are rule models, and None otherwise.
+        The number of folds to train nodes on held-out beliefs of the nodes below: each fold gets
+        the beliefs of models that were trained on the other folds. None uses beliefs on training
+        rows, which are overconfident. "auto" is 5 if there are rule models, and None otherwise.
     feature_types, class_weight, thresholds, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`, for the whole model.
 
@@ -292,7 +292,7 @@ def read_hierarchy(
     names: tuple[str, ...],
     target: str,
 ) -> Hierarchy:
-    """Read the wiring, and check that its columns are there."""
+    """Return the hierarchy, and check that its columns exist."""
     if given is None:
         return Hierarchy((HierarchyNode(fresh_name(target, names), names),))
     hierarchy = given
@@ -315,7 +315,7 @@ def read_hierarchy(
 
 @dataclass(frozen=True, eq=False)
 class ClassifierNode:
-    """A scikit-learn classifier that is fitted at the nodes of a hierarchy."""
+    """A scikit-learn classifier at the nodes of a hierarchy."""
 
     estimator: Any
 

@@ -1,4 +1,4 @@
-"""Reads X, y, weights and groups as tables, targets and integers, by the rules of scikit-learn."""
+"""Conversion of X, y, weights and groups to tables, targets and integers, as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def tolerant_tags(tags: Any) -> Any:
 
 
 def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
-    """Whether an array has the form that the estimator was fitted to, so that no check is left."""
+    """Whether an array has the form of the fitted rows, so that it needs no checks."""
     is_matrix = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
     named = hasattr(estimator, "feature_names_in_")
     return is_matrix and not named and X.shape[1] == getattr(estimator, "n_features_in_", -1)
@@ -78,8 +78,8 @@ def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
 def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     """Read features from an array, a list, a frame, a table or a file.
 
-    With ``reset`` the estimator takes the names and the number of its features from them; without,
-    they are compared with those it has.
+    With ``reset`` the names and the number of features are set on the estimator. Otherwise they are
+    compared with those of its fit.
     """
     if hasattr(X, "toarray"):  # a sparse array
         X = X.toarray()
@@ -97,7 +97,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
             raise DataError("this frame is lazy; call its collect() first")
         if not isinstance(X, np.ndarray) and is_scan(X):
             raise DataError(
-                "rows in several files or frames cannot be taken here; give one array, frame or "
+                "this does not take rows in several files or frames; pass one array, frame or "
                 "file at a time"
             )
         array = X
@@ -118,8 +118,8 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         names = [part for name in table.names for part in parts.get(name, [name])]
         if not names:
             raise DataError(
-                f"there are dates in {', '.join(map(repr, parts))}, and nothing in them repeats: "
-                "no hour of the day, weekday or month; give other features"
+                f"the dates in {', '.join(map(repr, parts))} give no features, as no hour, "
+                f"weekday or month repeats; pass other columns"
             )
         estimator._given_names, estimator._column_names = list(table.names), names
         return table.select(names)
@@ -137,7 +137,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
 
 
 def _has(table: Table, name: str) -> bool:
-    """Whether a table has a column, or the dates that it is a part of."""
+    """Whether a table has a column, or the dates from which it is computed."""
     return name in table.names or date_part(name, table.names) is not None
 
 
@@ -162,8 +162,7 @@ def sums_by_column(estimator: BaseEstimator, amounts: Mapping[str, float]) -> Fl
 def _given_names(estimator: BaseEstimator) -> list[str]:
     """Return the names of the columns as text.
 
-    ``feature_names_in_`` has them only where all names are text, as scikit-learn demands. Its own
-    estimators have no others.
+    ``feature_names_in_`` has them only where all names are text, as in scikit-learn's estimators.
     """
     own = getattr(estimator, "_given_names", None) or getattr(estimator, "_column_names", None)
     return list(getattr(estimator, "feature_names_in_", own or _numbered(estimator)))
@@ -187,8 +186,7 @@ def read_problem(
     """
     if not isinstance(y, str):
         raise ParameterError(
-            f"the target of a file's rows is one of its columns; give its name as y. Got "
-            f"{type(y).__name__}."
+            f"y must be the name of a column if X is a file. Got {type(y).__name__}."
         )
     table = read_path(path)
     named = [name for name in (y, sample_weight, groups) if isinstance(name, str)]
@@ -201,7 +199,7 @@ def read_problem(
         groups = table.column(groups)
     features = [name for name in table.names if name not in named]
     if not features:
-        raise DataError(f"no column is left to decide {y!r} with")
+        raise DataError(f"no column is left to predict {y!r} with")
     return table.select(features), table.column(y), sample_weight, groups
 
 
@@ -262,7 +260,7 @@ def read_groups(groups: Any, n_rows: int) -> UInt64 | None:
     if missing.any():
         raise DataError(
             f"'groups' has no value in {int(missing.sum())} rows (first: row "
-            f"{int(np.argmax(missing)) + 1}); leave these rows out, or give each a group"
+            f"{int(np.argmax(missing)) + 1}); drop these rows, or give each a group"
         )
     digests = digest_column(column)
     refuse_one_group(digests)
@@ -270,11 +268,11 @@ def read_groups(groups: Any, n_rows: int) -> UInt64 | None:
 
 
 def refuse_one_group(digests: UInt64) -> None:
-    """Refuse rows that all belong to one group."""
+    """Raise an error if all rows belong to one group."""
     if len(np.unique(digests)) < 2:
         raise DataError(
-            "'groups' has only one group, and what is learned from some groups is tried on others; "
-            "give rows of two groups at least, or leave 'groups' out"
+            "'groups' has only one group, but settings are compared on held-out groups; pass "
+            "rows of at least two groups, or drop 'groups'"
         )
 
 
@@ -340,14 +338,14 @@ def _refuse_missing(missing: NDArray[np.bool_]) -> None:
     if missing.any():
         raise DataError(
             f"Input y contains NaN or infinity in {int(missing.sum())} rows (first: row "
-            f"{int(np.argmax(missing)) + 1}); leave these rows out"
+            f"{int(np.argmax(missing)) + 1}); drop these rows"
         )
 
 
 def read_class_target(
     estimator: BaseEstimator, y: Any, sample_weight: Any, n_rows: int
 ) -> ClassTarget:
-    """Read the classes and the weights of the rows by an estimator's parameters."""
+    """Return the classes and row weights that an estimator's parameters define."""
     name, classes = read_classes(estimator, y, n_rows)
     states, codes = np.unique(classes, return_inverse=True)
     target = class_target(estimator, name, states)
@@ -358,11 +356,11 @@ def read_class_target(
 
 
 def class_target(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Target:
-    """Name the target and its classes by an estimator's parameters."""
+    """Return the target's name and classes that an estimator's parameters define."""
     if len(states) > MAX_FOCAL_SETS:
         raise DataError(
-            f"the target {name!r} has {len(states)} classes, and solah takes at most "
-            f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
+            f"the target {name!r} has {len(states)} classes, more than the limit of "
+            f"{MAX_FOCAL_SETS}; if it is a number, use LinguisticTreeRegressor "
             f"(--type {name}=continuous)"
         )
     # A whole number is one, however it was stored.
@@ -388,8 +386,8 @@ def read_known_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray
         read_classes(estimator, y, n_rows)  # its errors are about missing values and numbers
         row = codes.index(-1)
         raise DataError(
-            f"row {row + 1} of {name!r} is {shorten(observed[row])}, which no row was when the "
-            "model was fitted; a new class needs a new fit"
+            f"row {row + 1} of {name!r} is {shorten(observed[row])}, which is not a class of the "
+            f"fitted model; fit again to add a class"
         )
     return np.array(codes, dtype=np.intp)
 
@@ -425,19 +423,20 @@ def complete_thresholds(thresholds: Any, classes: Sequence[Any]) -> tuple[float,
     left = 1 - sum(given.values())
     if n_others and left <= 0:
         raise ParameterError(
-            "the thresholds must sum to less than 1, for the other classes share the rest. "
+            "the thresholds must sum to less than 1, as the other classes share the rest. "
             f"Got {sum(given.values()):g}."
         )
     if not n_others and abs(left) > 1e-9:
         raise ParameterError(
-            "the thresholds of all classes must sum to 1; leave one class out, and it gets the rest"
+            f"the thresholds of all classes must sum to 1; got {1 - left:.10g}. Drop one class to "
+            "give it the rest"
         )
     rest = left / max(n_others, 1)
     completed = tuple(float(given.get(place, rest)) for place in range(len(classes)))
     if min(completed) < LEAST_THRESHOLD:
         raise ParameterError(
-            f"every threshold must be {LEAST_THRESHOLD:g} at least, also what is left for the "
-            f"classes without one. Got {min(completed):g}."
+            f"every threshold must be at least {LEAST_THRESHOLD:g}, including those of classes "
+            f"that share the rest. Got {min(completed):g}."
         )
     return completed
 
@@ -464,7 +463,7 @@ def _thresholds_of_costs(given: Any, n_classes: int) -> tuple[float, ...]:
     if not np.allclose(of_errors, of_errors[:, :1]):
         raise ParameterError(
             "with more than two classes, the cost of an error may depend on the true class, and "
-            "not on the predicted one: the costs beside the diagonal must be equal in each row"
+            "not on the predicted one: the costs off the diagonal must be equal in each row"
         )
     return thresholds_of(of_errors[:, 0])
 

@@ -1,4 +1,4 @@
-"""The transformer that turns readings into masses on focal sets."""
+"""The transformer from values to masses on focal sets."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ LABEL_CONSTRAINTS: dict[str, list[Any]] = {
 class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Describe features with overlapping words.
 
-    A value becomes masses on *focal sets* (sets of words that all and only describe it): at
-    most two neighbouring ones have any, and they sum to 1.
+    A value becomes masses on *focal sets*: sets of exactly those words that describe it. At most
+    two neighbouring focal sets have mass, and masses sum to 1.
 
     Parameters
     ----------
     n_words : int or mapping of column name to int, default=3
-        How many words describe a continuous feature.
+        The number of words of a continuous feature.
     placement : {"quantile", "uniform"}, default="quantile"
         Where the words peak: at equal shares of the rows, or at equal distances over the range.
     words : mapping of column name to words, default=None
         User-defined words: their names (``["cold", "mild", "hot"]``), names with their peaks
         (``{"cold": 5, "mild": 15, "hot": 30}``), or names with the peaks of all focal sets
         (``(["cold", "mild", "hot"], [0, 8, 15, 22, 30])``).
-    feature_types : mapping of column name to kind, default=None
-        Columns that are not what they seem: ``"continuous"``, ``"binary"``, ``"categorical"``,
-        ``"ordinal"``, or a list of states in their order.
+    feature_types : mapping of column name to type, default=None
+        The types of columns whose values do not show them: ``"continuous"``, ``"binary"``,
+        ``"categorical"``, ``"ordinal"``, or a list of categories in their order.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> LinguisticLabeller:
-        """Learn each feature's words.
+        """Learn the words of each feature.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([masses(readings[:, a], sets, a) for a in range(sets.n_features)])
 
     def describe(self, feature: str) -> tuple[WordRange, ...]:
-        """Return where each word of a continuous feature applies, fully and partly.
+        """Return the range of each word of a continuous feature.
 
         Parameters
         ----------
@@ -141,13 +141,13 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ColumnError.unknown(feature, by_name, "the labeller")
         if not by_name[feature].is_continuous:
             raise DataError(
-                f"column {feature!r} is {by_name[feature].kind.value}: each of its states "
-                f"({', '.join(by_name[feature].words)}) is a word of its own"
+                f"column {feature!r} is {by_name[feature].kind.value}: its words are its "
+                f"categories ({', '.join(by_name[feature].words)}), which have no ranges"
             )
         return by_name[feature].word_ranges()
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Name the columns of ``transform``: ``"alcohol is medium-or-high"``."""
+        """Return the names of the columns of ``transform``: ``"alcohol is medium-or-high"``."""
         check_is_fitted(self)
         names = [
             f"{feature.name} is {'-or-'.join(words)}"

@@ -1,4 +1,4 @@
-"""Fits and scores estimators on rows in files, frames or a Dask collection, read in passes."""
+"""Fitting and scoring on rows in files, frames or a Dask collection, read in passes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups: Any) -> None:
     """Fit an estimator to rows in files, frames or a Dask collection.
 
-    A few rows are read into memory, and fitted as if they had been there.
+    If the rows are few, they are read into memory and fitted there.
     """
     if not estimator._sorts_columns:  # as additive models do, in memory and here
         if not is_path(data):
@@ -99,8 +99,8 @@ def score_scan(estimator: Any, data: Any, target: object) -> float:
     rows = data if isinstance(data, Scan) else scan(data)
     if not isinstance(target, str):
         raise ParameterError(
-            "rows in files, frames or a Dask collection are scored with y as the name of the "
-            f"column of classes. Got {type(target).__name__}."
+            "y must be the name of the column of classes if the rows are files, frames or a Dask "
+            f"collection. Got {type(target).__name__}."
         )
     names = tuple(known_names(estimator))
     for name in (*names, target):
@@ -121,7 +121,7 @@ class Hits:
         self.columns = (*names, target)
 
     def begin(self) -> Int64:
-        """Return the counts of no rows."""
+        """Return zero counts."""
         return np.zeros(2, dtype=np.int64)
 
     def add(self, gathered: Int64, table: Table) -> None:
@@ -133,7 +133,7 @@ class Hits:
             row = int(np.argmax(truth < 0))
             raise DataError(
                 f"row {table.first_row + row} of {self.target!r} is "
-                f"{shorten(column.values[row])}, which no training row was"
+                f"{shorten(column.values[row])}, which is not a class of the training rows"
             )
         predicted = target.decide(self.estimator.predict_proba(table.select(self.names)))
         gathered += (predicted == truth).sum(), len(truth)

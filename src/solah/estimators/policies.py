@@ -1,4 +1,4 @@
-"""Selects the policy of a fitted classifier, when it predicts and when it abstains, in folds."""
+"""Selection of a policy by cross-validation: when a fitted classifier predicts or abstains."""
 
 from __future__ import annotations
 
@@ -52,13 +52,14 @@ def fit_policy(
     y : array of shape (n_rows,)
         The classes.
     policy : Policy, default=Policy()
-        Everything that is not selected.
+        The settings that are not selected.
     max_error : float, default=None
         The wanted error among decided rows, by which ``min_probability`` is selected.
     auto_unseen : bool, default=False
-        Whether to select ``max_unseen``, so that at most 1% of the rows are withheld for it.
+        Whether to select ``max_unseen``, so that it makes the model abstain on at most 1% of the
+        rows.
     costs : mapping of class to number, default=None
-        What it costs to miss each class; 1 for those that are not named.
+        The cost of missing each class; 1 for classes that are not named.
     groups : array of shape (n_rows,), default=None
         Rows of one group, such as a recording, are never split between training and test.
     folds : int, default=5
@@ -91,7 +92,7 @@ def fit_policy(
     """
     model: Model = estimator.model_
     if not model.target.classes:
-        raise ParameterError("a policy is for classes, and this model predicts a number")
+        raise ParameterError("a policy requires a classifier; this model predicts a number")
     table = read_features(estimator, X, reset=False)
     target = as_array(y.values if isinstance(y, Column) else y)
     known_groups = None if groups is None else as_array(groups)

@@ -1,4 +1,4 @@
-"""Reads the parameters of the rule estimators, and their user-defined rules, as a recipe."""
+"""Conversion of the parameters and user-defined rules of the rule estimators to a recipe."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def recipe_of(
 
     Parameters
     ----------
-    estimator : one of those of the additive model
+    estimator : a RuleClassifier or RuleRegressor
     names : the columns, in the order in which they came
     features : how the features are described
     classes : the classes; None for a number
@@ -98,14 +98,14 @@ def recipe_of(
 
 
 def _check_columns(parameter: str, given: Iterable[Any], names: Sequence[str]) -> None:
-    """Refuse names that no column has."""
+    """Raise an error for names that are not columns."""
     for name in given:
         if name not in names:
             raise ColumnError.unknown(name, names, where=f"{parameter!r} names a column, and X")
 
 
 def _budget(estimator: Any, names: Sequence[str]) -> BudgetSettings:
-    """Read the budget; refuse fewer features or rules than those that must stay have."""
+    """Return the budget; raise an error if it is too small for the required features."""
     required = estimator.required_features or ()
     if isinstance(required, str):
         raise ParameterError(
@@ -123,13 +123,13 @@ def _budget(estimator: Any, names: Sequence[str]) -> BudgetSettings:
     n_required = len(set(required))
     if max_features is not None and max_features < n_required:
         raise ParameterError(
-            f"'required_features' names {n_required} columns, and 'max_features' allows "
+            f"'required_features' names {n_required} columns, but 'max_features' allows "
             f"{max_features}"
         )
     if isinstance(max_rules, Integral) and max_rules < 2 * n_required:
         raise ParameterError(
-            f"'required_features' names {n_required} columns, which have two rules each at least, "
-            f"and 'max_rules' allows {max_rules}"
+            f"'required_features' names {n_required} columns, which have at least two rules "
+            f"each, but 'max_rules' allows {max_rules}"
         )
     if max_rules is None:  # every rule stays
         max_rules = 1 << 30
@@ -142,7 +142,7 @@ def _budget(estimator: Any, names: Sequence[str]) -> BudgetSettings:
 
 
 def _groups(estimator: Any, names: Sequence[str]) -> GroupSettings:
-    """Read the feature groups, or how to find them."""
+    """Return the feature groups, or the settings to find them."""
     max_rows = min(GroupSettings().max_rows, estimator._limits.many_rows)
     given = estimator.feature_groups
     if given == "auto":
@@ -162,7 +162,7 @@ def _groups(estimator: Any, names: Sequence[str]) -> GroupSettings:
 
 
 def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
-    """Read how many pairs there may be or which, and which columns may be one."""
+    """Return the settings of interactions: their number or the pairs, and the columns allowed."""
     given = estimator.interactions
     together = _allowed_together(estimator.interaction_cst, names)
     if together == () and given in ("auto", 0):
@@ -171,7 +171,9 @@ def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
         return InteractionSettings(together=together)
     if isinstance(given, Integral):
         if together == ():
-            raise ParameterError(f"'interaction_cst' allows no interactions, and there are {given}")
+            raise ParameterError(
+                f"'interaction_cst' allows no interactions, but 'interactions' is {given}"
+            )
         return replace(_pair_settings(int(given)), together=together)
     pairs = []
     for pair in given:
@@ -183,8 +185,8 @@ def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
         pairs.append((str(pair[0]), str(pair[1])))
         if not InteractionSettings(together=together).may_be(*pairs[-1]):
             raise ParameterError(
-                f"'interactions' has the pair {pair[0]!r} and {pair[1]!r}, which 'interaction_cst' "
-                "keeps apart"
+                f"'interactions' has the pair {pair[0]!r} and {pair[1]!r}, which "
+                f"'interaction_cst' does not allow"
             )
     return replace(_pair_settings(len(pairs)), pairs=tuple(pairs))
 
@@ -194,7 +196,7 @@ def _pair_settings(n_pairs: int) -> InteractionSettings:
 
 
 def _allowed_together(given: Any, names: Sequence[str]) -> tuple[frozenset[str], ...] | None:
-    """Read which columns may interact, as scikit-learn has it; None for any two.
+    """Return the sets of columns that may interact, as in scikit-learn; None for any two.
 
     Columns that no set names are a set of their own.
     """
@@ -233,7 +235,7 @@ def _monotonic(
     features: Sequence[Feature],
     classes: Sequence[Any] | None,
 ) -> tuple[Monotonic, ...]:
-    """Read along which features the target goes one way only.
+    """Return the monotonic constraints by class and feature.
 
     ``given`` is as ``monotonic_cst`` has it; there are no classes for a number.
     """
@@ -273,8 +275,8 @@ def _monotonic(
         feature = described.get(one.feature)
         if feature is not None and not may_be_monotonic(feature):
             raise ParameterError(
-                f"'monotonic_cst' needs an order, and the states of {one.feature!r} have none; "
-                f"give them one by feature_types={{{one.feature!r}: [lowest, …, highest]}}"
+                f"'monotonic_cst' requires an order, and the categories of {one.feature!r} have "
+                f"none; define it with feature_types={{{one.feature!r}: [lowest, …, highest]}}"
             )
     return tuple(promises)
 
@@ -304,7 +306,7 @@ def _directions(given: Any, names: Sequence[str]) -> dict[str, int]:
 
 
 def _refuse_all_the_same_way(by_class: Mapping[int, Mapping[str, int]], n_classes: int) -> None:
-    """Refuse that all classes rise, or all fall: as probabilities that sum to 1, they cannot."""
+    """Raise an error if all classes must rise, or fall: probabilities sum to 1, so they cannot."""
     for direction, verb in ((1, "rise"), (-1, "fall")):
         counts = Counter(
             name for one in by_class.values() for name in one if one[name] == direction
@@ -312,8 +314,8 @@ def _refuse_all_the_same_way(by_class: Mapping[int, Mapping[str, int]], n_classe
         for name, count in counts.items():
             if count == n_classes:
                 raise ParameterError(
-                    f"'monotonic_cst' lets every class {verb} with {name!r}, and beliefs sum to 1: "
-                    "leave one of them free"
+                    f"'monotonic_cst' lets every class {verb} with {name!r}, but probabilities "
+                    f"sum to 1; set at least one class to 0"
                 )
 
 
@@ -322,7 +324,7 @@ def _refuse_all_the_same_way(by_class: Mapping[int, Mapping[str, int]], n_classe
 
 @dataclass(frozen=True)
 class ByHand:
-    """What is not learned: rules of the user, and what is pinned in an edited model.
+    """Rules that are not learned: user-defined ones, and pinned ones of an edited model.
 
     Attributes
     ----------
@@ -335,7 +337,7 @@ class ByHand:
 
     @classmethod
     def pinned_in(cls, model: Model) -> Self:
-        """Keep the terms of a model that have a pinned rule, whole."""
+        """Return all rules of the terms of a model that have a pinned rule."""
         rules: list[FixedRule] = []
         features: dict[str, Feature] = {}
         states = model.target.classes
@@ -344,8 +346,8 @@ class ByHand:
                 continue
             if len(term.inputs) > 1:
                 raise ParameterError(
-                    f"the rules on {' and '.join(map(repr, term.features))} have pinned ones; "
-                    "refit keeps only rules with one condition"
+                    f"refit keeps only pinned rules with one condition; unpin those on "
+                    f"{' and '.join(map(repr, term.features))}"
                 )
             (one,) = term.inputs
             named: Sequence[Any] = one.feature.categories or one.feature.words
@@ -361,20 +363,21 @@ class ByHand:
     def resolved(
         self, names: Sequence[str], classes: Sequence[Any] | None
     ) -> tuple[FixedRule, ...]:
-        """Check the rules, and give each a score for every class, or one for a number."""
+        """Return the checked rules, each with a weight per class, or one for a number."""
         rules = tuple(_as_rule(one, classes) for one in self.rules)
         _check_columns("rules", [rule.feature for rule in rules], names)
         asked = [(rule.feature, rule.word) for rule in rules]
         for name, word in asked:
             if asked.count((name, word)) > 1:
                 raise ParameterError(
-                    f"two user-defined rules ask whether {name!r} is {shorten(word)}"
+                    f"two user-defined rules have the condition {name!r} is {shorten(word)}; "
+                    "keep one"
                 )
         return tuple(replace(rule, scores=_scores(rule.scores, classes)) for rule in rules)
 
 
 def _as_rule(given: Any, classes: Sequence[Any] | None) -> FixedRule:
-    """Take a rule as it is, or read its sentence."""
+    """Return a rule, parsed if it is a sentence."""
     if isinstance(given, FixedRule):
         return given
     if not isinstance(given, str):
@@ -387,7 +390,8 @@ def _as_rule(given: Any, classes: Sequence[Any] | None) -> FixedRule:
     is_one_word = condition.form == "one of" and len(condition.names) == 1
     if len(stated.conditions) > 1 or not is_one_word or len(condition.names[0].words) > 1:
         raise ParameterError(
-            f"a user-defined rule asks whether one feature is one word. Got {shorten(given)}."
+            f"a user-defined rule must have one condition with one word, such as 'if smoke is "
+            f"high'. Got {shorten(given)}."
         )
     scores = stated.scores_for(classes or ())
     (word,) = condition.names[0].words
@@ -399,10 +403,15 @@ def _scores(given: Any, classes: Sequence[Any] | None) -> tuple[float, ...]:
     """Return one number for each output; those of classes are 0 on average."""
     if classes is None:
         if not isinstance(given, Real):
-            raise ParameterError(f"a user-defined rule adds a number here. Got {shorten(given)}.")
+            raise ParameterError(
+                f"the weight of a user-defined rule must be a number. Got {shorten(given)}."
+            )
         return (float(given),)
     if not isinstance(given, Mapping) or not all(isinstance(v, Real) for v in given.values()):
-        raise ParameterError(f"a user-defined rule adds numbers by class. Got {shorten(given)}.")
+        raise ParameterError(
+            f"the weights of a user-defined rule must be a mapping from classes "
+            f"to numbers. Got {shorten(given)}."
+        )
     scores = np.zeros(len(classes))
     for name, score in given.items():
         place = find_class(name, classes)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class RuleMixin:
-    """What the two rule estimators share: fits around custom rules, or with a selection."""
+    """Methods of both rule estimators: fitting around custom rules, or with a selection."""
 
     words: WordKind | Mapping[str, WordsByHand] = "auto"
     _: KW_ONLY
@@ -109,9 +109,8 @@ class RuleMixin:
             are while the others are fitted around them. Their features have user-defined words or
             categories, and no other rules: words that no rule names add nothing.
         groups : array of shape (n_rows,), default=None
-            What rows belong to, such as a person or a recording: everything is then selected on
-            groups that were not trained on. Or the name of a column. (``feature_groups`` is about
-            columns.)
+            The group of each row, such as a person or a recording: settings are then selected on
+            held-out groups. Or the name of a column. (``feature_groups`` is about columns.)
 
         Returns
         -------
@@ -123,7 +122,7 @@ class RuleMixin:
     def refit(
         self, X: Any, y: Any, keep: Model, sample_weight: Any = None, *, groups: Any = None
     ) -> Self:
-        """Fit again, and keep what is pinned in an edited model.
+        """Fit again, and keep the pinned rules of an edited model.
 
         Parameters
         ----------
@@ -148,7 +147,7 @@ class RuleMixin:
         return self
 
     def fit_selected(self, X: Any, y: Any, selection: Choice) -> Self:
-        """Fit with the settings that another fit selected; nothing is compared again.
+        """Fit with the settings that another fit selected, without comparing any.
 
         Parameters
         ----------
@@ -182,9 +181,9 @@ class RuleMixin:
         n_resamples: int = 0,
         random_state: int = 0,
     ) -> Self:
-        """Add bands for the weights, and how often rules come back in resamples, to the model.
+        """Estimate confidence bands of the weights, and how often resamples have the same rules.
 
-        Rules, figures, the report and the card show them, and the model file keeps them. An edit of
+        Rules, figures, the report and the card show them, and the model file contains them. Editing
         the model drops them.
 
         Parameters
@@ -192,8 +191,8 @@ class RuleMixin:
         X, y, sample_weight
             The training rows, in memory.
         n_resamples : int, default=0
-            How many models to fit to rows drawn with replacement, with the settings that were
-            selected. Each takes a part of the time of a fit.
+            The number of models to fit to rows drawn with replacement, with the selected settings.
+            Each takes less time than a fit.
         random_state : int, default=0
             Random seed.
 
@@ -242,10 +241,10 @@ class RuleMixin:
         return self
 
     def with_rules(self, max_rules: int) -> Self:
-        """Return the model with another maximum number of rules, such as another one of ``path_``.
+        """Return the model with another maximum number of rules, such as one of ``path_``.
 
-        Nothing is compared again: words, strength and interactions stay as they were selected. For
-        this, the estimator keeps the rows that it was fitted to. Pickles do not have them.
+        Words, strength and interactions stay as selected. For this, the estimator keeps the rows
+        that it was fitted to; a pickle does not contain them.
 
         Parameters
         ----------
@@ -255,12 +254,14 @@ class RuleMixin:
         Returns
         -------
         other : estimator
-            Equal to one with this ``max_rules``, fitted to the same rows. This one is not changed.
+            The same as an estimator with this ``max_rules``, fitted to the same rows. The original
+            does not change.
 
         Raises
         ------
         ParameterError
-            If it is not a positive integer, or the estimator was pickled: then it has no rows.
+            If ``max_rules`` is not a positive integer, or the estimator was pickled, so that it has
+            no rows.
 
         Examples
         --------
@@ -273,7 +274,7 @@ class RuleMixin:
         check_is_fitted(self)
         if not isinstance(max_rules, Integral) or max_rules < 1:
             raise ParameterError(
-                f"with_rules() takes an integer from 1, a number of rules. Got {max_rules!r}."
+                f"'max_rules' must be an integer of at least 1. Got {max_rules!r}."
             )
         other = clone(self).set_params(max_rules=max_rules)
         other._validate_params()
@@ -325,7 +326,7 @@ class RuleMixin:
         return LabelSettings(None, "uniform", words, self.feature_types)
 
     def _keep(self, model: Model, names: Sequence[str], choice: Choice) -> None:
-        """Keep a model, with its features in the order of the columns, and what was selected."""
+        """Store the model, with its features in column order, and the selected settings."""
         order = {name: place for place, name in enumerate(names)}
         features = sorted(model.features, key=lambda one: order[one.name])
         self.model_ = replace(model, features=tuple(features)).compiled()
@@ -336,7 +337,7 @@ class RuleMixin:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RuleClassifier(RuleMixin, LinguisticClassifier):
-    """A classifier of few rules in words, whose weights add up.
+    """A classifier with few readable rules, whose weights are summed.
 
     A penalised multinomial logistic model on the memberships of words. Each rule adds its weights
     (log-odds) to the class scores: rules of one condition, and rules of two where features
@@ -352,25 +353,25 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
         mapping of column to words gives some columns user-defined words; see
         :class:`~solah.LinguisticLabeller`.
     interactions : "auto", int or list of pairs of columns, default="auto"
-        How many pairs of features may have rules of two conditions, or which.
+        The number of feature pairs that may have rules of two conditions, or the pairs.
     max_rules : int, "auto" or None, default="auto"
         The maximum number of rules. "auto" selects the fewest within tolerance of the best, None
         keeps all.
     max_features : int, default=None
         The maximum number of features (sensors) that the rules use.
     feature_costs : mapping of column to float, default=None
-        What features cost (power, price); 1 if not given. Expensive ones are dropped first.
+        The cost of features (power, price); 1 if not given. Expensive ones are dropped first.
     required_features : list of columns, default=None
-        Features that stay, with two rules at least, whatever the budget is.
+        Features that are always kept, with at least two rules each, within any budget.
     feature_groups : "auto", int, mapping, list of lists of columns or None, default="auto"
-        Which features are summed first. "auto" finds groups, an int finds smaller ones the larger
-        it is (the paper's k; "auto" is 2), a mapping of name to columns or a list of lists gives
-        them, and None makes none.
+        The feature groups, which are summed first. "auto" finds them. So does an int: the larger,
+        the smaller the groups (the paper's k; "auto" is 2). A mapping of name to columns or a list
+        of lists defines them, and None makes none.
     robust_to : {"groups", "features"} or None, default=None
         What may be missing when the model predicts: all values of a feature group, such as those
         of one device, or of single features. Weights are then fitted to such rows as well. A
-        missing value never gets a rule of its own. With all values known, it may cost a little
-        accuracy.
+        missing value never gets a rule of its own. This may reduce accuracy a little on complete
+        rows.
     monotonic_cst : array or mapping of column to {-1, 0, 1}, default=None
         1 where the probability of the second class must not fall as the feature rises, -1 where it
         must not rise, as in :class:`~sklearn.ensemble.HistGradientBoostingClassifier`. For several
@@ -381,11 +382,11 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
     feature_types : mapping of column to type or categories, default=None
         The types of columns whose values do not show them.
     max_flash : int or str, default=None
-        The maximum flash of the exported C in integers (q15): a number of bytes, or a text such as
-        "1kB". The most rules that fit are selected. The compiler of ``platform`` measures them; if
-        it is not installed, tables and lines are counted.
+        The maximum flash of the exported integer C (q15): a number of bytes, or a text such as
+        "1kB". As many rules as fit are selected. The compiler of ``platform`` measures them; if it
+        is not installed, tables and lines are counted.
     platform : str, default="cortex-m0plus"
-        The hardware that ``max_flash`` is about, such as "cortex-m4" or "avr".
+        The hardware for ``max_flash``, such as "cortex-m4" or "avr".
     class_weight, thresholds, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`.
     verbose : bool, default=False
@@ -396,14 +397,14 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
     model_ : Model
         The model file.
     path_ : RulePath
-        The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_features``, and
+        The compared numbers of rules: ``max_rules``, ``n_rules``, ``n_features``, and
         the cross-validated ``loss`` and ``quality`` (accuracy), with their standard errors.
-        Printed, it has 95% confidence intervals. Empty where there was no choice.
+        Printed, it has 95% confidence intervals. Empty if no numbers of rules were compared.
     selection_reason_ : str
-        Why this number of rules was selected, in a sentence.
+        A sentence with the reason for this number of rules.
     selection_ : Choice
         The settings that were selected on held-out rows, for :meth:`fit_selected`; its
-        ``word_kind`` is where the words are placed that users did not define.
+        ``word_kind`` is the placement of words that users did not define.
     feature_groups_ : tuple of tuples of str
         The groups, as column names.
     hierarchy_ : Hierarchy
@@ -460,7 +461,7 @@ class RuleClassifier(RuleMixin, LinguisticClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RuleRegressor(RuleMixin, LinguisticRegressor):
-    """A regressor of few rules in words, whose amounts add up.
+    """A regressor with few readable rules, whose amounts are summed.
 
     The same additive model as :class:`~solah.RuleClassifier` for a number. Each rule adds an amount
     in the target's unit to the mean of all rows, or to another baseline that suits the loss. With
@@ -492,7 +493,7 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
         each. These are RMSE and R²; for other losses the mean absolute error, pinball loss or
         deviance, and D², the share of it that is explained.
     selection_reason_ : str
-        Why this number of rules was selected, in a sentence.
+        A sentence with the reason for this number of rules.
     selection_, feature_groups_, hierarchy_, n_rules_, feature_importances_, n_features_in_,
     feature_names_in_
         As in :class:`~solah.RuleClassifier`.
@@ -537,11 +538,11 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
         self.feature_groups_ = learned.clusters
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Float:
-        """Return an interval for each row that holds its number with a given probability.
+        """Return a prediction interval for each row.
 
         Its ends are the prediction and quantiles of the residuals of training rows that were held
         out (split conformal prediction; cross-conformal below 4,000 rows). The coverage holds on
-        average over rows like those of the training, not for each kind of row.
+        average over rows like the training rows, not for every subset.
 
         Parameters
         ----------
@@ -554,7 +555,7 @@ class RuleRegressor(RuleMixin, LinguisticRegressor):
         -------
         intervals : ndarray of shape (n_rows, 2)
             The lower and the upper end. With ``loss="poisson"`` and ``"gamma"`` they grow with the
-            prediction, and none is below 0.
+            prediction, and are never below 0.
 
         Raises
         ------
@@ -578,7 +579,7 @@ _EMPTY = "No numbers of rules were compared."
 
 
 def _margin(error: float, form: str) -> str:
-    """Write how far a 95% confidence interval goes to either side."""
+    """Return the half-width of a 95% confidence interval as text."""
     return f" ± {1.96 * error:{form}}" if error > 0 else ""
 
 
@@ -664,7 +665,7 @@ class _OneBlasThread:
                 self._take_control()
 
     def _take_control(self) -> None:
-        """Let this thread set limits: from threadpoolctl 3.7 on, one thread at a time may."""
+        """Allow this thread to set limits; threadpoolctl 3.7 and later allow one at a time."""
         for library in self._libraries.lib_controllers:
             if hasattr(library, "clear_controlling_thread"):
                 library.clear_controlling_thread(force=True)

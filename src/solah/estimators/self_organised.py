@@ -30,31 +30,31 @@ _SEVERAL = (list, tuple, range)
 
 @dataclass(eq=False, repr=False)
 class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
-    """A hierarchy that organises itself, as in the paper (SOLAH), with a rule model at each node.
+    """The paper's self-organised hierarchy (SOLAH), with a rule model at each node.
 
-    Features that depend on each other (distance correlation) form clusters that feed a node each
-    (Algorithm 1). Nodes whose features depend more on the target are placed above others
-    (Algorithm 2). The probabilities that a node puts out are features of the node above it, which
-    has rules on them: ``if z1(sick) is likely: sick +1.2``. ``PAPER`` makes the hierarchy of trees
-    of the paper.
+    Features that depend on each other (distance correlation) form clusters. Each cluster feeds one
+    node (Algorithm 1). Nodes whose features depend more on the target are placed above others
+    (Algorithm 2). The probabilities that a node predicts are features of the node above it, which
+    has rules on them: ``if z1(sick) is likely: sick +1.2``. ``PAPER`` has the paper's settings,
+    with trees.
 
-    :class:`~solah.RuleClassifier` adds up the same kind of rules without levels. It is usually more
+    :class:`~solah.RuleClassifier` sums the same kind of rules without levels. It is usually more
     accurate, with fewer rules.
 
     Parameters
     ----------
     n_clusters : int, "auto", "each" or list of these, default="auto"
-        The paper's k: the larger, the smaller the clusters. "each" makes one of each feature. Of
-        several, the best is chosen.
+        The paper's k: the larger, the smaller the clusters. "each" makes one per feature. From a
+        list, the best is chosen.
     clusters : mapping of name to columns, or list of lists of columns, default=None
         User-defined clusters, instead of ``n_clusters``.
     level_gap : float, "auto", or list of these, default="auto"
         The paper's theta: clusters whose mean dependence with the target differs by less share a
-        level. "auto" is the span of these means over ``1 + ceil(sqrt(K))``, at least 0.02. Of
-        several, the best is chosen.
+        level. "auto" is the span of these means over ``1 + ceil(sqrt(K))``, at least 0.02. From a
+        list, the best is chosen.
     top : {"fuse", "merge"}, default="fuse"
-        What to do with several nodes on the last level: add a node over their outputs, or make one
-        node of their features and the outputs below.
+        How to join several nodes on the last level: add a node over their outputs, or merge them
+        into one node with their features and the outputs below.
     node : {"rules", "tree", "cmac"}, classifier, dict of node name to one of these, or None, \
             default=None
         The model at each node, as in :class:`~solah.LinguisticHierarchyClassifier`. None is
@@ -62,13 +62,15 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
     tree, belief_words, cross_fit
         As in :class:`~solah.LinguisticHierarchyClassifier`.
     bias_corrected : bool, default=False
-        Use the bias-corrected distance correlation, which is fairer with few rows.
+        Whether to use the bias-corrected distance correlation, which is more reliable with few
+        rows.
     scoring : {"log_loss", "auc", "accuracy"}, default="log_loss"
         The metric by which the best of several hierarchies is chosen.
     n_folds : int, default=5
-        The folds in which they are compared.
+        The number of cross-validation folds to compare them.
     max_inputs : int, default=None
-        Of several hierarchies, drop those with a node of more inputs, unless all have one.
+        The maximum number of inputs of a node, if several hierarchies are compared. Hierarchies
+        with larger nodes are dropped, unless all have one.
     screen : int or float, default=None
         With very many features, use those that depend on the target most: this many or, for a
         float, those with at least this dependence.
@@ -86,13 +88,13 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
     relevance_ : ndarray of shape (n_features,)
         The distance correlations with the target.
     screening_ : Screening or None
-        Which features were kept, and which were not; ``print`` shows it as a sentence.
+        The kept and dropped features; ``print`` shows a sentence.
     dropped_features_ : dict of str to float
         The features that no node uses, with their relevance.
     candidates_, selection_seconds_ : tuple of Candidate, float
-        The hierarchies that were compared, if several were, and how long it took.
+        The compared hierarchies, if several, and the time in seconds.
     selection_reason_ : str
-        Why this one was chosen, in a sentence.
+        A sentence with the reason for this hierarchy.
     hierarchy_, nodes_, model_, n_levels_, classes_, n_branches_, n_rules_, feature_importances_,
     n_features_in_, feature_names_in_
         As in :class:`~solah.LinguisticHierarchyClassifier`.
@@ -170,14 +172,14 @@ class SelfOrganisedHierarchyClassifier(HierarchyEstimator, LinguisticClassifier)
         self.dropped_features_ = {name: relevance_of[name] for name in names if name not in used}
 
     def _best(self, organiser: Organiser, rows: MemoryRows) -> Candidate:
-        """Choose one of several hierarchies on held-out rows."""
+        """Return the best of several hierarchies on held-out rows."""
         several: dict[str, list[Any]] = {}
         for name in ("n_clusters", "level_gap"):
             given = getattr(self, name)
             several[name] = list(given) if isinstance(given, _SEVERAL) else [given]
             if not several[name]:
                 raise ParameterError(
-                    f"{name!r} is an empty list; give one value at least, or 'auto'"
+                    f"{name!r} is an empty list; pass at least one value, or 'auto'"
                 )
         candidates = organiser.candidates(
             several["n_clusters"], several["level_gap"], self.max_inputs

@@ -53,7 +53,7 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class BranchMixin:
-    """What the models of linguistic trees have: branches."""
+    """Mixin of the models of linguistic trees, for their branches."""
 
     _model: Callable[[], Model]  # a method of all estimators
 
@@ -65,7 +65,7 @@ class BranchMixin:
 
 @dataclass(eq=False, repr=False)
 class TreeMixin(BranchMixin):
-    """What the two tree estimators share: how a tree grows, and which branches rows take."""
+    """Methods of both tree estimators: growing a tree, and finding the branches of rows."""
 
     n_words: int | Mapping[str, int] = 3
     _: KW_ONLY
@@ -103,7 +103,7 @@ class TreeMixin(BranchMixin):
         )
 
     def _learn(self, rows: MemoryRows) -> None:
-        """Grow a tree, and keep it as a model file."""
+        """Grow a tree, and store its model."""
         facts = rows.facts
         settings = self._tree_settings(facts.sums, facts.weight_unit)
         name = fresh_name(facts.target.name, rows.names)
@@ -113,7 +113,7 @@ class TreeMixin(BranchMixin):
             self.classes_ = facts.classes
 
     def decision_path(self, X: ArrayLike) -> csr_array:
-        """Return the branches that rows take, and how much of each row takes them.
+        """Return the branches that rows take, with the weight of each row in each branch.
 
         Parameters
         ----------
@@ -152,36 +152,37 @@ class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
     criterion : {"information_gain", "gain_ratio"}, default="information_gain"
         The criterion by which the feature that extends a branch is chosen.
     purity : float, default=1.0
-        A branch with this much belief in one class is not extended.
+        The belief in one class from which on a branch is not extended.
     min_support : float, default=0.01
-        A branch of less weight is not extended: a share of the rows if below 1, else rows.
+        The weight below which a branch is not extended: a share of the rows if below 1, otherwise a
+        number of rows.
     min_gain : float or None, default=0.0
-        The information, in bits, that a feature must exceed to extend a branch. None extends every
-        branch while features are left.
+        The information gain, in bits, that a feature must exceed to extend a branch. None extends
+        every branch until all features are used.
     max_depth : int or None, default=None
         The maximum number of conditions of a rule.
     null_branch : {"parent", "uniform"}, default="parent"
         The belief of a branch that no training row took.
     leaves : {"counted", "refitted"}, default="counted"
         The beliefs of leaves: the class shares of the rows that took the branch, or those that
-        make the classes of all rows most likely. A row takes several branches, so counting blurs;
+        maximise the likelihood of all rows. A row takes several branches, which blurs counts;
         refitted leaves predict better, above all with few rules.
     shrinkage : float, default=0.0
-        How many rows of its parent's belief a branch takes on.
+        The number of rows by which the parent's belief counts in a branch.
     prior_weight : float, default=2.0
-        How many rows the counted belief weighs if leaves are refitted.
+        The number of rows by which the counted belief counts if leaves are refitted.
     class_weight : "balanced", mapping of class to weight, or None, default=None
     thresholds : mapping of class to number, or cost matrix, default=None
         The probability from which on a class is predicted, such as ``{"sick": 0.2}`` for a rare
         one that must not be missed. Classes that are not named share the rest of 1. The class with
         the largest multiple of its threshold is predicted. Or the cost of each error, by true
         (row) and predicted class (column), as in ``[[0, 1], [4, 0]]``: the expected cost is then
-        lowest. With more than two classes, the costs beside the diagonal must be equal in each row.
+        lowest. With more than two classes, the costs off the diagonal must be equal in each row.
     max_rules : int, default=None
         The maximum number of rules: branches with nearly the same beliefs are joined
-        (``hue is at least medium-or-high``), those first that lose least.
+        (``hue is at least medium-or-high``), those with the smallest loss first.
     rule_cost : float, default=0.0
-        What a rule must be worth to stay, in nats of log-likelihood of the training rows. 0 keeps
+        The log-likelihood of the training rows, in nats, that a rule must add to be kept. 0 keeps
         all.
     n_jobs : int or None, default=None
         The number of threads; -1 for all processors. The model does not depend on it.

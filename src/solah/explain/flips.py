@@ -54,7 +54,7 @@ _T = TypeVar("_T", bound=np.generic)
 
 
 def compared_scores(program: Program, target: Target, outputs: Float) -> Float:
-    """Return what a decision compares, which is straight between words where terms add up."""
+    """Return the scores that a decision compares; piecewise linear for additive models."""
     compared = outputs / np.array(target.thresholds) if target.thresholds else outputs
     if program.stages[-1].link is Link.SHARES:
         return compared

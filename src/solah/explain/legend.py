@@ -31,7 +31,7 @@ def count_rules(model: Model) -> int:
 
 
 def count_parts(model: Model) -> str:
-    """Write the numbers of terms and trees of a model."""
+    """Return the numbers of terms and trees of a model as text."""
     sizes = {"term": len(model.terms), "tree": len(model.trees)}
     return " and ".join(count(n, kind) for kind, n in sizes.items() if n) or "no terms"
 

@@ -115,7 +115,7 @@ def abstention_of(
     belief: Sequence[float],
     readings: Sequence[State | None],
 ) -> Abstention:
-    """Name the reasons to abstain on a row, the row taken by itself.
+    """Return the reasons to abstain on a row, without the rows before it.
 
     Parameters
     ----------

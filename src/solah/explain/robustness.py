@@ -161,7 +161,7 @@ class _StressedRows:
         rng: np.random.Generator,
         advance: Callable[[int], None],
     ) -> Right:
-        """Return which rows are predicted rightly: ``(3 + 4 * n_features, n_rows)``.
+        """Return which rows are predicted correctly: ``(3 + 4 * n_features, n_rows)``.
 
         With the values as they are, with all noisy, and with all moved; then, for each feature
         alone, the rows that :class:`FeatureStress` counts.

@@ -162,7 +162,7 @@ def printed_weights(
 
 
 def spell_result(target: Target, belief: Sequence[float], decided: State) -> str:
-    """Write a prediction with its probability, or the estimate of a number."""
+    """Return a prediction with its probability, or an estimated number, as text."""
     if target.task is Task.REGRESSION:
         return f"{target.name} {spell_number(float(decided))}"
     return f"{spell_class(decided, target.name)}, {belief[target.classes.index(decided)]:.0%}"
@@ -436,7 +436,7 @@ class StraightLine:
 
     @property
     def result(self) -> str:
-        """How the weights go from one end to the other."""
+        """The change of the weights from one end to the other."""
         assert self.low.ramp is not None
         (start, end), ends = self.low.ramp, self.high.weights
         decimals = None if self.low.task is Task.REGRESSION else 2

@@ -133,7 +133,7 @@ class FlashSize:
 
 @dataclass(frozen=True)
 class SignalFootprint:
-    """What a model of samples costs on a platform.
+    """The memory and instructions that a model of samples takes on a platform.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ class CellRow:
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.n_states or self.n_cuts + 1
 
 

@@ -41,8 +41,8 @@ class Reason(NamedTuple):
     Attributes
     ----------
     rule : its number among the export's rules
-    amount : what it adds to the decision's lead over the next best class, in the device's numbers;
-        for a number, how far it moves the estimate, or its share in that of a tree alone
+    amount : the amount by which it raises the lead over the next best class, in the device's
+        numbers; for a number, its change of the estimate, or its share in that of a single tree
     """
 
     rule: int

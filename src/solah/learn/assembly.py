@@ -146,7 +146,7 @@ def describe(term: SingleTerm) -> Feature:
 
 
 class Draft:
-    """Rules on their way to a model.
+    """The selected terms and features from which the model is built.
 
     Parameters
     ----------

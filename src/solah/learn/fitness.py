@@ -69,9 +69,9 @@ class Fitness:
     ) -> Fitness | None:
         """Split the rows that have weight into stratified folds, and describe each fold's rows.
 
-        Folds follow from the content of rows, so that neither their order nor whether a row is
-        there twice or weighs two matters; the rows of a group are in one. None where the rows are
-        too few to be split at all.
+        Folds follow from the content of rows, not from their order: a row that occurs twice is the
+        same as one of weight two. The rows of a group are in one fold. None if there are too few
+        rows to split.
         """
         target, groups = rows.target, rows.groups
         used = np.flatnonzero(target.weights)

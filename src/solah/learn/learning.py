@@ -245,7 +245,9 @@ def settle(
     design = Design.begin(sample, recipe.with_words(choice.words, choice.n_words))
     there = {term.vocabulary.feature.name for term in design.singles}
     for name in sorted(recipe.budget.required - there):
-        raise DataError(f"column {name!r} is required, and its known readings never change")
+        raise DataError(
+            f"required column {name!r} has only one value; drop it from 'required_features'"
+        )
     tell("fitting the rules")
     design.fit_all(choice.strength, choice.n_pairs)
     # Fewer rules may suffice on all rows but one fold, and not on all rows: then more are tried.

@@ -193,7 +193,7 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClassObjective:
-    """Classes, by their places.
+    """The classification objective; classes are indices.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class ClassObjective:
         return np.asarray(whole - totals[np.arange(len(totals)), self.codes])
 
     def hits(self, totals: Float) -> Float:
-        """Return 1 for each row whose class is decided for, else 0."""
+        """Return 1 for each row whose class is predicted, otherwise 0."""
         return np.asarray(self._moved(totals).argmax(axis=1) == self.codes, dtype=np.float64)
 
     def metrics(self, loss: float, hits: float, error: float) -> dict[str, Any]:
@@ -370,7 +370,7 @@ class ClassObjective:
 
 @dataclass(frozen=True, eq=False)
 class NumberObjective:
-    """Numbers, scaled as their loss has them.
+    """The regression objective; numbers are scaled for their loss.
 
     Attributes
     ----------
@@ -440,7 +440,7 @@ class NumberObjective:
         return 1.0 - self.loss.values(self.values, totals[:, 0] + self._fixed) / self.nothing
 
     def metrics(self, loss: float, hits: float, error: float) -> dict[str, Any]:
-        """Return the loss as users know it, such as the RMSE in the target's unit, and R² or D²."""
+        """Return the metrics to show: the loss, such as RMSE in the target's unit, and R² or D²."""
         found, error = self.loss.metric(loss * self.noise, error * self.noise, self.scale.unit)
         return {"loss": found, "quality": hits, "error": error, "metrics": self.loss.metrics}
 

@@ -361,7 +361,7 @@ def _wired(levels: Sequence[Level], names: Sequence[str], target: str) -> Hierar
 
 def _check_clusters(clusters: Sequence[Cluster], n_features: int) -> None:
     if not len(clusters) or not all(len(cluster) for cluster in clusters):
-        raise ParameterError("clusters must have one at least, and none of them empty")
+        raise ParameterError("clusters must have at least one cluster, and no empty ones")
     seen: set[int] = set()
     for index in (i for cluster in clusters for i in cluster):
         if not 0 <= index < n_features:

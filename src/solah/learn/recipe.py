@@ -186,7 +186,7 @@ class InteractionSettings:
         return [number for number in (self.least, *self.tried) if 0 < number <= n_pairs]
 
     def may_be(self, first: str, second: str) -> bool:
-        """Whether two features may be a pair."""
+        """Whether two features may interact."""
         both = {first, second}
         is_given = self.pairs is None or any(both == set(pair) for pair in self.pairs)
         return is_given and (self.together is None or any(both <= one for one in self.together))

@@ -124,7 +124,7 @@ class Sample:
         )
 
     def first(self, n_rows: int) -> Sample:
-        """Return about ``n_rows`` rows; which ones looks random.
+        """Return a pseudo-random sample of about ``n_rows`` rows.
 
         Rare classes have more rows than their share, and the others then weigh more: a rare class
         would have to be learned from a handful of rows otherwise.

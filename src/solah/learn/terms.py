@@ -65,8 +65,9 @@ class Given:
         feature = vocabulary.feature
         if not (feature.is_coded or vocabulary.is_fixed):
             raise ParameterError(
-                f"a user-defined rule asks whether {feature.name!r} is {shorten(rules[0].word)}, "
-                f"but its words are learned; define them: words={{{feature.name!r}: …}}"
+                f"a user-defined rule has the condition {feature.name!r} is "
+                f"{shorten(rules[0].word)}, but its words are learned; define them: "
+                f"words={{{feature.name!r}: …}}"
             )
         words: list[Any] = list(feature.categories if feature.is_coded else feature.words)
         scores, pinned = np.zeros((len(words), n_outputs)), set[int]()
@@ -75,8 +76,8 @@ class Given:
             if not named:
                 close = did_you_mean(str(rule.word), map(str, words))
                 raise ParameterError(
-                    f"a user-defined rule asks whether {feature.name!r} is {shorten(rule.word)}; "
-                    f"it is {', '.join(map(str, words))}{close}"
+                    f"a user-defined rule has the condition {feature.name!r} is "
+                    f"{shorten(rule.word)}; its words are {', '.join(map(str, words))}{close}"
                 )
             place = named[0]
             scores[place] = np.asarray(rule.scores)

@@ -92,7 +92,7 @@ class PolicyDecider:
 
     def __init__(self, model: Model, n_threads: int = 1) -> None:
         if not model.target.classes:
-            raise ParameterError("decisions need classes, and this model predicts a number")
+            raise ParameterError("decisions require a classifier; this model predicts a number")
         self._model, self._n_threads = model, n_threads
         self._policy = model.policy or Policy()
         self._memories: dict[Hashable, _Memory] = {}

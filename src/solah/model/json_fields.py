@@ -62,7 +62,7 @@ def flag() -> Form:
 
 
 def choice(kind: type[StrEnum]) -> Form:
-    """Return the metadata of one of several texts."""
+    """Return the field metadata of a text with several allowed values."""
     return form(lambda part: read_choice(part, kind))
 
 
@@ -86,7 +86,7 @@ def read_record(reader: Reader, kind: Callable[..., _Record]) -> _Record:
 
 
 def described_fields(kind: Any) -> dict[str, Field[Any]]:
-    """Return the fields of a dataclass that are read, by their keys: their names, or others."""
+    """Return the fields of a dataclass to read, by JSON key."""
     found = (one for one in fields(kind) if "read" in one.metadata)
     return {one.metadata.get("key", one.name): one for one in found}
 

@@ -375,7 +375,7 @@ def _check_cells(cells: Cells, feature: Feature) -> None:
 def check_policy(policy: Policy, domain: Domain | None, target: Target) -> None:
     """Raise a ParameterError if a policy is not one of a model with this target and domain."""
     if not target.classes:
-        raise ParameterError("a policy needs classes, and this model predicts a number")
+        raise ParameterError("a policy requires a classifier; this model predicts a number")
     if policy.min_probability and len(policy.min_probability) != len(target.classes):
         raise ParameterError(
             f"'min_probability' must have a number for each of {len(target.classes)} classes. Got "
@@ -383,7 +383,7 @@ def check_policy(policy: Policy, domain: Domain | None, target: Target) -> None:
         )
     if domain is None and (policy.stays_in_range or policy.max_unseen is not None):
         asked = "stays_in_range" if policy.stays_in_range else "max_unseen"
-        raise ParameterError(f"{asked!r} needs a model with a training domain")
+        raise ParameterError(f"{asked!r} requires a model with a training domain")
 
 
 # --- in model files ------------------------------------------------------------------------------

@@ -68,8 +68,8 @@ class ModelView:
         ranges : mapping of feature name to (low, high), default=None
             The ranges of continuous values to search; by default those of the training rows.
         fixed : collection of str, default=()
-            Features that cannot change. Any column of X may be named, also one that the model
-            does not ask for.
+            Features that cannot change. Any column of X may be named, including one that the model
+            does not use.
 
         Returns
         -------
@@ -298,7 +298,7 @@ class Predictor(ModelView):
         from solah.signals.stream import SignalStream
 
         if self.model_.signals is None:
-            raise ParameterError("the model has no signals; it decides on readings")
+            raise ParameterError("the model was fitted to readings, not to recordings of signals")
         names = [feature.name for feature in self.model_.features]
 
         if self.model_.policy is None and self.model_.domain is None:

@@ -30,7 +30,7 @@ class PageInNotebook:
 
     @classmethod
     def of(cls, model: Model, X: Any = None, y: Any = None) -> Self:
-        """Make the page of a model, with rows to look at if there are any."""
+        """Return the page of a model, with example rows if there are any."""
         from solah.report.page_summary import summarise_page
 
         return cls(render_page(summarise_page(model, X, y)))

@@ -20,8 +20,8 @@ Value = str | float | int | None
 def tag(name: str, *contents: str | Markup, **features: Value) -> Markup:
     """Write an element; contents that are not markup are escaped.
 
-    A trailing underscore of a feature is dropped and others become hyphens, so that Python's
-    own words can be used; None leaves a feature out.
+    A trailing underscore of an attribute's name is dropped and others become hyphens, so that
+    Python keywords can be used. An attribute of None is not written.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class Pass(Protocol[G]):
 
 
 class Part(Protocol):
-    """Some rows of a source, such as a file, which are read by themselves."""
+    """A part of a source that is read separately, such as a file."""
 
     @property
     def name(self) -> str:

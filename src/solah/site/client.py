@@ -27,7 +27,7 @@ _MOST_QUEUED_BYTES = 32 * 1024 * 1024
 
 
 class BrokerError(SolahError, ConnectionError):
-    """A broker cannot be reached, or refuses us."""
+    """A broker cannot be reached, or refuses the connection."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Broker:
 
 
 def is_kafka(url: str) -> bool:
-    """Whether an address is that of a Kafka cluster, and not of a broker of MQTT."""
+    """Whether an address is that of a Kafka cluster, not of an MQTT broker."""
     return url.partition("://")[0].lower() in ("kafka", "kafkas")
 
 

@@ -77,7 +77,7 @@ def duration(least: float = 0.0) -> Kind:
 
 
 def number(least: float = -MOST_NUMBER, most: float = MOST_NUMBER) -> Kind:
-    """Return the kind of a number between two others."""
+    """Return the field type of a number within a range."""
     return kind(
         lambda reader: reader.number(least, most), type="number", minimum=least, maximum=most
     )

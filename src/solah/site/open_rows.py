@@ -72,7 +72,7 @@ class Rows:
         heapq.heappush(self._open, case.sequence)
 
     def reopen(self, case: Case) -> None:
-        """Let a row that was over wait again."""
+        """Reopen a finished row."""
         case.is_over = False
         heapq.heappush(self._open, case.sequence)
 
@@ -90,7 +90,7 @@ class Rows:
         return self._order[0], self._order[-1]
 
     def lowest_open(self) -> Case | None:
-        """Return the lowest row that is not over; None if all are."""
+        """Return the lowest open row; None if there is none."""
         while self._open:
             case = self._cases.get(self._open[0])
             if case is not None and not case.is_over:

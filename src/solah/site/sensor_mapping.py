@@ -232,7 +232,7 @@ class Mapper:
         return bool(self._wanted(topic))
 
     def read(self, topic: str, payload: bytes | Message) -> list[Found]:
-        """Return the content of a message by feature; nothing if it is for none."""
+        """Return the values of a message by feature; empty if it has none."""
         wanted = self._wanted(topic)
         message = payload if isinstance(payload, Message) else Message(payload)
         return [self._find(sensor, feature, message) for sensor, feature in wanted]

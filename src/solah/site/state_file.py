@@ -128,7 +128,7 @@ class StateFile:
         self._append(self._plans_line())
 
     def keep_memory(self, memory: Memory) -> None:
-        """Keep how far the node came; what was sent before is confirmed by the broker."""
+        """Save the progress of the node; the broker has confirmed all earlier messages."""
         if memory == self.memory and not self._is_failing:
             return
         self.memory = memory

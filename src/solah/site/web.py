@@ -118,7 +118,7 @@ class _Answers:
         return self._json({"status": "ok"})
 
     async def readiness(self, _request: Any) -> Any:
-        """Whether the broker is there; the state of the site does not matter here."""
+        """Whether the broker is connected, whatever the state of the site."""
         if self._observer.is_connected is False:
             return self._json({"status": "not connected to the broker"}, 503)
         return self._json({"status": "ok"})
