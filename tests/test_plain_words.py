@@ -69,9 +69,7 @@ EXCEPTIONS = [
     ("by hand", "README.md|src/solah/cli/main.py", "a person does it"),
     ("by hand", "(reproduction/.*|docs/reproduction.md)", "stored results have this name"),
     ("certainty|belief", "src/solah/site/pages/watch.js", "keys of a snapshot"),
-    ("beliefs?|settled", "docs/tutorial-sensors.md", "names in a message"),
     ("beliefs|is none", "src/solah/site/home_assistant.py", "Jinja in a string"),
-    ("beliefs?", "docs/signals.md", "C and MicroPython in a text block"),
     ("judge", "src/solah/export/(templates/model.py.j2|py_runtime/blob.py.txt)", "a function"),
 ]
 
