@@ -158,7 +158,7 @@ class ChangeFinder:
     >>> row = encode(wine.table, model.features)[1]
     >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
     >>> print(found.one[0])
-    proline 1050 → 660: class_1
+    proline 1050 → 630: class_1
     >>> print(found.safe_ranges[0])
     alcohol: from 11.03 to 14.83
     """
