@@ -119,7 +119,7 @@ class Selection:
 
     def state(self) -> dict[str, Any]:
         """Return all parts as JSON values."""
-        kept = ("words", "n_products", "max_rules")
+        kept = ("words", "n_words", "n_pairs", "max_rules")
         return {
             **{name: getattr(self.choice, name) for name in kept},
             "strength": asdict(self.choice.strength),
