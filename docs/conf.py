@@ -71,6 +71,7 @@ CONTENTS = {
     ],
     "Devices and nodes": [
         "export",
+        "export-reference",
         "auditing",
         "blob-format",
         "site",
