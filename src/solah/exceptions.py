@@ -233,8 +233,8 @@ class UnseenCategoryWarning(UserWarning):
         n_others = self.n_rows - self.n_value
         others = f" and other values in {_rows(n_others)}" if n_others else ""
         return (
-            f"column {self.column!r} has {shorten(self.value)} in {_rows(self.n_value)}{others}, "
-            f"which no training row had and which counts as missing"
+            f"column {self.column!r} has {shorten(self.value)} in {_rows(self.n_value)}{others}; "
+            "categories that the model does not have count as missing"
             f"{did_you_mean(self.value, self.known)}"
         )
 

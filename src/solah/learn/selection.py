@@ -86,8 +86,8 @@ class Choice:
             return ""
         best = min(self.path, key=lambda step: step.loss)
         return (
-            f"{self.chosen.max_rules} rules: the fewest whose {self.measured} {best.metrics[1]} "
-            f"({self.chosen.loss:.4g}) is within {self.within} of the best "
+            f"at most {self.chosen.max_rules} rules: the fewest whose {self.measured} "
+            f"{best.metrics[1]} ({self.chosen.loss:.4g}) is within {self.within} of the best "
             f"({best.loss:.4g}, {best.max_rules} rules)"
         )
 
