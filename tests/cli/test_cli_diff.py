@@ -62,4 +62,4 @@ def test_what_cannot_be_compared_is_an_error(run, january, february, rooms, writ
     no_rows = write("empty.csv", "CO2,door,occupied")
     assert run("diff", january, february, no_rows).code == 2
     lacking = write("lacking.csv", "CO2,occupied", "500,no")
-    run("diff", january, february, lacking).check_error("no column 'door'", "first model asks")
+    run("diff", january, february, lacking).check_error("no column 'door'", "first model uses")
