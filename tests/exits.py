@@ -352,7 +352,7 @@ def _nodes(model, table):
     if not model.target.classes:
         return Answers(None, np.array([[float(one.decision)] for one in decided]))
     states = {spell(state): state for state in model.target.classes}
-    values = np.array([[*one.beliefs.values()] for one in decided])
+    values = np.array([[*one.probabilities.values()] for one in decided])
     return Answers([states[one.decision] for one in decided], values)
 
 

@@ -58,7 +58,7 @@ def test_a_fit_keeps_groups_together(run, loans, tmp_path):
     [
         (("--groups", "ages"), "no column 'ages'"),
         (("--groups", "ages", "--memory", "1GB"), "no column 'ages'"),
-        (("--groups", "age", "--type", "age=continuous"), "column 'age' names groups"),
+        (("--groups", "age", "--type", "age=continuous"), "column 'age' has the groups"),
     ],
 )
 def test_groups_that_cannot_be_are_refused(run, loans, tmp_path, words, message):

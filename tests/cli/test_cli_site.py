@@ -56,7 +56,10 @@ def test_options_that_would_do_nothing_are_refused(run, site):
         (("site", "run", site, "--expire-after", "5"), "--expire-after requires --home-assistant"),
         (("site", "run", site, "--host", "0.0.0.0"), "--host requires --web"),
         (("site", "watch", site, "--allow-host", "hub"), "--allow-host requires --web"),
-        (("site", "run", site, "--read", "header=no"), "--read cannot be combined with a site file"),
+        (
+            ("site", "run", site, "--read", "header=no"),
+            "--read cannot be combined with a site file",
+        ),
         (("site", "run", *table, "--health", "80"), "--health requires a site file"),
         (("site", "run", *table, "--seconds", "0"), "--seconds requires a site file"),
         (("site", "run", *table, "--home-assistant"), "--home-assistant requires a site file"),

@@ -80,7 +80,9 @@ def test_more_is_done_with_a_file(tree, rows, files, tmp_path):
     assert of_file.model_ == of_frame.model_
     named = LinguisticHierarchyClassifier().partial_fit(path, "class", classes=["no", "yes"])
     assert named.classes_.tolist() == ["no", "yes"]
-    with pytest.raises(DataError, match="'classes' has 'maybe', but no row of the first call has it"):
+    with pytest.raises(
+        DataError, match="'classes' has 'maybe', but no row of the first call has it"
+    ):
         LinguisticHierarchyClassifier().partial_fit(path, "class", classes=["maybe", "no", "yes"])
 
 

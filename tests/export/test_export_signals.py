@@ -109,7 +109,7 @@ def test_generated_c_is_as_it_was_read(numbers):
 def test_what_has_no_signals_takes_no_samples():
     model = random_model(np.random.default_rng(0), "words and pairs")
     for maker in (export_c(model, name="m"), Predictor(model)):
-        with pytest.raises(ParameterError, match="the model has no signals"):
+        with pytest.raises(ParameterError, match="the model was fitted to readings"):
             maker.stream()
     assert "m_push" not in export_c(model, name="m").files["m.h"]
 

@@ -291,5 +291,5 @@ def test_classes_that_a_document_cannot_hold_are_refused_in_training():
 
 def test_a_threshold_that_a_document_cannot_hold_is_refused_in_training():
     estimator = LinguisticTreeClassifier(thresholds={"a": 1e-13})
-    with pytest.raises(ParameterError, match="must be 1e-12 at least"):
+    with pytest.raises(ParameterError, match="must be at least 1e-12"):
         estimator.fit([[1.5], [2.5], [3.5]], ["a", "b", "b"])

@@ -74,7 +74,7 @@ class Export:
     def stream(self) -> SignalStream:
         """Return an object that takes samples and decides as the device does, bit for bit."""
         if self.signals is None:
-            raise ParameterError("the model has no signals; it decides on readings")
+            raise ParameterError("the model was fitted to readings, not to recordings of signals")
         simulator = self.simulator
         if simulator.policy is None:
 

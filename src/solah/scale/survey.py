@@ -70,8 +70,8 @@ class ColumnRoles:
         """Read which columns are meant for what."""
         if not isinstance(target, str):
             raise ParameterError(
-                "rows in files, frames or a Dask collection are learned from with y as the name "
-                f"of the column of classes. Got {type(target).__name__}."
+                "y must be the name of the column of classes if rows are in files, frames or a "
+                f"Dask collection. Got {type(target).__name__}."
             )
         for what, given in (("weights", weight), ("groups", group)):
             if given is not None and not isinstance(given, str):
