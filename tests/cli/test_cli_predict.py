@@ -145,6 +145,6 @@ def test_unknown_states_are_told_in_one_line(run, write, doors, verb, tmp_path, 
     found = run(verb[0], doors, table, *verb[1:], *files)
     assert found.code == 0
     (line,) = [one for one in found.err.splitlines() if "warning" in one]
-    assert line.startswith(f"solah: warning: column 'door' has 'ajar' in {n_rows // 10:,} rows, ")
+    assert line.startswith(f"solah: warning: column 'door' has 'ajar' in {n_rows // 10:,} rows; ")
     assert line.endswith("there are: 'open', 'shut'")
     assert "warning" not in run(verb[0], doors, table, *verb[1:], *files, "-q").err
